@@ -223,7 +223,7 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tup
     untouched: list[Extracted | None] = []
     while more := further([missing(_PAIRS.entities, one) for one in untouched], REPEATS):
         untouched = answers.about(0, len(untouched) + more)
-    if lost := not_given(_PAIRS.entities, untouched):
+    if lost := not_given("not_given", _PAIRS.entities, untouched):
         return {0: untouched}, {one.kind for one in lost}
     readings: dict[Vector, list[Reading]] = defaultdict(list, {0: [_read(one) for one in untouched]})
     steps = sequential(drawn, readings, rule=rule, repeats=REPEATS, mask=_PAIRS.mask)
@@ -243,7 +243,7 @@ def _decided_fully(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) 
         result_of(test, [[_read(one) for one in answers.about(v)] for v in test.vectors], rule, _PAIRS.mask)
         for test in drawn
     ]
-    lost = not_given(_PAIRS.entities, answers.about(0))
+    lost = not_given("not_given", _PAIRS.entities, answers.about(0))
     return bool(lost or causes(Trial(tuple(results), (), dict(answers)), _PAIRS, _sentence, rule))
 
 

@@ -107,6 +107,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
             phi,
             proving,
             seed=seed_of(_SEED, record.source, record.id),
+            tests=self.settings.tests,
         )
 
     async def _proof(self, respondent: Respondent, aligned: AlignedSentences) -> EquivalenceProof:

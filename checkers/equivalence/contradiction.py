@@ -1,8 +1,8 @@
 """The test of a no: does the subject contradict it? See oracle-checker, section 4.1 and figure 4.
 
 Whoever can tell two sentences apart can tell a paraphrase of the one from the other sentence. The test sees
-contradictions only: a subject that tosses a coin at every question passes in half of all cases, one that always says no
-passes always.
+contradictions only: a subject that tosses a coin at every question passes n tests with probability 2^-n, one that
+always says no passes always.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ async def look_for_contradiction(
     proving: Awaitable[EquivalenceProof],
     *,
     seed: str,
+    tests: int = 1,
 ) -> EquivalenceTest:
-    """Test a no with a paraphrase; a yes contradicts it.
+    """Test a no `tests` times, each time with another paraphrase; any yes contradicts it.
 
     Questions that need no earlier answer are asked at the same time: the subject paraphrases while the proof is looked
-    for, and all paraphrases of one side are aligned at once.
+    for, all paraphrases of one side are aligned at once, and all tests are asked together.
 
     Args:
         sentences: Those that the subject called different.
@@ -41,28 +42,43 @@ async def look_for_contradiction(
         phi: Finds indifferentiable paraphrases.
         proving: The proof for the two sentences; it is awaited last.
         seed: Decides all draws.
+        tests: At most the number of paraphrases.
+
+    Raises:
+        ValueError: there are fewer paraphrases than tests, or no tests.
     """
     first, second = sentences
     made = await both(subject.paraphrases(first, second), subject.paraphrases(second, first))
     drawn = _Paraphrases(sentences, made, phi, seed)
-    taken = await drawn.one()
-    # It takes the place of the sentence that it was made from.
-    reply = await subject.equivalent(*((taken.text, second) if taken.made_from == 1 else (first, taken.text)))
-    contradicts = reply.answer == "yes"
+    if not 1 <= tests <= len(drawn.candidates):
+        raise ValueError(f"tests = {tests}: must be 1 to {len(drawn.candidates)}, the number of paraphrases")
+    taken = [await drawn.next(number) for number in range(1, tests + 1)]
+    # Each takes the place of the sentence that it was made from.
+    pairs = [(one.text, second) if one.made_from == 1 else (first, one.text) for one in taken]
+    replies = await gather_or_cancel(subject.equivalent(*pair) for pair in pairs)
+    rounds: list[EquivalenceTestRound] = []
+    for candidate, reply in zip(taken, replies, strict=True):
+        rounds.append(
+            EquivalenceTestRound(paraphrase=candidate, answer=reply.answer == "yes", explanation=reply.explanation)
+        )
+        if rounds[-1].answer:
+            break
     aligned = (await proving).found
     indifferentiable = any(candidate.indifferentiable for candidate in drawn.candidates)
+    last = rounds[-1]
+    triangle = TriangularEvidence(first=first, second=second, paraphrase=last.paraphrase.text) if last.answer else None
     return EquivalenceTest(
         category=("AI" if indifferentiable else "A") if aligned else "I" if indifferentiable else "none",
-        tests=1,
-        rounds=(EquivalenceTestRound(paraphrase=taken, answer=contradicts, explanation=reply.explanation),),
+        tests=tests,
+        rounds=tuple(rounds),
         paraphrases=tuple(drawn.candidates),
-        triangle=TriangularEvidence(first=first, second=second, paraphrase=taken.text) if contradicts else None,
+        triangle=triangle,
         seed=seed,
     )
 
 
 class _Paraphrases:
-    """Paraphrases of both sentences, from which one is drawn."""
+    """Paraphrases of both sentences, from which each is drawn once."""
 
     def __init__(
         self, sentences: tuple[str, str], made: tuple[Sequence[str], Sequence[str]], phi: Phi, seed: str
@@ -77,26 +93,31 @@ class _Paraphrases:
             for text in texts
         ]
         """All of them, those of the first sentence first."""
+        self._untested = list(range(len(self.candidates)))
+        generator(seed, "order").shuffle(self._untested)
 
-    async def one(self) -> ParaphraseCandidate:
+    async def next(self, number: int) -> ParaphraseCandidate:
         """An indifferentiable one if there is any, of either side with the same chance; else any.
 
         The coin is tossed first, and the other side looked at only if the first has none: this comes to the same as
         drawing one on each side and tossing then, with fewer questions.
         """
-        order = list(range(len(self.candidates)))
-        generator(self._seed, "order").shuffle(order)
-        first_side = 1 if uniform(self._seed, "side 1") < 0.5 else 2
+        first_side = 1 if uniform(self._seed, f"side {number}") < 0.5 else 2
         for side in (first_side, 3 - first_side):
-            places = [place for place in order if self.candidates[place].made_from == side]
+            places = [place for place in self._untested if self.candidates[place].made_from == side]
             found = await gather_or_cancel(map(self._is_indifferentiable, places))
             for place, is_indifferentiable in zip(places, found, strict=True):
                 if is_indifferentiable:
-                    return self.candidates[place]
-        return self.candidates[order[int(uniform(self._seed, "any 1") * len(order))]]
+                    return self._take(place)
+        return self._take(self._untested[int(uniform(self._seed, f"any {number}") * len(self._untested))])
+
+    def _take(self, place: int) -> ParaphraseCandidate:
+        self._untested.remove(place)
+        return self.candidates[place]
 
     async def _is_indifferentiable(self, place: int) -> bool:
         candidate = self.candidates[place]
-        found = await self._phi(candidate.text, self._sentences[2 - candidate.made_from])
-        self.candidates[place] = candidate.model_copy(update={"indifferentiable": found})
-        return found
+        if candidate.indifferentiable is None:
+            found = await self._phi(candidate.text, self._sentences[2 - candidate.made_from])
+            candidate = self.candidates[place] = candidate.model_copy(update={"indifferentiable": found})
+        return bool(candidate.indifferentiable)

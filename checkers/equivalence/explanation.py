@@ -48,7 +48,8 @@ def test_reason(test: EquivalenceTest) -> str:
             "The no is not trusted, which does not make it a yes: the subject says that "
             f"{_quoted(test.triangle.paraphrase)} is equivalent to both sentences."
         )
-    return f"The subject passed the test (category {test.category}), as one does that always says no."
+    passed = "the test" if test.tests == 1 else f"all {test.tests} tests"
+    return f"The subject passed {passed} (category {test.category}), as one does that always says no."
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:

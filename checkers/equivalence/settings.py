@@ -1,11 +1,12 @@
 """The `equivalence` section of the configuration."""
 
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from checkers.checker import CheckerSettings
+from checkers.equivalence.phrase_questions import PARAPHRASES
 from checkers.equivalence.proof import Require
 
 
@@ -18,6 +19,8 @@ class EquivalenceSettings(CheckerSettings):
     ask: Literal["subject_or_judge", "subject", "judge"] = "subject_or_judge"
     """Model that answers the questions. With `subject_or_judge` the judge answers questions about phrases if the
     subject is not configured; a no, which tests the model that is asked, then abstains."""
+    tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
+    """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
     corenlp_url: str | None = None
     """Address of a Stanford CoreNLP server that makes the parse trees, such as `http://127.0.0.1:9000`; without one the
     embedded parser makes them."""

@@ -78,7 +78,11 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         is_full, listed = self.settings.schedule == "full", located.standing
         respondent.known = listed
         untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full)
-        known, con_o = known + not_given(listed, untouched), consistency(untouched)
+        known, con_o = known + not_given("not_given", listed, untouched), consistency(untouched)
+        if self.settings.transformation == "paraphrase" and not self._is_settled(known, located):
+            located = await self._paraphrased(located)
+            untouched = await respondent.of_the_text_itself(located.text, located.entities, repeats, wholly=is_full)
+            known += not_given("wording", located.entities, untouched)
         if self._is_settled(known, located):
             return self._decision(record, located, (), known, repeats, answers=len(untouched))
         self._seen.add(record, respondent.classes.items())
@@ -137,6 +141,20 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             raise Undecidable("no_entity", detail)
         return located
 
+    async def _paraphrased(self, located: Located) -> Located:
+        """The same entities in a paraphrase of the text; raises Undecidable if none keeps them."""
+        if self._writer is None:
+            detail = "extraction.transformation is 'paraphrase', which needs an endpoint as judge"
+            raise Undecidable("no_paraphrase", detail)
+        reply = (await self._writer.ask(self._prompts.paraphrases(located.text, located.entities))).reply
+        for text in reply.paraphrases:
+            found = find_mentions(text, located.entities)
+            is_other = text.split() != located.text.split() and len(text) <= _MOST_CHARACTERS
+            if is_other and found.entities == located.entities:
+                return Located(text, found.entities, found.mentions, located.unreplaceable)
+        detail = f"none of {len(reply.paraphrases)} paraphrases keeps all entities as they stand"
+        raise Undecidable("no_paraphrase", detail)
+
     def _decision(
         self,
         record: Extraction,
@@ -156,9 +174,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
                 "text": located.text,
                 "entities": tested,
                 "untested": [{"text": entity, "reason": reason} for entity, reason in located.unreplaceable],
-                "rule": settings.rule,
-                "schedule": settings.schedule,
-                "transformation": "replace",
+                **{name: getattr(settings, name) for name in ("rule", "schedule", "transformation")},
                 "tests": tests,
                 "repeats": repeats,
                 "seed": seed_of(record.source, record.id),

@@ -10,7 +10,7 @@ from models.protocol import Question
 
 CANDIDATES = 5
 """Asked for of each entity, as in the paper."""
-
+PARAPHRASES = 5
 """Asked for; the first that keeps all entities is used."""
 
 _MOST_ENTITIES = 1000
@@ -39,6 +39,12 @@ class EntitiesReply(_Reply):
     """The entities of a text."""
 
     entities: Annotated[list[Annotated[FoundEntity, BeforeValidator(_named_alone)]], Field(max_length=_MOST_ENTITIES)]
+
+
+class ParaphrasesReply(_Reply):
+    """A text in other words."""
+
+    paraphrases: list[str]
 
 
 class Candidate(_Reply):
@@ -71,6 +77,7 @@ class ExtractionPrompts(PromptSet):
     placeholders: ClassVar = {
         "entities": Placeholders(("text",)),
         "names": Placeholders(("entities", "text"), ("count",), ("count",)),
+        "rewording": Placeholders(("entities", "text"), ("count",), ("count",)),
     }
 
     def entities(self, text: str, under: str | None = None, known: Sequence[str] = ()) -> Question[EntitiesReply]:
@@ -102,6 +109,19 @@ class ExtractionPrompts(PromptSet):
             {"entities": as_list([{"entity": one, "class": of} for one, of in classes.items()]), "text": text},
             {"count": str(CANDIDATES)},
             likely=lambda yes, _: NamesReply(replacements=[_likely_proposal(one, yes) for one in classes]),
+        )
+
+    def paraphrases(self, text: str, entities: Sequence[str]) -> Question[ParaphrasesReply]:
+        """`text` in other words that keep its entities."""
+        return self._question(
+            "rewording",
+            "extraction.paraphrase",
+            ParaphrasesReply,
+            {"entities": as_list(entities), "text": text},
+            {"count": str(PARAPHRASES)},
+            likely=lambda yes, _: ParaphrasesReply(
+                paraphrases=[f"{text} ({number})" if yes() else text for number in range(PARAPHRASES)]
+            ),
         )
 
 

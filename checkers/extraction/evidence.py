@@ -1,6 +1,7 @@
 """Evidence of a check, from tests and answers."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from checkers.extraction.asking import Trial
 from checkers.extraction.causes import causes_of
@@ -19,12 +20,14 @@ def absent(located: Located) -> tuple[FailureCause, ...]:
     return tuple(FailureCause(kind="assumed_knowledge", entity=entity) for entity in away)
 
 
-def not_given(entities: Sequence[str], found: Answers) -> tuple[FailureCause, ...]:
-    """A cause for each entity that most answers about the text as it is lack."""
+def not_given(
+    kind: Literal["not_given", "wording"], entities: Sequence[str], found: Answers
+) -> tuple[FailureCause, ...]:
+    """A cause for each entity that most answers about a text as it is lack."""
     readings = [u for u in (missing(entities, one) for one in found) if u is not None]
     lost = majority(readings) or 0
     return tuple(
-        FailureCause(kind="not_given", entity=one, named=sum(not u >> j & 1 for u in readings), answers=len(readings))
+        FailureCause(kind=kind, entity=one, named=sum(not u >> j & 1 for u in readings), answers=len(readings))
         for j, one in enumerate(entities)
         if lost >> j & 1
     )

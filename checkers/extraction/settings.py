@@ -26,6 +26,9 @@ class ExtractionSettings(CheckerSettings):
     schedule: Literal["fast", "full"] = "fast"
     """`fast` asks until the verdict is certain. `full` takes all answers, each text asked about anew, for the paper's
     quantities A_test, A_rate, Con_rs and Con_o: 176 with the defaults."""
+    transformation: Literal["replace", "paraphrase"] = "replace"
+    """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
+    paraphrase of it that keeps them, which the judge writes; it must be an endpoint then."""
 
     def tests_of(self, entities: int, repeats: int) -> int:
         """Tests that so many entities are put to, by a subject that is asked so often about each text."""

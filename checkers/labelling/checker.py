@@ -68,8 +68,10 @@ class LabellingChecker(Checker[LabellingSettings]):
         """Every round that was played; undecidable without a known label, a subject, or usable answers."""
         problem, subject = self._asked_about(record)
         verifiers = self.verifiers(problem)
+        pool = [one.x for one in problem.examples]
+        strategy, examples, prompts = self.settings.strategy, problem.examples, self.prompts
         evaluators = [
-            LLMEvaluator(subject, one, self.prompts, examples=problem.examples, under=record.prompt)
+            LLMEvaluator(subject, one, prompts, strategy=strategy, examples=examples, pool=pool, under=record.prompt)
             for one in verifiers
         ]
         seed, rounds = seed_of(self.settings.seed, record.source, record.id), self.settings.rounds
@@ -111,4 +113,8 @@ class LabellingChecker(Checker[LabellingSettings]):
     def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
         rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))
         file = self.settings.examples.get(name)
+        if file is None and self.settings.strategy == "pick":
+            raise ValueError(
+                f"labelling.strategy is 'pick', but labelling.examples.{name} is not set: nothing to pick from"
+            )
         return LabellingProblem(name, rubrics, load_examples(file) if file else ())

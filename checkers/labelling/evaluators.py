@@ -1,6 +1,9 @@
 """A model as evaluator: it labels, and makes an x'."""
 
 from collections.abc import Sequence
+from itertools import islice
+from random import Random
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -8,14 +11,21 @@ from checkers.labelling.challenges import Bits, Verifier
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.labeller_questions import LabellingPrompts, datapoint_of
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
-from checkers.labelling.values import same_label
+from checkers.labelling.values import is_echo, same_label
+from models.concurrent import both
 from models.protocol import Model, ModelFailed, Question, ReplyT
 from models.wording import on_a_line
+
+Strategy = Literal["generate", "pick"]
 
 _ASKED_AT_MOST = 3
 """Each time with a repair turn: one call and up to five more, as in the paper, before it counts as unable to answer."""
 
 EXEMPLARS = 5
+CANDIDATES = 5
+_MOST_TRIED = 1000
+MOST_TRIED_BY_JUDGE = 50
+"""With plain-language criteria each that is tried costs a question a criterion, once."""
 
 
 class LLMEvaluator:
@@ -27,19 +37,28 @@ class LLMEvaluator:
         verifier: Verifier,
         prompts: LabellingPrompts,
         *,
+        strategy: Strategy = "generate",
         examples: Sequence[Exemplar] = (),
+        pool: Sequence[JsonValue] = (),
         under: str | None = None,
     ) -> None:
-        """The rubric is the verifier's. The first five `examples` are shown.
+        """The rubric is the verifier's. The first five `examples` are shown; `pool` is what may be picked from.
 
         `under` is the prompt of the application that the model works for.
+
+        Raises:
+            ValueError: the strategy is `pick`, and there is nothing to pick from.
         """
+        if strategy == "pick" and not pool:
+            raise ValueError("the strategy 'pick' needs datapoints to pick from")
         self.name = model.name
         self.unparsable = 0
         """Questions that were asked again because the answer could not be read."""
         self._model = model
         self._verifier = verifier
         self._prompts = prompts
+        self._strategy = strategy
+        self._pool = pool
         self._examples = examples[:EXEMPLARS]
         self._under = under
         self._label: tuple[int, Bits] | None = None
@@ -51,8 +70,12 @@ class LLMEvaluator:
             EvaluatorFailed: the model's answers could not be used, however often it was asked.
             ModelUnavailable: its endpoint is down.
         """
-        bit, holds = await self._labelled(x)
-        similar = await self._generated(x, bit, turn)
+        if self._strategy == "pick":
+            # What is picked does not depend on the label: both are asked at the same time.
+            (bit, holds), similar = await both(self._labelled(x), self._picked(x, turn))
+        else:
+            bit, holds = await self._labelled(x)
+            similar = await self._generated(x, bit, turn)
         return Proposal(similar=similar, bit=bit, holds=holds)
 
     async def _labelled(self, x: JsonValue) -> tuple[int, Bits]:
@@ -62,6 +85,11 @@ class LLMEvaluator:
             holds = tuple(int(one.holds) for one in reply.reasons)
             self._label = int(same_label(reply.label, rubric.labels[1])), holds
         return self._label
+
+    async def _picked(self, x: JsonValue, turn: Turn) -> JsonValue:
+        candidates = await drawn_candidates(self._pool, x, self._verifier, turn.draw)
+        question = self._prompts.pick(self._verifier.rubric, x, candidates, under=self._under)
+        return candidates[(await self._asked(question)).choice - 1]
 
     async def _generated(self, x: JsonValue, bit: int, turn: Turn) -> JsonValue:
         rubric = self._verifier.rubric
@@ -79,3 +107,27 @@ class LLMEvaluator:
                 raise EvaluatorFailed("subject_unusable", f"{told}: {on_a_line(error.detail, 300)}") from error
             self.unparsable += 1
         return await self._asked(question, times - 1)
+
+
+async def drawn_candidates(
+    pool: Sequence[JsonValue], x: JsonValue, verifier: Verifier, draw: Random
+) -> list[JsonValue]:
+    """Five datapoints to pick from in random order, at least one of them like `x`, none x itself.
+
+    That one matches is the verifier's promise (the paper's generation by picking).
+
+    Raises:
+        EvaluatorFailed: none of the pool, or of as many as are tried, is like `x`.
+    """
+    most = MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
+    drawn = draw.sample(pool, min(len(pool), most + CANDIDATES))
+    candidates = (one for one in drawn if not is_echo(x, one))
+    others: list[JsonValue] = []
+    for candidate in islice(candidates, most):
+        if await verifier.are_similar(x, candidate):
+            others.extend(islice(candidates, CANDIDATES - 1))
+            shown = [candidate, *others[: CANDIDATES - 1]]
+            draw.shuffle(shown)
+            return shown
+        others.append(candidate)
+    raise EvaluatorFailed("no_candidate", f"none of {len(others)} datapoints to pick from is like this one")

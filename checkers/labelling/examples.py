@@ -1,4 +1,4 @@
-"""Files of datapoints to show to a labeller."""
+"""Files of datapoints to show to a labeller, or to let it pick from."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -35,6 +35,14 @@ class LabelReply(_Reply):
     label: str
 
 
+class PickReply(_Reply):
+    """The datapoint that matches, out of those shown."""
+
+    reason: str
+    choice: int
+    """Its number, from 1."""
+
+
 class GenerateReply(_Reply):
     """A datapoint of the labeller's own."""
 
@@ -61,6 +69,7 @@ class LabellingPrompts(PromptSet):
         "label": Placeholders(
             ("examples", "datapoint"), ("rubric", "aggregator", "labels", "count"), ("examples", "count")
         ),
+        "pick": Placeholders(("datapoint", "candidates"), ("rubric", "count"), ("count",)),
         "generate": Placeholders(
             ("examples", "earlier", "datapoint"), ("rubric", "label", "form"), ("examples", "form")
         ),
@@ -105,6 +114,28 @@ class LabellingPrompts(PromptSet):
             likely=lambda yes, reason: LabelReply(
                 reasons=[CriterionReason(criterion=at, reason=reason, holds=yes()) for at in range(1, count + 1)],
                 label=str(rubric.labels[yes()]),
+            ),
+        )
+
+    def pick(
+        self, rubric: Rubric, x: JsonValue, candidates: Sequence[JsonValue], *, under: str | None = None
+    ) -> Question[PickReply]:
+        """Ask which of `candidates` is like `x`."""
+        count = len(candidates)
+
+        def complaint(reply: PickReply) -> str | None:
+            return None if 1 <= reply.choice <= count else f"'choice' must be a number from 1 to {count}"
+
+        return self._question(
+            "pick",
+            "labelling.pick",
+            PickReply,
+            {"datapoint": shown(x), "candidates": as_list(candidates)},
+            {"rubric": described(rubric), "count": str(count)},
+            under=under,
+            complaint=complaint,
+            likely=lambda yes, reason: PickReply(
+                reason=reason, choice=1 + (_place_of_like(rubric, x, candidates) if yes() else 0)
             ),
         )
 

@@ -51,7 +51,7 @@ class LabelEvaluator(Protocol):
         """
 
 
-FailureCause = Literal["no_subject"] | SubjectCause
+FailureCause = Literal["no_subject", "no_candidate"] | SubjectCause
 
 
 class EvaluatorFailed(Exception):

@@ -1,7 +1,7 @@
 """The `labelling` section of the configuration."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,11 @@ class LabellingSettings(CheckerSettings):
     against the rest."""
     examples: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Files of example datapoints, by the same names: a line `{"x": ..., "y": ..., "reasons": [...]}` for each, `y`
-    (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five."""
+    (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five and may pick
+    from all."""
+    strategy: Literal["generate", "pick"] = "generate"
+    """The way in which the subject makes its own datapoint: by writing one, or by picking one of five examples of which
+    at least one matches."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
     seed: int = 0

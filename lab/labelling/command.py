@@ -42,10 +42,11 @@ if TYPE_CHECKING:
 @click.option(
     "--phi", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Probability to flip after a failure."
 )
+@click.option("--strategy", type=click.Choice(("generate", "pick")), help="How a model makes x'.")
 @click.option(
     "--examples",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Datapoints to show.",
+    help="Datapoints to show, and to pick from.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What all draws are made of.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a line a datapoint; resumable.")

@@ -5,6 +5,7 @@ import importlib
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.checker import LabellingChecker
-from checkers.labelling.evaluators import LLMEvaluator
+from checkers.labelling.evaluators import LLMEvaluator, Strategy
 from checkers.labelling.evidence import run_of, unknown_label
 from checkers.labelling.problem import play_all
 from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, Proposal, Turn
@@ -34,6 +35,8 @@ EvaluatorOf = Callable[[Verifier], LabelEvaluator]
 
 _PROBLEM = "corpus"
 _WINDOW = 64
+_MOST_CORPUS_POOL = 1000
+"""Datapoints of the file itself to pick from, if no examples are given."""
 _COLLECT_AFTER = (20_000, 20, 20)
 
 
@@ -47,6 +50,7 @@ class CorpusOptions:
     rounds: int | None = None
     phi: float = 0.0
     """The probability to flip the label of a lost game."""
+    strategy: Strategy | None = None
     examples: Path | None = None
     seed: int = 0
 
@@ -65,10 +69,12 @@ class CorpusRun:
         self._options = options
         self._subjects = models.subjects
         try:
-            self._checker = LabellingChecker(_settings(options, configured), models)
+            settings = _settings(options, configured)
+            self._checker = LabellingChecker(settings.model_copy(update={"strategy": "generate"}), models)
         except ValueError as error:
             # Rubrics, examples and templates say in full what is wrong with them.
             raise CannotRun(str(error)) from error
+        self._strategy = settings.strategy
         self.problem = self._checker.problems[_PROBLEM]
         if self.problem.plain and configured.judge.backend == "local":
             raise CannotRun(
@@ -144,17 +150,23 @@ class CorpusRun:
             raise CannotRun(f"--evaluator llm:{target}: there is no such subject; configured are: {names}")
         if not target and datapoints.unnamed and len(subjects) != 1:
             raise CannotRun(f"--evaluator is needed: the file names no model, and the subjects configured are: {names}")
+        pool = [one.x for one in self.problem.examples]
+        if self._strategy == "pick" and not pool:
+            pool = [one.x for one in islice(datapoints, _MOST_CORPUS_POOL)]
         only = target or (next(iter(subjects)) if len(subjects) == 1 else "")
 
         def evaluators(datapoint: Datapoint) -> EvaluatorOf:
             name = only if target or datapoint.model is None else datapoint.model
             subject = subjects.get(name)
-            return lambda verifier: self._asked(subject, verifier, datapoint.prompt) if subject else _NoSubject(name)
+            return lambda verifier: (
+                self._asked(subject, verifier, pool, datapoint.prompt) if subject else _NoSubject(name)
+            )
 
         return evaluators
 
-    def _asked(self, subject: Model, verifier: Verifier, under: str | None) -> LabelEvaluator:
-        return LLMEvaluator(subject, verifier, self._checker.prompts, examples=self.problem.examples, under=under)
+    def _asked(self, subject: Model, verifier: Verifier, pool: list[JsonValue], under: str | None) -> LabelEvaluator:
+        shown, prompts = self.problem.examples, self._checker.prompts
+        return LLMEvaluator(subject, verifier, prompts, strategy=self._strategy, examples=shown, pool=pool, under=under)
 
 
 def _called(target: str) -> LabelEvaluator:
@@ -209,6 +221,7 @@ def _settings(options: CorpusOptions, configured: Configuration) -> LabellingSet
         update={
             "rubrics": {_PROBLEM: paths},
             "examples": {_PROBLEM: options.examples} if options.examples else {},
+            "strategy": options.strategy or settings.strategy,
             "rounds": options.rounds or settings.rounds,
         }
     )

@@ -2,12 +2,13 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from assay.cli.front_door import config_option, configuration, models_of, print_figures, quiet_logs, run_errors
 from assay.progress import progress
+from checkers.longtail.settings import Way
 from lab.approval import approve, yes_option
 
 if TYPE_CHECKING:
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="M",
     help="A subject by its name in the configuration; may be given several times. Default: the only subject.",
+)
+@click.option(
+    "--way",
+    "ways",
+    multiple=True,
+    type=click.Choice(get_args(Way)),
+    default=("zero-shot",),
+    show_default=True,
+    help="Ask for the answer alone, or for reasoning first; may be given twice.",
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="At most N statements of each domain and distribution."

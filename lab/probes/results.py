@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from checkers.intervals import difference, wilson
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
+from checkers.longtail.settings import Way
 from checkers.longtail.templates import POLARITIES, Polarity
 from lab.kept_answers import usage_lines
 from schemas import Usage
@@ -31,6 +32,7 @@ class ProbeResult(BaseModel):
     """Its place in the run, from 1."""
     model: str
     """Name of the subject."""
+    way: Way
     statement: str
     """Id of the statement."""
     domain: str
@@ -41,6 +43,7 @@ class ProbeResult(BaseModel):
     expected: str
     answer: str
     """Empty if there is none."""
+    reasoning: str | None = None
     right: bool | None = None
     """Null if the subject gave no answer that can be read; “I don't know” is not right."""
     cause: SubjectCause | None = None
@@ -128,13 +131,25 @@ def _effective(counts: Counts) -> tuple[float, float]:
     return rate * effective, effective
 
 
-_Place: TypeAlias = tuple[str, str, Distribution, Sign]
+class Run(BaseModel):
+    """A subject, asked in one way."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str
+    way: Way
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.way}"
+
+
+_Place: TypeAlias = tuple[Run, str, Distribution, Sign]
 
 
 class ProbeTable:
-    """Accuracy by domain, distribution and polarity for each subject, and the gaps between head and tail."""
+    """Accuracy by domain, distribution and polarity for each run, and the gaps between head and tail."""
 
-    def __init__(self, runs: Sequence[str]) -> None:
+    def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = runs
         self._cells: defaultdict[_Place, Cell] = defaultdict(Cell)
         self._domains: dict[str, None] = {}
@@ -150,22 +165,23 @@ class ProbeTable:
         if result.cause is not None:
             self._causes[result.cause] += 1
         self._domains[result.domain] = None
+        run = Run(model=result.model, way=result.way)
         signs: tuple[Sign, Sign] = (result.polarity, ALL)
         for domain, sign in product((result.domain, ALL), signs):
-            self._cells[result.model, domain, result.distribution, sign].add(result)
+            self._cells[run, domain, result.distribution, sign].add(result)
 
-    def cell(self, run: str, domain: str, distribution: Distribution, sign: Sign) -> Cell:
+    def cell(self, run: Run, domain: str, distribution: Distribution, sign: Sign) -> Cell:
         """The answers of one cell; empty if there are none."""
         return self._cells.get((run, domain, distribution, sign), Cell())
 
-    def gap(self, run: str, domain: str, sign: Sign) -> tuple[float, float, float] | None:
+    def gap(self, run: Run, domain: str, sign: Sign) -> tuple[float, float, float] | None:
         """Accuracy on the head less accuracy on the tail, with its 95% interval; None if either is not known."""
         head, tail = (self.cell(run, domain, distribution, sign) for distribution in DISTRIBUTIONS)
         if head.accuracy is None or tail.accuracy is None:
             return None
         return head.accuracy - tail.accuracy, *difference(head.effective, tail.effective)
 
-    def is_skewed(self, run: str, domain: str, sign: Sign) -> bool:
+    def is_skewed(self, run: Run, domain: str, sign: Sign) -> bool:
         """True if head and tail differ in unread answers beyond chance: the gap is one of the others alone."""
         head, tail = (_effective(self.cell(run, domain, one, sign).asked) for one in DISTRIBUTIONS)
         low, high = difference(head, tail)
@@ -183,7 +199,7 @@ class ProbeTable:
             "abstained": dict(sorted(self._causes.items())),
             "runs": [
                 {
-                    "model": run,
+                    **run.model_dump(),
                     "cells": [
                         {"domain": domain, "distribution": distribution, "polarity": sign}
                         | self.cell(run, domain, distribution, sign).summary()

@@ -1,7 +1,7 @@
 """Asking subjects about a whole corpus: every statement in every form, many at once, results in order."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,19 +11,20 @@ from checkers.checker import Models
 from checkers.draws import generator
 from checkers.longtail.asking.asker import Asker
 from checkers.longtail.corpus import Statement, read_corpus
+from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.longtail.yes_or_no import Unparsable, is_right
 from checkers.model_patience import ModelPatience
 from checkers.rehearsal import CHARACTERS_A_TOKEN
 from lab.approval import Planned
-from lab.probes.results import ProbeResult
+from lab.probes.results import ProbeResult, Run
 from models.billing import billed
 from models.concurrent import in_order
 from models.protocol import Model, ModelFailed
 from schemas.evidence import SubjectCause
 
 _WINDOW = 64
-_WRITTEN = 10
+_WRITTEN: Mapping[Way, int] = {"zero-shot": 10, "chain-of-thought": 120}
 """About the tokens of an answer."""
 
 
@@ -33,6 +34,7 @@ class ProbeOptions:
 
     models: tuple[str, ...] = ()
     """Names of subjects; the only one that is configured, if empty."""
+    ways: tuple[Way, ...] = ("zero-shot",)
     limit: int | None = None
     """Statements of each domain and distribution at most."""
     seed: int = 0
@@ -41,13 +43,13 @@ class ProbeOptions:
 @dataclass(frozen=True, slots=True)
 class _Probe:
     number: int
-    model: str
+    run: Run
     statement: Statement
     template: ProbeTemplate
 
 
 class ProbeRun:
-    """All probes of a corpus for each subject, one after the other, many at once."""
+    """All probes of a corpus for each subject and way, one after the other, many at once."""
 
     def __init__(self, options: ProbeOptions, corpus: Path, configured: Configuration, models: Models) -> None:
         """Read the corpus.
@@ -57,22 +59,25 @@ class ProbeRun:
         """
         self._subjects = _subjects(options.models, models)
         self._configured = configured
-        self.runs = list(self._subjects)
+        self.runs = [Run(model=name, way=way) for name in self._subjects for way in dict.fromkeys(options.ways)]
         try:
             self._statements = _limited(list(read_corpus(corpus)), options.limit, options.seed)
         except ValueError as error:
             raise CannotRun(str(error)) from error
-        self._asker = Asker()
+        self._askers = {way: Asker(way, seed=options.seed) for way in options.ways}
         self.count = len(self.runs) * sum(1 for one in self._statements for _ in templates_of(one))
         self._window = max(_WINDOW, *(3 * configured.subjects[name].concurrency // 2 for name in self._subjects))
 
     def planned(self) -> list[Planned]:
         """The calls to each subject."""
         templates = [(one, template) for one in self._statements for template in templates_of(one)]
-        questions = (self._asker.question(*one) for one in templates)
-        read = sum(len(message.content) for one in questions for message in one.messages) / CHARACTERS_A_TOKEN
-        each = read / max(1, len(templates))
-        return [Planned(name, len(templates), each, _WRITTEN, self._configured.subjects[name]) for name in self.runs]
+        found = []
+        for run in self.runs:
+            questions = (self._askers[run.way].question(*one) for one in templates)
+            read = sum(len(message.content) for one in questions for message in one.messages) / CHARACTERS_A_TOKEN
+            settings = self._configured.subjects[run.model]
+            found.append(Planned(str(run), len(templates), read / max(1, len(templates)), _WRITTEN[run.way], settings))
+        return found
 
     async def over(self, emit: Callable[[ProbeResult], None], patience: ModelPatience) -> None:
         """Give `emit` the result of each probe, in order.
@@ -88,22 +93,23 @@ class ProbeRun:
 
     async def _probes(self) -> AsyncIterator[_Probe]:
         number = 0
-        for model in self.runs:
+        for run in self.runs:
             for statement in self._statements:
                 for template in templates_of(statement):
                     number += 1
-                    yield _Probe(number, model, statement, template)
+                    yield _Probe(number, run, statement, template)
 
     async def _result(self, probe: _Probe, patience: ModelPatience) -> ProbeResult:
         statement, template = probe.statement, probe.template
-        question = self._asker.question(statement, template)
+        question = self._askers[probe.run.way].question(statement, template)
         right: bool | None = None
         cause: SubjectCause | None = None
-        answer, expected = "", template.answer(statement)
+        answer, reasoning, expected = "", None, template.answer(statement)
         with billed() as bill:
             try:
-                subject = self._subjects[probe.model]
-                answer = (await patience.until_answered(lambda: subject.ask(question))).reply.answer
+                subject = self._subjects[probe.run.model]
+                reply = (await patience.until_answered(lambda: subject.ask(question))).reply
+                answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
                 right = is_right(answer, expected)
             except ModelFailed as error:
                 cause = error.cause_of_subject
@@ -111,7 +117,8 @@ class ProbeRun:
                 cause = "subject_unusable"
             return ProbeResult(
                 number=probe.number,
-                model=probe.model,
+                model=probe.run.model,
+                way=probe.run.way,
                 statement=statement.id,
                 domain=statement.domain,
                 distribution=statement.distribution,
@@ -120,6 +127,7 @@ class ProbeRun:
                 question=template.question(statement),
                 expected=expected,
                 answer=answer,
+                reasoning=reasoning,
                 right=right,
                 cause=cause,
                 usage=bill.usage,

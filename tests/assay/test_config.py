@@ -17,15 +17,15 @@ consistency.marks_from consistency.max_samples consistency.max_sentences consist
 consistency.sentences_per_call delivery.attempts delivery.check_timeout_seconds delivery.commit_interval_seconds
 delivery.linger_seconds delivery.rebalance_timeout_seconds delivery.window equivalence.at_once
 equivalence.corenlp_connections equivalence.corenlp_timeout_seconds equivalence.matching equivalence.max_characters
-equivalence.model equivalence.parser equivalence.prompts equivalence.seed equivalence.tests extraction.epsilon
+equivalence.model equivalence.parser equivalence.prompts equivalence.seed extraction.epsilon
 extraction.max_characters extraction.max_entities extraction.original extraction.prompts extraction.seed
-extraction.transformation improver.deadline_seconds improver.max_characters improver.prompts improver.rounds
+improver.deadline_seconds improver.max_characters improver.prompts improver.rounds
 improver.writer.breaker improver.writer.cache improver.writer.max_attempts improver.writer.reasoning_effort
 improver.writer.requests_per_second improver.writer.seed judge.breaker judge.cache judge.local.batch_pieces
 judge.local.cached_references judge.local.max_words judge.local.precision judge.local.spans judge.local.threads
 judge.max_attempts judge.reasoning_effort judge.requests_per_second judge.seed kafka.client_id labelling.contradiction
-labelling.distance labelling.epsilon labelling.max_characters labelling.prompts labelling.strategy longtail.link
-longtail.probes.prompts longtail.probes.seed longtail.probes.source longtail.probes.way otlp.attribute_length_limit
+labelling.distance labelling.epsilon labelling.max_characters labelling.prompts longtail.link
+longtail.probes.prompts longtail.probes.seed longtail.probes.source otlp.attribute_length_limit
 records.dead_letter_keep_bytes retrieval.cross_encoder retrieval.max_candidates retrieval.max_characters
 retrieval.prompts subjects.NAME.breaker subjects.NAME.cache subjects.NAME.max_attempts subjects.NAME.reasoning_effort
 subjects.NAME.requests_per_second subjects.NAME.seed topics.retention_days.alerts topics.retention_days.labels

@@ -8,8 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from checkers.equivalence.phrase_questions import EquivalenceReply
-from checkers.extraction.entity_questions import EntitiesReply, NamesReply
-from checkers.labelling.labeller_questions import CriterionReply, GenerateReply, LabelReply
+from checkers.extraction.entity_questions import EntitiesReply, NamesReply, ParaphrasesReply
+from checkers.labelling.labeller_questions import CriterionReply, GenerateReply, LabelReply, PickReply
 from checkers.retrieval.matching import AnsweringReply, MatchingReply
 from lab.edits import writer
 
@@ -18,7 +18,9 @@ FORMS: dict[str, type[BaseModel]] = {
     "equivalence/phrase": EquivalenceReply,
     "extraction/entities": EntitiesReply,
     "extraction/names": NamesReply,
+    "extraction/rewording": ParaphrasesReply,
     "labelling/label": LabelReply,
+    "labelling/pick": PickReply,
     "labelling/generate": GenerateReply,
     "labelling/criterion": CriterionReply,
     "retrieval/cache": MatchingReply,

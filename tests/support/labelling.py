@@ -137,6 +137,8 @@ class StubLabeller:
     def __call__(self, request: StubRequest) -> str:
         fences = request.fences
         x = fences["datapoint"]
+        if "candidates" in fences:
+            return self._picked(x, orjson.loads(fences["candidates"]))
         if "earlier" in fences:
             asked = len(orjson.loads(fences["earlier"]))
             return _json({"reason": "They agree.", "datapoint": self.generates(x, asked)})
@@ -168,6 +170,10 @@ class StubLabeller:
             parts = frozenset(encoded(self.rubric, str(part))[1] for part in self.rubric.relevant(x))
             _TOTAL_BITS[key] = encoded(self.rubric, x)[1], parts
         return _TOTAL_BITS[key]
+
+    def _picked(self, x: str, candidates: list[str]) -> str:
+        matching = [number for number, one in enumerate(candidates, start=1) if self._is_like(x, one)]
+        return _json({"reason": "Compared.", "choice": matching[0]})
 
 
 def agreeable(request: StubRequest) -> str:

@@ -94,22 +94,22 @@ class SimulatedSubject:
         }
 
     def __call__(self, request: StubRequest) -> str:
-        return json.dumps(self._reply(request.fences["question"]))
+        return json.dumps(self._reply(request.fences["question"], "step by step" in str(request.body["messages"])))
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         texts = [message.content for message in question.messages]
         asked = texts[-1].split(">\n")[1].split("\n</")[0]
-        reply = self._reply(asked)
+        reply = self._reply(asked, "reasoning" in question.reply.model_fields)
         return Answer(question.reply.model_validate(reply), Usage(calls=1))
 
     async def close(self) -> None:
         pass
 
-    def _reply(self, question: str) -> dict[str, Any]:
+    def _reply(self, question: str, reasoned: bool) -> dict[str, Any]:
         self.asked.append(question)
         # Not in the order of asking, which differs from run to run.
         answer = self.manner(self._known[question], random.Random(f"{self._seed}/{question}"))
-        return {"answer": answer.capitalize() + "."}
+        return ({"reasoning": "It follows."} if reasoned else {}) | {"answer": answer.capitalize() + "."}
 
 
 class SilentSubject:

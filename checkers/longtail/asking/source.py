@@ -33,7 +33,7 @@ class ProbeSource:
         self.seconds_between = probes.seconds_between
         self.models = probes.models or tuple(models.subjects)
         self._subjects = _subjects(self.models, models.subjects)
-        self._asker = Asker()
+        self._asker = Asker(probes.way)
         try:
             self._sample = Sample(read_corpus(probes.corpus))
         except OneSided as error:
@@ -48,9 +48,10 @@ class ProbeSource:
             ModelUnavailable: the subject cannot be reached.
         """
         statement, template = self._sample.at(number)
-        answer, metadata = "", {"statement": statement.id}
+        answer, reasoning, metadata = "", None, {"statement": statement.id}
         try:
-            answer = (await self._subjects[model].ask(self._asker.question(statement, template))).reply.answer
+            reply = (await self._subjects[model].ask(self._asker.question(statement, template))).reply
+            answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
         except ModelFailed as error:
             metadata[UNANSWERED] = error.cause_of_subject
         return Probe(
@@ -69,6 +70,7 @@ class ProbeSource:
             question=template.question(statement),
             expected=template.answer(statement),
             answer=answer,
+            reasoning=reasoning,
         )
 
 

@@ -195,6 +195,13 @@ class TestNo:
         assert test.triangle.paraphrase in ALIGNED
         assert "does not make it a yes" in verdict.reason
 
+    async def test_n_tests_ask_about_n_paraphrases(self, checker_of: MakeChecker, subject: StubSubject) -> None:
+        verdict = await checker_of(tests=4).check(decision(*APART, answer=False))
+        rounds = the_test_in(verdict).rounds
+        assert verdict.outcome == "accept"
+        assert len({one.paraphrase.text for one in rounds}) == len(subject.asked_sentences) == 4
+        assert not any(one.answer for one in rounds)
+
     async def test_the_record_decides_the_draws(self, checker_of: MakeChecker) -> None:
         def drawn(verdict: Verdict) -> str:
             return the_test_in(verdict).rounds[0].paraphrase.text
@@ -293,6 +300,7 @@ class TestTheConfigurationDigest:
         "setting",
         [
             {"require": "and"},
+            {"tests": 2},
             {"ask": "judge"},
             {"subjects": ("acme-chat-4", "acme-chat-5")},
         ],

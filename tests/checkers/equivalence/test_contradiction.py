@@ -52,13 +52,14 @@ def run(
     aligning: frozenset[str] = frozenset(),
     *,
     seed: str = "seed",
+    tests: int = 1,
 ) -> tuple[EquivalenceTest, Scripted, Aligning]:
     subject, phi = Scripted(says), Aligning(aligning)
 
     async def tested() -> EquivalenceTest:
         # As a task: it is begun before it is awaited, and not every test comes that far.
         proving = asyncio.create_task(no_proof())
-        return await look_for_contradiction(SENTENCES, subject, phi, proving, seed=seed)
+        return await look_for_contradiction(SENTENCES, subject, phi, proving, seed=seed, tests=tests)
 
     return asyncio.run(tested()), subject, phi
 
@@ -69,28 +70,34 @@ async def no_proof() -> EquivalenceProof:
 
 subsets = st.frozensets(st.sampled_from(ALL))
 seeds = st.text(max_size=8)
+counts = st.integers(1, 10)
 
 
 class TestWhatIsDrawn:
-    @given(subsets, seeds)
-    def test_indifferentiable_paraphrases_come_first(self, aligning: frozenset[str], seed: str) -> None:
-        found, _, _ = run(aligning=aligning, seed=seed)
-        (drawn,) = [one.paraphrase.text for one in found.rounds]
-        assert drawn in (aligning or ALL)
+    @given(subsets, seeds, counts)
+    def test_indifferentiable_paraphrases_come_first(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        found, _, _ = run(aligning=aligning, seed=seed, tests=tests)
+        drawn = [one.paraphrase.text for one in found.rounds]
+        assert set(drawn[: len(aligning)]) == aligning if tests >= len(aligning) else set(drawn) <= aligning
 
-    @given(subsets, seeds)
+    @given(subsets, seeds, counts)
+    def test_each_test_draws_another_paraphrase(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        found, _, _ = run(aligning=aligning, seed=seed, tests=tests)
+        assert len({one.paraphrase.text for one in found.rounds}) == tests
+
+    @given(subsets, seeds, counts)
     def test_it_is_held_against_the_sentence_it_was_not_made_from_and_takes_the_others_place(
-        self, aligning: frozenset[str], seed: str
+        self, aligning: frozenset[str], seed: str, tests: int
     ) -> None:
-        found, subject, phi = run(aligning=aligning, seed=seed)
+        found, subject, phi = run(aligning=aligning, seed=seed, tests=tests)
         for one, (first, second) in zip(found.rounds, subject.asked, strict=True):
             expected = (one.paraphrase.text, "s2") if one.paraphrase.text in MADE["s1"] else ("s1", one.paraphrase.text)
             assert (first, second) == expected
         assert all(second == ("s2" if first in MADE["s1"] else "s1") for first, second in phi.looked_at)
 
-    @given(subsets, seeds)
-    def test_the_same_seed_draws_the_same(self, aligning: frozenset[str], seed: str) -> None:
-        assert run(aligning=aligning, seed=seed)[0] == run(aligning=aligning, seed=seed)[0]
+    @given(subsets, seeds, counts)
+    def test_the_same_seed_draws_the_same(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        assert run(aligning=aligning, seed=seed, tests=tests)[0] == run(aligning=aligning, seed=seed, tests=tests)[0]
 
     def test_all_ten_are_drawn_alike_where_none_is_indifferentiable(self) -> None:
         drawn = Counter(run(seed=str(number))[0].rounds[0].paraphrase.text for number in range(1000))
@@ -123,28 +130,36 @@ class TestWhatIsDrawn:
 
 
 class TestWhatComesOfIt:
-    def test_a_yes_is_a_contradiction(self) -> None:
-        found, subject, _ = run(lambda first, second: True)
+    def test_a_yes_is_a_contradiction_and_the_last_round(self) -> None:
+        answers = iter([False, False, True, False, True])
+        found, subject, _ = run(lambda first, second: next(answers), tests=5)
         assert found.triangle is not None
-        (one,) = found.rounds
-        assert (found.triangle.paraphrase, one.answer, len(subject.asked)) == (one.paraphrase.text, True, 1)
+        assert found.triangle.paraphrase == found.rounds[-1].paraphrase.text
+        assert [one.answer for one in found.rounds] == [False, False, True]
+        assert len(subject.asked) == 5
 
-    def test_a_no_is_none(self) -> None:
-        found, _, _ = run()
-        assert (found.triangle, found.tests, len(found.rounds)) == (None, 1, 1)
+    def test_only_noes_are_none(self) -> None:
+        found, _, _ = run(tests=10)
+        assert found.triangle is None
+        assert len(found.rounds) == 10
 
-    @given(subsets, seeds)
-    def test_whoever_says_no_to_everything_passes(self, aligning: frozenset[str], seed: str) -> None:
-        assert run(aligning=aligning, seed=seed)[0].triangle is None
+    @given(subsets, seeds, counts)
+    def test_whoever_says_no_to_everything_passes(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        assert run(aligning=aligning, seed=seed, tests=tests)[0].triangle is None
 
-    def test_a_coin_passes_every_other_time(self) -> None:
+    def test_a_coin_passes_five_tests_once_in_32(self) -> None:
         coin = Random(5)
         passed = sum(
-            run(lambda first, second: coin.random() < 0.5, seed=str(number))[0].triangle is None
+            run(lambda first, second: coin.random() < 0.5, seed=str(number), tests=5)[0].triangle is None
             for number in range(1600)
         )
-        # 800 expected, standard deviation 20: four of them either way.
-        assert 720 <= passed <= 880
+        # 50 expected, standard deviation 7: four of them either way.
+        assert 22 <= passed <= 78
+
+    @pytest.mark.parametrize("tests", [0, 11])
+    def test_more_tests_than_paraphrases_are_refused(self, tests: int) -> None:
+        with pytest.raises(ValueError, match="must be 1 to 10"):
+            run(tests=tests)
 
 
 class TestWhatItWaitsFor:
@@ -164,12 +179,12 @@ class TestWhatItWaitsFor:
 
         async def test() -> EquivalenceTest:
             proving = asyncio.ensure_future(proof())
-            return await look_for_contradiction(SENTENCES, slow, slow_phi, proving, seed="seed")
+            return await look_for_contradiction(SENTENCES, slow, slow_phi, proving, seed="seed", tests=3)
 
         found, seconds = run_virtually(test)
-        # Paraphrases, one side after the other for what is indifferentiable, the test; beside them the proof.
+        # Paraphrases, one side after the other for what is indifferentiable, all tests; beside them the proof.
         assert seconds == (4 if not aligning else 3)
-        assert (len(found.rounds), len(phi.looked_at)) == (1, phrase_answers)
+        assert (len(found.rounds), len(phi.looked_at)) == (3, phrase_answers)
 
 
 class Slow(Scripted):

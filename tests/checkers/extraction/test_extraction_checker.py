@@ -22,11 +22,13 @@ from tests.support.extraction import (
     ENTITIES,
     TEXT,
     checked,
+    classed,
     evidence_of,
     in_some_texts,
     places,
     proposing,
 )
+from tests.support.graders import ScriptedGrader
 
 
 def in_turn(*extracts: Callable[[str], list[str]]) -> Extract:
@@ -401,6 +403,54 @@ class TestUndecided:
     async def test_a_subject_that_extracts_only_is_asked_nothing_else(self):
         with pytest.raises(ModelFailed, match=r"mine extracts entities; it cannot answer 'consistency\.summary'"):
             await CallableSubject("mine", places).ask(question())
+
+
+class TestParaphrase:
+    @staticmethod
+    def check(*paraphrases: str, extract: Extract, **settings) -> Verdict:
+        judge = ScriptedModel({"paraphrases": list(paraphrases)})
+        record = {"id": "r", "text": TEXT, "entities": ENTITIES, "model": "extractor"}
+        subjects = {"extractor": CallableSubject("mine", classed(extract))}
+        return check(ExtractionChecker, record, judge=judge, subjects=subjects, transformation="paraphrase", **settings)
+
+    @staticmethod
+    def places(text: str) -> list[str]:
+        if text == TEXT:
+            return list(ENTITIES)
+        before, _, person = text.strip().removesuffix(".").partition(" became the home of ")
+        person, _, source = person.partition(", formerly of ")
+        return [person, source, before]
+
+    def test_entities_are_replaced_in_the_first_paraphrase_that_keeps_them(self):
+        kept = "Turin became the home of Ada Okafor, formerly of Lagos."
+        verdict = self.check("Turin became her home.", TEXT, kept, extract=self.places)
+        assert verdict.outcome == "accept"
+        assert evidence_of(verdict).text == kept
+        assert evidence_of(verdict).transformation == "paraphrase"
+
+    def test_an_entity_that_is_lost_in_other_words_is_no_part_of_an_accept(self):
+        kept = "Turin became the home of Ada Okafor, formerly of Lagos."
+        verdict = self.check(kept, extract=lambda text: ENTITIES if text == TEXT else self.places(text)[:2])
+        (cause,) = evidence_of(verdict).causes
+        assert (verdict.outcome, cause.kind, cause.entity, cause.named) == ("reject", "wording", "Turin", 0)
+        assert "“Turin” is found in 0 of 6 answers once the text is put into other words" in verdict.reason
+
+    def test_without_one_that_keeps_them_the_verdict_abstains(self):
+        verdict = self.check("Turin became her home.", extract=self.places)
+        assert cause_of(verdict) == "no_paraphrase"
+
+    def test_one_that_is_longer_than_a_text_may_be_is_not_taken(self):
+        kept = "Turin became the home of Ada Okafor, formerly of Lagos."
+        assert self.check(kept.rjust(5000), extract=self.places).outcome == "accept"
+        assert cause_of(self.check(kept.rjust(5001), extract=self.places)) == "no_paraphrase"
+
+    def test_the_local_judge_cannot_paraphrase(self):
+        judge = ScriptedGrader(lambda claim: 1.0)
+        record = {"text": TEXT, "entities": ENTITIES, "model": "extractor"}
+        subjects = {"extractor": CallableSubject("mine", places)}
+        verdict = check(ExtractionChecker, record, judge=judge, subjects=subjects, transformation="paraphrase")
+        assert cause_of(verdict) == "no_paraphrase"
+        assert "needs an endpoint as judge" in verdict.reason
 
 
 def test_other_templates_change_the_configurations_digest(monkeypatch: pytest.MonkeyPatch):

@@ -3,18 +3,57 @@
 import asyncio
 import subprocess
 import sys
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.examples import Exemplar, load_examples
-from checkers.labelling.labeller_questions import datapoint_of
+from checkers.labelling.labeller_questions import LabellingPrompts, LabelReply, PickReply, datapoint_of
 from checkers.labelling.problem import LabellingProblem, play_all
+from checkers.labelling.protocol import Turn
 from checkers.labelling.rubric import parse_rubric
 from checkers.labelling.values import is_echo, same_label, shown
+from models.protocol import Answer
 from tests.support.labelling import Scripted, verifier
 from tests.support.record_strategies import json_values
+from tests.support.virtual_time import run_virtually
+
+
+def turn(seed: int = 0, number: int = 1) -> Turn:
+    return Turn(number=number, draw=Random(seed))
+
+
+def test_picking_needs_something_to_pick_from():
+    with pytest.raises(ValueError, match="'pick' needs datapoints"):
+        LLMEvaluator(Slow(), verifier(), LabellingPrompts(), strategy="pick")  # type: ignore[arg-type]
+
+
+class Slow:
+    """Labels 1 and picks the first candidate, each in a second."""
+
+    name = "slow"
+
+    async def ask(self, question):
+        await asyncio.sleep(1)
+        if question.reply is PickReply:
+            return Answer(PickReply(reason="", choice=1))
+        return Answer(LabelReply(reasons=[], label="1"))
+
+    async def close(self):
+        pass
+
+
+def test_picking_does_not_wait_for_the_label():
+    async def propose():
+        pool = ["011011010110", "011011010101", "011011011010"]
+        evaluator = LLMEvaluator(Slow(), verifier(), LabellingPrompts(), strategy="pick", pool=pool)
+        return await evaluator.propose("011011010110", turn())
+
+    proposed, seconds = run_virtually(propose)
+    assert (proposed.bit, seconds) == (1, 1)
 
 
 def test_examples_are_read_with_or_without_labels(tmp_path):

@@ -232,9 +232,30 @@ async def test_k_labels_are_k_minus_one_games(tmp_path, checker_of: MakeChecker,
     assert len({one.commitment for run in evidence.runs for one in run.rounds}) == 6
 
 
+async def test_picking_shows_five_candidates_of_which_one_matches(
+    tmp_path, checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    pool = tmp_path / "pool.jsonl"
+    pool.write_text("".join(f'{{"x": "{x}"}}\n' for x in bit_strings()))
+    checker = checker_of(strategy="pick", examples={"in-phenomenon": pool})
+    verdict = await checker.check(labelling())
+    assert verdict.outcome == "accept"
+    shown = [orjson.loads(one.fences["candidates"]) for one in stub.requests if "candidates" in one.fences]
+    assert [len(candidates) for candidates in shown] == [5, 5, 5]
+    assert all("011011010110" not in candidates for candidates in shown)
+
+
+async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: MakeChecker) -> None:
+    pool = tmp_path / "pool.jsonl"
+    pool.write_text('{"x": "011011010110", "y": 1}\n{"x": "0"}\n')
+    checker = checker_of(strategy="pick", examples={"in-phenomenon": pool})
+    assert _abstention(await checker.check(labelling())).cause == "no_candidate"
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
+        ({"strategy": "pick"}, "labelling.examples.in-phenomenon is not set"),
         ({"examples": {"tone": "x.jsonl"}}, "there is no labelling.rubrics.tone"),
         ({"rubrics": {"r": "missing.yaml"}}, "missing.yaml"),
         ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 stands for two things"),
@@ -314,12 +335,13 @@ APPLICATION = (
 )
 
 
+@pytest.mark.parametrize("strategy", ["generate", "pick"])
 async def test_the_subject_is_asked_under_the_applications_prompt(
-    tmp_path, checker_of: MakeChecker, stub: StubEndpoint
+    tmp_path, checker_of: MakeChecker, stub: StubEndpoint, strategy: str
 ) -> None:
     pool = tmp_path / "pool.jsonl"
     pool.write_text("".join(f'{{"x": "{x}"}}\n' for x in bit_strings()))
-    checker = checker_of(examples={"in-phenomenon": pool})
+    checker = checker_of(strategy=strategy, examples={"in-phenomenon": pool})
     plain = await checker.check(labelling())
     asked, forms = [request.fences for request in stub.requests], [one.body["response_format"] for one in stub.requests]
     stub.requests.clear()

@@ -226,6 +226,14 @@ def test_a_function_beside_the_data_is_an_evaluator(tmp_path, corpus, mine):
     assert (found["successes"], found["decided"]) == (0, 40)
 
 
+def test_a_model_can_pick_among_the_other_datapoints_of_the_file(tmp_path, corpus, stub):
+    options = ("--strategy", "pick", "--json")
+    found = figures(trust(corpus, "--rubric", IN, *options, cwd=tmp_path, **with_subject(stub)))
+    # Some of the forty have no like among them.
+    assert found["successes"] == found["decided"] > 20
+    assert found["abstained"] == {"no_candidate": 40 - found["decided"]}
+
+
 def test_an_evaluator_that_can_say_nothing_is_counted_as_abstaining(tmp_path, corpus, mine):
     module = mine("def broken(x):\n    raise ValueError(x)\n")
     found = figures(trust(corpus, "--rubric", IN, "--evaluator", f"call:{module}:broken", "--json", cwd=tmp_path))

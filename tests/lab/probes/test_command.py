@@ -50,10 +50,10 @@ def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: 
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
     assert lines[0] == f"{2 * 2 * 2 * 13} probes"
-    assert "acme: right answers in percent, and the gap between head and tail in points" in lines
+    assert "acme, zero-shot: right answers in percent, and the gap between head and tail in points" in lines
     (temporal,) = [line for line in lines if line.startswith("temporal") and " all " in line]
     assert temporal.split()[2:5] == ["100.0", "0.0", "+100.0"]
-    assert re.fullmatch(r"acme: up to 104 calls, about 2\d,\d+ tokens, no price is configured\n", ran.stderr)
+    assert re.fullmatch(r"acme, zero-shot: up to 104 calls, about 2\d,\d+ tokens, no price is configured\n", ran.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_more_than_a_thousand_calls_are_not_made_without_a_word(tmp_path: Path, 
     ran = run(corpus, **subject(stub), **PRICED)
     assert ran.returncode == 2
     first, last = ran.stderr.splitlines()
-    told = re.fullmatch(r"acme: up to 1,040 calls, about ([\d,]+) tokens, cost about ([\d.]+)", first)
+    told = re.fullmatch(r"acme, zero-shot: up to 1,040 calls, about ([\d,]+) tokens, cost about ([\d.]+)", first)
     assert last == "Error: up to 1,040 calls, and no terminal to ask at; --yes makes them without asking"
     assert not stub.requests
 
@@ -151,6 +151,22 @@ def test_the_bundled_corpus_gives_a_first_figure_without_a_build(tmp_path: Path)
     assert {one["domain"] for one in found["runs"][0]["cells"]} == {*DOMAINS, "all"}
     told = cell(found, domain="all", distribution="tail", polarity="all")
     assert told["statements"] == 3 * len(DOMAINS)
+
+
+def test_both_ways_are_asked_and_reported(tmp_path: Path, stub: StubEndpoint):
+    out = tmp_path / "out.jsonl"
+    found = figures(
+        run(
+            corpus_in(tmp_path, 2, 1), "--way", "zero-shot", "--way", "chain-of-thought", "--json", "--out", out,
+            **subject(stub),
+        )
+    )  # fmt: skip
+    assert [one["way"] for one in found["runs"]] == ["zero-shot", "chain-of-thought"]
+    assert all(one["accuracy"] in {1.0, None} for each in found["runs"] for one in each["cells"])
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [line["number"] for line in lines] == list(range(1, 2 * 4 * 13 + 1))
+    assert {line["reasoning"] for line in lines[:52]} == {None}
+    assert {line["reasoning"] for line in lines[52:]} == {"It follows."}
 
 
 def test_a_limit_draws_statements_of_each_domain_and_side(tmp_path: Path, stub: StubEndpoint):
@@ -207,6 +223,7 @@ def test_subjects_that_differ_in_their_settings_alone_answer_for_themselves(tmp_
     [
         ((), {}, "--model is needed; the subjects configured are: none"),
         (("--model", "nobody"), {}, "--model nobody: no subject has this name, so it has no endpoint to ask"),
+        (("--way", "guess"), {}, "'guess' is not one of"),
         (("--limit", "0"), {}, "0 is not in the range"),
     ],
 )

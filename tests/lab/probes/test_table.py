@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 from checkers.longtail.corpus import Statement
 from checkers.longtail.templates import polarity, templates_of
-from lab.probes.results import ALL, Cell, ProbeResult, ProbeTable
+from lab.probes.results import ALL, Cell, ProbeResult, ProbeTable, Run
 from tests.support.probes import Asked, Manner, always_no, coin, perfect, right_at, statements
 
-RUN = "acme"
+RUN = Run(model="acme", way="zero-shot")
 
 
 def result(statement: Statement, template: int, right: bool | None, expected: str) -> ProbeResult:
     return ProbeResult(
         number=1,
         model="acme",
+        way="zero-shot",
         statement=statement.id,
         domain=statement.domain,
         distribution=statement.distribution,
