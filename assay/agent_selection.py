@@ -37,8 +37,8 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
 
 def _agents(configuration: Configuration) -> dict[str, str | None]:
     """All agents by their names, with the setting that switches one on; None for those that are."""
-    agents = {
-        TRUST_MONITOR: None if configuration.trust.enabled else "trust.enabled = true",
+    agents: dict[str, str | None] = {
+        TRUST_MONITOR: None,
         IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
         ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
         LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",

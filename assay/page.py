@@ -57,10 +57,7 @@ async def served_page(
     """
     if store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
-    try:
-        token = page.read_token()
-    except ValueError as error:
-        raise Misconfigured(f"ui.token_file: {error}") from None
+    token = None if page.token is None else page.token.get_secret_value()
     async with contextlib.AsyncExitStack() as opened:
         reader = opened.enter_context(kept(store.url))
         if watched is not None:

@@ -26,7 +26,7 @@ _FORMAT_REFUSED = re.compile(
 _OTHER_LIMIT = "max_completion_tokens"
 SEVERAL = "n"
 """The parameter for several completions at once."""
-_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", "max_tokens", _OTHER_LIMIT, SEVERAL)
+_OPTIONAL = ("temperature", "logprobs", "top_logprobs", "max_tokens", _OTHER_LIMIT, SEVERAL)
 """The parameters that may be left out of a request."""
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
 
@@ -52,11 +52,9 @@ class Dialect:
         self._learns_format = settings.structured == "auto"
         self.manner = Manner("json_schema" if settings.structured == "auto" else settings.structured)
         """That of the last request that was accepted."""
-        options = {"temperature": settings.temperature, "seed": settings.seed}
         self._options: dict[str, Any] = {"model": settings.model}
-        self._options.update({key: value for key, value in options.items() if value != OMIT})
-        if settings.reasoning_effort is not None:
-            self._options["reasoning_effort"] = settings.reasoning_effort
+        if settings.temperature != OMIT:
+            self._options["temperature"] = settings.temperature
         self._forms: dict[type[BaseModel], _Form] = {}
 
     def request(

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
 import structlog
-from aiolimiter import AsyncLimiter
 
 from models.faults import (
     MAX_RETRY_AFTER,
@@ -53,6 +52,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 8.0
 _FIRST_HOLD = 1.0
 """Seconds for which all wait after a 429 that states no time; doubled until one is answered again."""
 _UNAVAILABLE_PAUSE = 1.0
+_ATTEMPTS = 4
+"""Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
 _TIMED_ATTEMPTS = 2
 """A question that had no answer in time may have been lost once; the same question is as long the next time."""
 _LONG = 2
@@ -141,18 +142,13 @@ class Flow:
         name: str,
         concurrency: int,
         timeout_seconds: float,
-        max_attempts: int,
-        requests_per_second: float | None = None,
         on_breaker: BreakerListener | None = None,
     ) -> None:
         """`name` stands in logs and errors; at most `concurrency` are asked at once."""
         self._sender = sender
         self._name = name
         self._timeout = timeout_seconds
-        self._max_attempts = max_attempts
         self._on_breaker = on_breaker
-        # One at a time, evenly spaced: a bucket that holds more would let bursts of that size through.
-        self._rate = AsyncLimiter(1, 1 / requests_per_second) if requests_per_second else None
 
         self._most = concurrency
         self._places = float(min(concurrency, _AT_FIRST))
@@ -194,8 +190,6 @@ class Flow:
             sender,
             name=name,
             concurrency=settings.concurrency,
-            requests_per_second=settings.requests_per_second,
-            max_attempts=settings.max_attempts,
             timeout_seconds=settings.timeout_seconds,
             on_breaker=on_breaker,
         )
@@ -254,9 +248,6 @@ class Flow:
             await self._let_through()
             if (held := self._held_until - _now()) > 0:
                 await self._wait_out(held, run)
-            if self._rate is not None:
-                with Phase("waits"):
-                    await self._rate.acquire()
             await self._place(run)
             if self._state == "closed" and self._held_until <= _now():
                 return
@@ -390,14 +381,14 @@ class Flow:
         run.suspect = True
         now = _now()
         meanwhile = [size for moment, size in self._answers if moment >= run.started]
-        if 0 < len(meanwhile) < run.beside and not run.is_long and run.attempts < self._max_attempts:
+        if 0 < len(meanwhile) < run.beside and not run.is_long and run.attempts < _ATTEMPTS:
             self._places = max(1.0, min(self._places, len(meanwhile) * 0.75))
             self._is_full = True
             run.limit.left += now - run.started
             return 0.0
         # A gateway may run out of time before we do.
         await self._look((run.started + now) / 2, run, f"{fault.detail}, to whatever is asked")
-        if run.attempts < min(self._max_attempts, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
+        if run.attempts < min(_ATTEMPTS, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
             return 0.0
         if not any(size.reaches(run.size) for size in meanwhile):
             self._lost += 1
@@ -427,7 +418,7 @@ class Flow:
         longest = min(_FIRST_PAUSE * 2.0**run.attempts, _LONGEST_PAUSE)
         # If there is a pause for everyone, all keep that.
         pause = 0.0 if is_held else random.random() * longest  # noqa: S311
-        if run.attempts < self._max_attempts and pause < run.limit.left:
+        if run.attempts < _ATTEMPTS and pause < run.limit.left:
             return pause
         detail = f"{fault.detail} ({counted(run.attempts, 'attempt')})"
         if isinstance(fault, Unreachable | Throttled):

@@ -80,6 +80,8 @@ class ModelThread(Generic[ModelT]):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
+_THREADS = 2
+
 _threads: "WeakSet[ModelThread[Any]]" = WeakSet()
 
 
@@ -88,13 +90,13 @@ def being_loaded() -> list[str]:
     return sorted({name for thread in _threads if (name := thread.being_loaded) is not None})
 
 
-def use_processor_threads(count: int) -> None:
-    """Let each forward pass, of whichever model, take so many threads of the processor."""
+def use_few_threads() -> None:
+    """Let each forward pass, of whichever model, take two threads of the processor: processes share it."""
     # Threads that spin while they wait for one another take the cores from whoever they wait for. Read with the import.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     import torch
 
-    torch.set_num_threads(count)
+    torch.set_num_threads(_THREADS)
 
 
 def sentence_transformer(name: str, *, local_files_only: bool = False) -> "SentenceTransformer":

@@ -11,7 +11,6 @@ from pydantic import (
     Field,
     JsonValue,
     SecretStr,
-    StringConstraints,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     field_validator,
@@ -37,7 +36,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
 _FIELDS_OF_REQUESTS = {
     **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs"), "assay decides on it"),
-    **dict.fromkeys(("model", "max_tokens", "temperature", "seed", "reasoning_effort"), "it is a setting of its own"),
+    **dict.fromkeys(("model", "max_tokens", "temperature"), "it is a setting of its own"),
     "response_format": "use structured",
     "max_completion_tokens": "use max_tokens",
 }
@@ -73,15 +72,11 @@ class EndpointSettings(_Settings):
     """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
     concurrency: int = Field(default=64, ge=1, le=1000)
     """Requests to the endpoint at the same time at most; fewer where it takes fewer."""
-    requests_per_second: float | None = Field(default=None, gt=0)
-    """Requests that are started in a second at most; not limited if not set."""
     timeout_seconds: float = Field(default=20.0, gt=0)
     """Time limit of one request. A question without an answer by then is not judged (`judge_slow`), unless the endpoint
     answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
     deadline_seconds: float = Field(default=25.0, gt=0)
     """Time limit of one question with retries and the repair turn, without its waits for a free place."""
-    max_attempts: int = Field(default=4, ge=1, le=20)
-    """Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
     structured: Structured = "auto"
     """How the format of the reply is requested. `auto` starts with `json_schema` and falls back if it is refused."""
     max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _number_or_omit("a whole number from 1")] = 4096
@@ -90,12 +85,6 @@ class EndpointSettings(_Settings):
     temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | Omit, _number_or_omit("a number from 0 up to 2")] = 0.0
     """Sampling temperature. `omit` sends none. It is left out by itself once the endpoint has refused it, as reasoning
     models do."""
-    seed: Annotated[int | Omit, _number_or_omit("a whole number")] = OMIT
-    """Sampling seed, for endpoints that support one; `omit` sends none. It is left out by itself once the endpoint has
-    refused it."""
-    reasoning_effort: Annotated[str, StringConstraints(min_length=1)] | None = None
-    """How long a reasoning model thinks, in the endpoint's words, such as `minimal` or `low`. Thinking counts against
-    `max_tokens`."""
     context_tokens: int | None = Field(default=None, ge=256)
     """The model's window: tokens of a question and its reply together. If it is not set, it is learned from the
     endpoint's refusals; set it for an endpoint that cuts long questions off without a word, as Ollama does."""
@@ -103,7 +92,8 @@ class EndpointSettings(_Settings):
     """Further headers of every request, such as `api-key`. Their values are never shown. One called `authorization`
     takes the place of `api_key`, so not both can be set."""
     extra_body: dict[str, JsonValue] = Field(default_factory=dict)
-    """Further fields of every request, such as `top_p`, or `chat_template_kwargs` of vLLM. Recordings show them."""
+    """Further fields of every request, such as `reasoning_effort`, `seed`, or `chat_template_kwargs` of vLLM. They are
+    sent even if the endpoint refuses them. Recordings show them."""
     prompt_price: float = Field(default=0.0, ge=0)
     """Price of a million prompt tokens, in any currency."""
     completion_price: float = Field(default=0.0, ge=0)
@@ -186,7 +176,7 @@ class JudgeSettings(EndpointSettings):
     local judge decide what a checker's `thresholds` allow, and asks the endpoint about the rest; `replay` answers from
     recorded exchanges."""
     local: LocalSettings = LocalSettings()
-    """Which models the backend `local` uses, and how much memory and processor they may take."""
+    """Which model the backend `local` uses."""
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:

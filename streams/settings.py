@@ -101,13 +101,9 @@ class RetentionSettings(SettingsSection):
     outputs: Days | Literal["forever"] | None = None
     """Records, on `assay.outputs`: for so long a verdict's record can be looked up, and a stopped worker catch up."""
     verdicts: Days | Literal["forever"] | None = None
-    """Verdicts and improvements, and the copies of verdicts that the trust monitor reads."""
-    alerts: Days | Literal["forever"] | None = None
-    """Alerts on trust and on the true success rate."""
+    """Verdicts, improvements and alerts, and the copies of verdicts that the trust monitor reads."""
     dead_letters: Days | Literal["forever"] | None = None
     """Messages that could not be read or judged: for so long `assay replay` can put them back."""
-    labels: Days | Literal["forever"] | None = "forever"
-    """People's labels, and the requests for them."""
 
 
 class TopicSettings(SettingsSection):
@@ -202,13 +198,12 @@ class TopicSettings(SettingsSection):
     def kept_days(self, topic: str) -> float | Literal["forever"] | None:
         """Days for which messages of one of these topics are to be kept; None: as the brokers say."""
         days = self.retention_days
-        verdicts = (self.accepted, self.rejected, self.abstained, self.improved, self.outcomes)
-        of_topic = {
+        verdicts = (self.accepted, self.rejected, self.abstained, self.improved, self.outcomes, self.alerts)
+        of_topic: dict[str, float | Literal["forever"] | None] = {
             self.outputs: days.outputs,
             **dict.fromkeys(verdicts, days.verdicts),
-            self.alerts: days.alerts,
             self.dead_letter: days.dead_letters,
-            **dict.fromkeys((self.review_requests, self.labels), days.labels),
+            **dict.fromkeys((self.review_requests, self.labels), "forever"),
         }
         return of_topic.get(topic)
 

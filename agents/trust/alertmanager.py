@@ -174,9 +174,8 @@ class Alertmanager:
         alert = posted.alert
         holds = timedelta(seconds=_HOLDS * self._resend_seconds)
         return {
-            "labels": {"severity": "page"}
-            | self._settings.labels
-            | {
+            "labels": {
+                "severity": "page",
                 "alertname": "AssayTrustDrop",
                 "checker": alert.checker,
                 "source": alert.source,

@@ -43,7 +43,7 @@ class Plan(NamedTuple):
             settings.smallest_drop,
             entry.rate,
             entry.tolerance,
-            entry.edition,
+            0,  # What was once counted up; without it all series would begin anew.
             LEARN_AT_LEAST if entry.rate is None else None,
         ]
         return cls(entry.rate, entry.tolerance, digest(content)[:16])
@@ -279,7 +279,7 @@ class Series:
         else:
             begins = "begins anew: its verdicts do not compare with those before"
         given = (
-            " The configured rate was given for another, so it is learned until the entry's `edition` is counted up."
+            " The configured rate was given for another, so it is learned until the entry changes."
             if self.plan.rate is not None and self._ids[0] != self._given_for
             else ""
         )

@@ -1,6 +1,5 @@
 """Settings of the trust monitor: what is watched and how strictly, and where alerts go."""
 
-import re
 from fnmatch import fnmatchcase
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -10,11 +9,6 @@ from pydantic import Field, SecretStr, StringConstraints, field_validator
 from streams.settings import SettingsSection
 
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-
-_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-
-OWN_LABELS = ("alertname", "checker", "source", "model")
-"""They tell one subject's alert from another's."""
 
 
 class BaselineEntry(SettingsSection):
@@ -30,8 +24,6 @@ class BaselineEntry(SettingsSection):
     """The success rate that is expected on the average over the week; learned if not set."""
     tolerance: float = Field(default=0.005, ge=0, le=0.5)
     """By how much the success rate may be below what is expected without being a drop: 0.005 is half a point."""
-    edition: int = Field(default=0, ge=0)
-    """Increase it to start these series anew, with nothing learned and no drop."""
 
     def matches(self, source: str, model: str, checker: str) -> bool:
         return (
@@ -42,8 +34,6 @@ class BaselineEntry(SettingsSection):
 class TrustSettings(SettingsSection):
     """The trust monitor: it watches a series of verdicts for each source, model and checker."""
 
-    enabled: bool = True
-    """Run the trust monitor."""
     error_bound: float = Field(default=0.01, gt=0, le=0.2)
     """Upper bound of the probability that a series whose success rate never falls below its baseline ever causes an
     alert, however long it is watched. If the baseline is learned: on the average over the rates it may have."""
@@ -60,8 +50,6 @@ class AlertmanagerSettings(SettingsSection):
     """`http://host:9093` of each Alertmanager, every one of a cluster. If empty, alerts go to their topic only."""
     authorization: SecretStr | None = None
     """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
-    labels: dict[str, str] = Field(default_factory=dict)
-    """More labels for Alertmanager's routing, such as a team; `severity` replaces the default, `page`."""
     runbook_url: str = "http://127.0.0.1:8080/runbook"
     """Where `docs/operations.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
     adds its name, as in `#assaytrustdrop`. The default is where `deploy/alertmanager/print_alerts.py` shows it."""
@@ -91,16 +79,3 @@ class AlertmanagerSettings(SettingsSection):
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
             raise ValueError("is not `http://…` or `https://…` without credentials and without a fragment")
         return url
-
-    @field_validator("labels")
-    @classmethod
-    def _label_names(cls, labels: dict[str, str]) -> dict[str, str]:
-        for name, value in labels.items():
-            if not _LABEL.fullmatch(name) or name in OWN_LABELS:
-                raise ValueError(
-                    f"{name!r} cannot be a label: letters, digits and `_`, no digit first, and none of "
-                    f"{', '.join(OWN_LABELS)}"
-                )
-            if not value:
-                raise ValueError(f"label {name!r} is empty")
-        return labels

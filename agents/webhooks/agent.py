@@ -41,6 +41,9 @@ _LONGEST_PAUSE_SECONDS = 30.0
 _LONGEST_TRIAL_SECONDS = 300.0
 """The longest time limit of a request, behind one that is under way, and the look-up of the record fit in."""
 
+_GIVE_UP_SECONDS = 900.0
+"""A message on which the target fails for this long, while it takes others, becomes a dead letter."""
+
 _LOOKUP_PAUSE_SECONDS = 1.0
 
 WebhookOutcome = Literal["delivered", "failed", "undeliverable"]
@@ -149,7 +152,7 @@ class _Webhook(Listener):
             pause = max(pause, reply.retry_after)
             self._asked_until = max(self._asked_until, time.monotonic() + reply.retry_after)
         given_up = partial(self._give_up, f"{reply.detail}; it takes others, so this one is given up")
-        raise Hold(pause, otherwise=given_up, give_up_seconds=self._settings.give_up_seconds)
+        raise Hold(pause, otherwise=given_up, give_up_seconds=_GIVE_UP_SECONDS)
 
     def _give_up(self, why: str) -> Sequence[Outgoing]:
         self._counts.ended(self._webhook, "undeliverable")

@@ -38,9 +38,6 @@ class WebhookSettings(SettingsSection):
     """Messages to post: rejected verdicts, improvements, alerts on trust."""
     include_record: bool = False
     """Post the record with a rejected verdict; it is read back from its topic."""
-    give_up_seconds: float = Field(default=900.0, ge=0)
-    """A message becomes a dead letter if the service fails on it for this long while it accepts others. While it
-    accepts nothing, messages wait."""
 
     @field_validator("url")
     @classmethod

@@ -17,15 +17,14 @@ from benchmarks.equivalence.alignments import bench, print_proofs, print_questio
 from benchmarks.running import Part, run_parts
 
 PARTS = {
-    "proofs": Part(lambda options: asyncio.run(print_proofs(bench(options.threads), options)), needs_data=True),
-    "questions": Part(lambda options: asyncio.run(print_questions(bench(options.threads), options)), needs_data=True),
+    "proofs": Part(lambda options: asyncio.run(print_proofs(bench(), options)), needs_data=True),
+    "questions": Part(lambda options: asyncio.run(print_questions(bench(), options)), needs_data=True),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, help="of each set at most, drawn (default: all)")
     parser.add_argument("--corenlp", metavar="URL", help="a server of yours (default: the embedded parser alone)")
-    parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
 
 
 if __name__ == "__main__":

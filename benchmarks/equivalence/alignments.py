@@ -26,7 +26,7 @@ from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
 from models.claims import ClaimKind, Claims
-from models.local import EmbeddingJudge, LocalSettings
+from models.local import EmbeddingJudge
 from models.local_grader import decided
 
 Row = Sequence[object]
@@ -63,8 +63,8 @@ class Proved:
 class Bench:
     """Judge and encoder, loaded once, and the replies so far."""
 
-    def __init__(self, threads: int) -> None:
-        self.judge = EmbeddingJudge(LocalSettings(threads=threads))
+    def __init__(self) -> None:
+        self.judge = EmbeddingJudge()
         self.encoder = PhraseEncoder()
         self._replies: dict[tuple[str, str, tuple[str, str] | None], EquivalenceReply] = {}
         # The first use reads the weights, which is no part of what is measured.

@@ -35,16 +35,16 @@ def _agreement(run: Callable[[agreement.Bench, Path], None]) -> Part:
 
 
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
-    "calibration": Part(lambda options: calibration.run(options.data, options.threads), needs_data=True),
+    "calibration": Part(lambda options: calibration.run(options.data), needs_data=True),
     "outcomes": _agreement(outcomes.run_outcomes),
     "stream": Part(lambda options: stream.run(options.data, options.limit), needs_data=True),
-    "everyday": Part(lambda options: everyday.run_everyday(options.threads)),
+    "everyday": Part(lambda options: everyday.run_everyday()),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", help="of the plain measures, a name or path (default: the bundled one)")
-    parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="threads of the baselines (default: %(default)s)")
     parser.add_argument("--limit", type=int, help="responses that `stream` sends at most")
 
 

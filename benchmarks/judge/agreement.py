@@ -17,7 +17,7 @@ from benchmarks.tables import table
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import split_sentences
 from models.claims import ClaimKind, Claims
-from models.local import EmbeddingJudge, LocalSettings
+from models.local import EmbeddingJudge
 from models.local_grader import Graded
 from models.protocol import ModelFailed
 
@@ -51,7 +51,7 @@ class Bench:
     """The judge and the baselines, loaded once."""
 
     def __init__(self, model: str | None, threads: int) -> None:
-        self.judge = EmbeddingJudge(LocalSettings(threads=threads))
+        self.judge = EmbeddingJudge()
         self.baselines = Baselines(model, threads)
         self._judged: dict[Key, Judged] = {}
         self.judge.load()

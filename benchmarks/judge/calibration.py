@@ -100,7 +100,7 @@ class Outcome:
         return all(wrong <= error * decided for decided, wrong in (self.accepted, self.rejected))
 
 
-def run(data: Path, threads: int) -> bool:
+def run(data: Path) -> bool:
     """Print both tables; False if a promise is kept in less than the promised share of resamplings."""
     sets: dict[str, tuple[Sequence[Example], str]] = {
         "QAGS": ([*datasets.qags(data, "cnndm"), *datasets.qags(data, "xsum")], "human"),
@@ -109,7 +109,7 @@ def run(data: Path, threads: int) -> bool:
         "PAWS-Wiki": (datasets.paraphrases(data, "paws_wiki"), "same"),
         "MSRP": (datasets.paraphrases(data, "msrp_test_part"), "same"),
     }
-    settings = LocalSettings(threads=threads)
+    settings = LocalSettings()
     print(f"judge: {local_judge(settings).name}\n")
     promises, cascades = [], []
     fine = True

@@ -17,9 +17,9 @@ ANSWERS = Path(__file__).parent / "everyday.jsonl"
 OUTCOMES = ("accept", "reject", "abstain")
 
 
-def run_everyday(threads: int) -> None:
+def run_everyday() -> None:
     """A confusion table of the checker's outcomes, by kind of text."""
-    answers = everyday_answers(threads)
+    answers = everyday_answers()
     counts = Counter(answers)
     lines: list[list[object]] = [
         [f"expected: {expected}", *(counts[expected, outcome] for outcome in OUTCOMES)] for expected in OUTCOMES
@@ -29,7 +29,7 @@ def run_everyday(threads: int) -> None:
     print(f"\ndecided: {len(decided)} of {len(answers)}; right: {sum(decided) / len(decided):.1%}")
 
 
-def everyday_answers(threads: int) -> list[tuple[str, str]]:
+def everyday_answers() -> list[tuple[str, str]]:
     """The expected outcome of each answer, and the checker's."""
     rows = [json.loads(line) for line in ANSWERS.read_text(encoding="utf-8").splitlines()]
     records = [
@@ -45,11 +45,11 @@ def everyday_answers(threads: int) -> list[tuple[str, str]]:
         )
         for number, row in enumerate(rows)
     ]
-    return list(zip((row["expected"] for row in rows), asyncio.run(_outcomes(records, threads)), strict=True))
+    return list(zip((row["expected"] for row in rows), asyncio.run(_outcomes(records)), strict=True))
 
 
-async def _outcomes(records: list[Generation], threads: int) -> list[str]:
-    settings = JudgeSettings.model_validate({"backend": "local", "local": {"threads": threads}})
+async def _outcomes(records: list[Generation]) -> list[str]:
+    settings = JudgeSettings.model_validate({"backend": "local"})
     judge = build_model(settings)
     try:
         checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))

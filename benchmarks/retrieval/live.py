@@ -57,7 +57,7 @@ def measured(pairs: Sequence[tuple[str, str]]) -> Scores:
 
 
 async def _checked(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
-    oracle = build_model(JudgeSettings.model_validate({"backend": "local", "local": {"threads": 2}}))
+    oracle = build_model(JudgeSettings.model_validate({"backend": "local"}))
     checker = RetrievalChecker(RetrievalSettings(), Models(judge=oracle))
     try:
         found: list[tuple[float, float]] = []

@@ -1,12 +1,11 @@
-"""The consistency checker: divide, judge each sentence against the whole reference, convert, score."""
+"""The consistency checker: divide, judge each sentence against the whole reference, score."""
 
 from statistics import fmean
 
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.consistency.converter import Converter
-from checkers.consistency.entries import CONVERT, ConsistencyQuestions
+from checkers.consistency.entries import ConsistencyQuestions
 from checkers.consistency.evaluator import DivideConquerEvaluator
 from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples, support_of
 from checkers.consistency.material import CheckedResponse, ResponseSource, source_of
@@ -39,13 +38,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         """Raises ValueError if a template (TemplateError) or the thresholds cannot be used."""
         super().__init__(settings, models)
         settings.thresholds.require(self.judge.name)
-        self._questions = ConsistencyQuestions(settings.prompts)
-        self._evaluator = DivideConquerEvaluator(
-            self.judge, self._questions, sentences_per_call=settings.sentences_per_call, language=settings.language
-        )
-        self._converter: Converter | None = None
-        if settings.marks_from == "reasons" and self.grader is None:
-            self._converter = Converter(self.judge, self._questions, reasons_per_call=settings.sentences_per_call)
+        self._questions = ConsistencyQuestions()
+        self._evaluator = DivideConquerEvaluator(self.judge, self._questions, language=settings.language)
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions."""
@@ -71,8 +65,6 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
 
     async def _against(self, material: CheckedResponse) -> Findings:
         evaluations = await self._evaluator.evaluate(material)
-        if self._converter is not None:
-            evaluations = await gather_or_cancel(self._converter.converted(one) for one in evaluations)
         each = [found_against(material.sentences, one) for one in evaluations]
         return over_pieces([one.piece for one in evaluations], each)
 
@@ -90,11 +82,11 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             self._require_decided(whole, score)
         if accepted and whole.misled:
             raise Undecidable("judge_misled", _MISLED)
-        asked = (record.effective_task, *(() if self._converter is None else (CONVERT,)))
+        task = record.effective_task
         evidence = ConsistencyEvidence(
-            task=record.effective_task,
+            task=task,
             granularity="sentence",
-            marks_from=self.settings.marks_from,
+            marks_from="boolean",
             against=source.against,
             sentences=claims,
             without_claim=tuple(one for one in whole.sentences if not isinstance(one, SentenceFinding)),
@@ -106,9 +98,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
             samples=_agreements(whole, each) if source.against == "samples" else (),
-            prompt_versions={name: self._questions.versions[name] for name in asked},
+            prompt_versions={task: self._questions.versions[task]},
             score_is="share" if graded is None else "graded",
-            overruled=whole.overruled,
             asked_again=whole.asked_again,
             invented=whole.invented,
         )

@@ -1,17 +1,15 @@
-"""The questions of DCE and AMC to a judge, and the entries that it answers (paper, appendix A.2)."""
+"""The questions of DCE to a judge, and the entries that it answers (paper, appendix A.2)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from checkers.consistency.material import CheckedResponse, NumberedResponse
-from models.prompts import Placeholders, PromptSet, as_list
+from models.prompts import Placeholders, PromptSet
 from models.protocol import Question
 from models.replies import salvaging
 from schemas import Task
-
-CONVERT = "convert"
 
 TOKENS_AN_ENTRY = 60
 """Tokens of an entry with a long reason; most take half of it."""
@@ -21,7 +19,7 @@ CONSISTENT = "consistent"
 
 
 class Entry(BaseModel):
-    """The judge's word on one numbered sentence, or on one numbered reason.
+    """The judge's word on one numbered sentence.
 
     The fields are in the order in which they are to be written: a model that has told why decides better.
     """
@@ -47,17 +45,12 @@ whole_entries = salvaging(Entries, "entries")
 
 
 class ConsistencyQuestions(PromptSet):
-    """Questions about a response, and about the judge's own reasons."""
+    """Questions about a response."""
 
     package = "checkers.consistency.prompts"
     placeholders: ClassVar = {
-        **{
-            task: Placeholders(
-                ("reference", "question", "response"), ("marks", "numbers", "count"), ("question", "count")
-            )
-            for task in get_args(Task)
-        },
-        CONVERT: Placeholders(("reasons",), ("count",), ("count",)),
+        task: Placeholders(("reference", "question", "response"), ("marks", "numbers", "count"), ("question", "count"))
+        for task in get_args(Task)
     }
 
     def about(self, material: CheckedResponse, shown: NumberedResponse) -> Question[Entries]:
@@ -67,29 +60,19 @@ class ConsistencyQuestions(PromptSet):
         in_a_row = last - first < len(shown.asked)
         numbers = f"{first} to {last}" if in_a_row else ", ".join(map(str, shown.asked))
         marks = f"{material.mark(1)} and {material.mark(2)}"
-        return self._entries(material.task, fenced, shown.asked, tag=material.tag, marks=marks, numbers=numbers)
-
-    def conversion(self, reasons: Mapping[int, str]) -> Question[Entries]:
-        """AMC: an entry for each of `reasons`, by number."""
-        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
-        return self._entries(CONVERT, {"reasons": listed}, tuple(reasons))
-
-    def _entries(
-        self, name: str, fenced: Mapping[str, str], asked: Sequence[int], *, tag: str | None = None, **plain: str
-    ) -> Question[Entries]:
         return self._question(
-            name,
-            f"consistency.{name}",
+            material.task,
+            f"consistency.{material.task}",
             Entries,
             fenced,
-            {**plain, "count": str(len(asked))},
-            tag=tag,
-            complaint=_lacks_all(asked),
+            {"marks": marks, "numbers": numbers, "count": str(len(shown.asked))},
+            tag=material.tag,
+            complaint=_lacks_all(shown.asked),
             graded=CONSISTENT,
             salvage=whole_entries,
-            written=TOKENS_AN_ENTRY * len(asked),
+            written=TOKENS_AN_ENTRY * len(shown.asked),
             likely=lambda yes, reason: Entries(
-                entries=[Entry(number=number, reason=reason, consistent=yes()) for number in asked]
+                entries=[Entry(number=number, reason=reason, consistent=yes()) for number in shown.asked]
             ),
         )
 

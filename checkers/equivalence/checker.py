@@ -23,6 +23,9 @@ from models.concurrent import both
 from models.protocol import Model
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
+_SEED = 0
+"""Draws go by the record: the same one gets the same paraphrase again."""
+
 
 class EquivalenceChecker(Checker[EquivalenceSettings]):
     """Decides whether a subject's answer to "do these sentences mean the same?" stands up."""
@@ -32,7 +35,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
     def __init__(self, settings: EquivalenceSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=MOST_CHARACTERS)
+        self._prompts = EquivalencePrompts(longest_paraphrase=MOST_CHARACTERS)
         self._parser = build_parser(settings)
         self._aligner = Aligner(self._parser)
 
@@ -103,7 +106,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
             respondent,
             phi,
             proving,
-            seed=seed_of(self.settings.seed, record.source, record.id),
+            seed=seed_of(_SEED, record.source, record.id),
             tests=self.settings.tests,
         )
 

@@ -32,7 +32,7 @@ class LabellingChecker(Checker[LabellingSettings]):
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
         """Raises ValueError (as RubricError, TemplateError) if a file of the settings is wrong."""
         super().__init__(settings, models)
-        self.prompts = LabellingPrompts(settings.prompts)
+        self.prompts = LabellingPrompts()
         unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
         if unknown:
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")
@@ -83,7 +83,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         succeeded = all(game.succeeded for game in games)
         contradicted = not same_label(record.label, revealed)
         unfounded = any(game.unfounded for game in games)
-        accepted = succeeded and not ((contradicted or unfounded) and self.settings.contradiction == "reject")
+        accepted = succeeded and not (contradicted or unfounded)
         evidence = LabellingEvidence(
             rubric=record.rubric,
             datapoint=record.datapoint,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import OPERATIONAL, CheckerSettings, Prompts
+from checkers.checker import OPERATIONAL, CheckerSettings
 
 
 class LabellingSettings(CheckerSettings):
@@ -25,10 +25,5 @@ class LabellingSettings(CheckerSettings):
     at least one matches."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
-    contradiction: Literal["reject", "note"] = "reject"
-    """The answer to a subject that passes all challenges, but now gives another label than the record's, or reasons
-    that are not the rubric's, or a label that does not follow from them: reject the record, or only note it in the
-    evidence, so that the challenges alone decide."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
-    prompts: Prompts = Field(default_factory=dict)

@@ -24,6 +24,7 @@ BUNDLED = "bundled"
 _BLOCK = 1024
 """Sentences between two looks at the progress."""
 
+_RETRIES = 3
 _BATCH = 128
 """Sentences a request: endpoints bound their number, and a request that fails is repeated as a whole."""
 
@@ -72,7 +73,7 @@ class EndpointModel:
     """A model behind the `/embeddings` of an OpenAI-compatible endpoint; passing failures are tried again."""
 
     def __init__(self, model: str, settings: EndpointSettings) -> None:
-        """`settings` say where it is, with which key, and how often and how long it is tried."""
+        """`settings` say where it is, with which key, and how long it is tried."""
         self.name = f"openai/{model}"
         if settings.base_url is None:
             raise CannotAudit(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
@@ -84,7 +85,7 @@ class EndpointModel:
         with openai.OpenAI(
             **client_options(self._settings),
             timeout=self._settings.timeout_seconds,
-            max_retries=self._settings.max_attempts - 1,
+            max_retries=_RETRIES,
             # Keys in further headers would go wherever a redirection leads.
             http_client=openai.DefaultHttpxClient(follow_redirects=False),
         ) as client:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 from assay.config import Configuration
 from assay.progress import Progress
-from checkers.longtail.settings import LinkSettings, LongtailSettings
 from lab.approval import Planned
 from lab.kept_answers import KeptAnswers
 from lab.link.likelihood import CausalModel, EndpointScorer
 from lab.link.link_questions import VettingReply
 from lab.link.rules import BUNDLED, Rule, bundled_rules, read_rules
-from lab.link.search import CALLS, gap_of, search
+from lab.link.search import CALLS, SearchOptions, gap_of, search
 from lab.link.search_models import CRITIC_BATCH, Scorer, SearchModels
 from lab.link.statements import RuleStatements, statements_of
 from models.build import build_model
@@ -21,7 +20,7 @@ from models.protocol import Model, answering
 from models.settings import OMIT, JudgeSettings, SubjectSettings
 from models.wording import on_a_line
 
-JUDGE = "judge"
+_JUDGE = "judge"
 _AT_ENDPOINT = "endpoint:"
 _TEMPERATURE = 0.7
 """The knowledge model's: values are to be of many sorts."""
@@ -49,80 +48,67 @@ def rules_named(rules: str, only: Sequence[str]) -> list[Rule]:
     return chosen
 
 
-def link_settings(configured: Configuration) -> LinkSettings:
-    """The section `longtail.link` of the configuration."""
-    section = configured.checkers.get("longtail")
-    return section.link if isinstance(section, LongtailSettings) else LinkSettings()
-
-
-def knowledge_model(configured: Configuration, settings: LinkSettings) -> Model:
-    """The model that names things, with a sampling temperature.
+def knowledge_model(configured: Configuration) -> Model:
+    """The judge as the model that names things, with a sampling temperature.
 
     Raises:
-        CannotBuild: it is not configured, or none that can be asked.
+        CannotBuild: it is none that can be asked.
     """
-    endpoint = _endpoint_of(configured, settings.knowledge, "knowledge")
+    endpoint = _endpoint_of(configured, _JUDGE, "the model that is asked for values")
     temperature = OMIT if endpoint.temperature == OMIT else _TEMPERATURE
-    sampled = endpoint.model_copy(update={"temperature": temperature})
-    return answering(build_model(sampled, section=_section(settings.knowledge)))
+    return answering(build_model(endpoint.model_copy(update={"temperature": temperature})))
 
 
 @asynccontextmanager
 async def search_models(
-    configured: Configuration, settings: LinkSettings, kept: KeptAnswers, shown: Progress
+    configured: Configuration, options: SearchOptions, kept: KeptAnswers, shown: Progress
 ) -> AsyncIterator[SearchModels]:
-    """The models that the settings name, for as long as the context lasts; what must be loaded is loaded first.
+    """The models that the options name, for as long as the context lasts; what must be loaded is loaded first.
 
     Raises:
         CannotBuild: a model is not configured, or is none that can be asked.
         ModelUnusable: the scorer cannot be loaded.
     """
-    _endpoint_of(configured, settings.knowledge, "knowledge")
-    critic = _endpoint_of(configured, settings.critic, "critic")
+    critic = _endpoint_of(configured, _JUDGE, "the critic")
     # First what may fail, as the others are to be closed.
-    if settings.measurer == settings.scorer:
-        raise CannotBuild("longtail.link.measurer is the scorer, which finds apart what it ranked; name another one")
-    named = {"scorer": settings.scorer, "measurer": settings.measurer}
-    scorers = {role: _scorer(configured, name, role, shown) for role, name in named.items() if name is not None}
-    knowledge = knowledge_model(configured, settings)
-    judge = answering(build_model(critic, section=_section(settings.critic)))
-    models = SearchModels(knowledge, judge, scorers, kept, shown)
+    if options.measurer == options.scorer:
+        raise CannotBuild("--measurer is the scorer, which finds apart what it ranked; name another one")
+    named = {"scorer": options.scorer, "measurer": options.measurer}
+    scorers = {role: _scorer(configured, name, f"--{role}", shown) for role, name in named.items() if name is not None}
+    models = SearchModels(knowledge_model(configured), answering(build_model(critic)), scorers, kept, shown)
     try:
         yield models
     finally:
         await models.close()
 
 
-def planned(configured: Configuration, rules: Sequence[Rule]) -> list[Planned]:
+def planned(configured: Configuration, rules: Sequence[Rule], options: SearchOptions) -> list[Planned]:
     """The calls to knowledge model and critic, if every search finds all it may.
 
     Raises:
-        CannotBuild: a model is not configured, or is none that can be asked.
+        CannotBuild: the judge is none that can be asked.
     """
-    settings = link_settings(configured)
+    judge = _endpoint_of(configured, _JUDGE, "the model that is asked for values")
     named = judged = 0
     for rule in rules:
         known = {rule.generic: rule.general_value}
         for place, variable in enumerate(rule.searched):
-            calls = CALLS * (2 * settings.beams if place else 1)
+            calls = CALLS * (2 * options.beams if place else 1)
             checks = 1 + len(gap_of(rule, variable, known).facts)
             named += calls
-            judged += -(-calls * settings.values // CRITIC_BATCH) * checks
+            judged += -(-calls * options.values // CRITIC_BATCH) * checks
             known[variable] = variable
         # Those that are wrong on purpose are judged as a whole; fewer than twice as many as there are beams.
-        judged += (not rule.vetted) + 2 * settings.beams // CRITIC_BATCH + 2
+        judged += (not rule.vetted) + 2 * options.beams // CRITIC_BATCH + 2
     # Of each call the number, and about the tokens read and written.
-    sizes = {
-        "knowledge": (named, 350 + 8 * settings.values, 14 * settings.values),
-        "critic": (judged, 250 + 25 * CRITIC_BATCH, 12 * CRITIC_BATCH),
-    }
     return [
-        Planned(role, *size, _endpoint_of(configured, getattr(settings, role), role)) for role, size in sizes.items()
+        Planned("knowledge", named, 350 + 8 * options.values, 14 * options.values, judge),
+        Planned("critic", judged, 250 + 25 * CRITIC_BATCH, 12 * CRITIC_BATCH, judge),
     ]
 
 
 async def build(
-    rules: Sequence[Rule], models: SearchModels, settings: LinkSettings, *, shown_as: str
+    rules: Sequence[Rule], models: SearchModels, options: SearchOptions, *, shown_as: str
 ) -> list[RuleStatements]:
     """Make the statements of each rule, in order; `shown_as` is the name of their file.
 
@@ -132,7 +118,7 @@ async def build(
         ModelFailed: the scorer gives no likelihoods, or the critic no usable answer about a rule.
     """
     await _vet([rule for rule in rules if not rule.vetted], models, shown_as)
-    return [await statements_of(rule, await search(rule, models, settings), models) for rule in rules]
+    return [await statements_of(rule, await search(rule, models, options), models) for rule in rules]
 
 
 async def _vet(rules: Sequence[Rule], models: SearchModels, shown_as: str) -> None:
@@ -169,24 +155,15 @@ def _endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettin
     Raises:
         CannotBuild: there is no such model, or it reads no prompts.
     """
-    if name == JUDGE:
-        if configured.judge.backend == "local":
-            raise CannotBuild(
-                f"longtail.link.{role} is the judge, and the local judge compares texts: it knows nothing and writes "
-                "nothing. Configure an endpoint (judge.backend = 'openai'), or name one of subjects"
-            )
-        return configured.judge
-    subject = configured.subjects.get(name)
-    if subject is None:
-        names = ", ".join([JUDGE, *configured.subjects])
-        raise CannotBuild(f"longtail.link.{role}: there is no model {name!r}; configured are {names}")
-    if subject.backend == "service":
-        raise CannotBuild(f"longtail.link.{role}: {name!r} is a service, and no model that reads prompts")
-    return subject
-
-
-def _section(name: str) -> str:
-    return JUDGE if name == JUDGE else f"subjects.{name}"
+    if name == _JUDGE and configured.judge.backend == "local":
+        raise CannotBuild(f"{role} is the judge, and the local judge compares texts: set judge.backend = 'openai'")
+    endpoint = configured.judge if name == _JUDGE else configured.subjects.get(name)
+    if endpoint is None:
+        names = ", ".join([_JUDGE, *configured.subjects])
+        raise CannotBuild(f"{role}: there is no model {name!r}; configured are {names}")
+    if endpoint.backend == "service":
+        raise CannotBuild(f"{role}: {name!r} is a service, and no model that reads prompts")
+    return endpoint
 
 
 def _scorer(configured: Configuration, name: str, role: str, shown: Progress) -> Scorer:
@@ -194,5 +171,5 @@ def _scorer(configured: Configuration, name: str, role: str, shown: Progress) ->
         return CausalModel(name, shown.say)
     settings = _endpoint_of(configured, name.removeprefix(_AT_ENDPOINT), role)
     if settings.base_url is None:
-        raise CannotBuild(f"longtail.link.{role}: {name!r} has no base_url")
+        raise CannotBuild(f"{role}: {name!r} has no base_url")
     return EndpointScorer(settings)

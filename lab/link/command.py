@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from assay.config import Configuration
     from lab.link.figures import BuildFigures
     from lab.link.rules import Rule
+    from lab.link.search import SearchOptions
 
 _ANSWERS = "answers.sqlite"
 
@@ -35,10 +36,23 @@ _ANSWERS = "answers.sqlite"
     help="Folder for the statements and for what models answered; resumable.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only the rule of this name; may be given several times.")
+@click.option(
+    "--scorer",
+    default="HuggingFaceTB/SmolLM2-135M",
+    show_default=True,
+    metavar="M",
+    help="The model whose likelihood of a sentence ranks it: a causal one of the Hugging Face hub, its folder, or "
+    "endpoint:judge or endpoint:SUBJECT, for an endpoint that gives the log-probabilities of a prompt.",
+)
+@click.option("--measurer", metavar="M", help="Another one, which says how far head and tail are apart (delta).")
+@click.option("--values", type=click.IntRange(1, 200), default=50, show_default=True, help="Values asked for at once.")
+@click.option("--beams", type=click.IntRange(1, 5000), default=200, show_default=True, help="Beams that are kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @yes_option
 @config_option
-def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, yes: bool, config_file: Path | None) -> None:
+def build(
+    *, rules: str, out: Path, only: tuple[str, ...], as_json: bool, yes: bool, config_file: Path | None, **options: Any
+) -> None:
     """Search for statements, common ones and rare ones, that follow by the rules of the file RULES.
 
     RULES is a file, or `bundled` for the rules that come with assay. A model is asked for values, a critic judges
@@ -52,13 +66,15 @@ def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, yes: b
     from lab.kept_answers import UnusableAnswers
     from lab.link.build import CannotBuild, planned, rules_named
     from lab.link.rules import BadRules
+    from lab.link.search import SearchOptions
     from models.model_loading import ModelUnusable
 
     with run_errors(BadRules, CannotBuild, UnusableAnswers, ModelUnusable, resumable=True):
         chosen = rules_named(rules, only)
-        approve(planned(configured, chosen), yes=yes)
+        search = SearchOptions(**options)
+        approve(planned(configured, chosen, search), yes=yes)
         out.mkdir(parents=True, exist_ok=True)
-        figures = asyncio.run(_build(configured, chosen, rules, out))
+        figures = asyncio.run(_build(configured, search, chosen, rules, out))
         statements = [statement for one in figures.rules for statement in one.statements]
         if not statements:
             raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
@@ -66,16 +82,17 @@ def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, yes: b
     print_figures(figures, as_json=as_json)
 
 
-async def _build(configured: "Configuration", rules: "list[Rule]", shown_as: str, out: Path) -> "BuildFigures":
+async def _build(
+    configured: "Configuration", options: "SearchOptions", rules: "list[Rule]", shown_as: str, out: Path
+) -> "BuildFigures":
     from lab.kept_answers import KeptAnswers
     from lab.link.build import build as built
-    from lab.link.build import link_settings, search_models
+    from lab.link.build import search_models
     from lab.link.figures import BuildFigures
 
-    settings = link_settings(configured)
     with KeptAnswers(out / _ANSWERS) as kept, progress(sum(len(rule.searched) for rule in rules)) as shown:
-        async with search_models(configured, settings, kept, shown) as models:
-            found = await built(rules, models, settings, shown_as=shown_as)
+        async with search_models(configured, options, kept, shown) as models:
+            found = await built(rules, models, options, shown_as=shown_as)
             return BuildFigures(found, models.costs, models.failures)
 
 
@@ -88,7 +105,7 @@ async def _build(configured: "Configuration", rules: "list[Rule]", shown_as: str
 def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
     """Make rules with narrower data types of those rules in the file RULES that name a variable to `expand`.
 
-    The knowledge model (longtail.link.knowledge) is asked for ten types of the variable, and for the verbs that fit
+    The judge is asked for ten types of the variable, and for the verbs that fit
     each. Look through the file that is written, and delete what is wrong, before statements are built from it.
     """
     configured = configuration(config_file)
@@ -118,10 +135,10 @@ def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
 
 async def _expand(configured: "Configuration", rules: "list[Rule]", made: "list[Rule]") -> None:
     """Expand each rule, and add what comes of it to `made`; tell what came of the others."""
-    from lab.link.build import knowledge_model, link_settings
+    from lab.link.build import knowledge_model
     from lab.link.expansion import narrower
 
-    model = knowledge_model(configured, link_settings(configured))
+    model = knowledge_model(configured)
     try:
         for rule in rules:
             for one in await narrower(rule, str(rule.expand), model):

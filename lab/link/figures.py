@@ -53,7 +53,7 @@ class BuildFigures:
             yield _row(one.rule, width, [one], one.delta)
         yield _row("all rules", width, self.rules, self.mean_delta)
         if self.mean_delta is None:
-            yield "no delta: no other model than the one that ranked was asked (longtail.link.measurer)"
+            yield "no delta: no other model than the one that ranked was asked (--measurer)"
         yield ""
         for role, usage in self.costs.items():
             cost = f", cost {usage.cost:.2f}" if usage.cost else ""

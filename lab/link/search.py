@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
-from checkers.longtail.settings import LinkSettings
 from lab.link.rules import Rule, filled
 from lab.link.search_models import SearchModels
 from lab.link.threshold import FACT_FLOOR, START, TYPE_FLOOR, DynamicThreshold
@@ -26,6 +25,16 @@ ItemT = TypeVar("ItemT")
 
 Beam = Mapping[str, str]
 """A value for the subject, and for each variable up to some point of the search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """The options of the command line."""
+
+    scorer: str = "HuggingFaceTB/SmolLM2-135M"
+    measurer: str | None = None
+    values: int = 50
+    beams: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ class Gap:
         return [f"{value} is of the type {self.data_type}.", *(f"{one[0].upper()}{one[1:]}." for one in facts)]
 
 
-async def search(rule: Rule, models: SearchModels, settings: LinkSettings) -> Searched:
+async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Searched:
     """Search for values of all variables.
 
     Raises:
@@ -66,13 +75,13 @@ async def search(rule: Rule, models: SearchModels, settings: LinkSettings) -> Se
     for variable in rule.searched:
         models.begin(f"{rule.name}, {rule.rule.types[variable]} {variable}")
         gaps = dict.fromkeys(gap_of(rule, variable, beam) for some in beams.values() for beam in some)
-        found = await _values(list(gaps), models, settings.values)
+        found = await _values(list(gaps), models, options.values)
         wrong = {one: list(_grown(rule, variable, some, found, "wrong")) for one, some in beams.items()}
         after = {one: list(_grown(rule, variable, some, found, "accepted")) for one, some in beams.items()}
         likelihoods = await models.log_likelihoods([_sentence(rule, beam) for some in after.values() for beam in some])
         for one, some in after.items():
             order = ranked([(likelihoods[_sentence(rule, beam)], beam) for beam in some], one)
-            beams[one] = order[: kept(len(some), settings.beams)]
+            beams[one] = order[: kept(len(some), options.beams)]
     return Searched(beams, wrong)
 
 

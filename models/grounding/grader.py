@@ -4,14 +4,13 @@ from models.claims import Claims
 from models.grounding.catalogue import named_judge
 from models.grounding.hub import Say, Source, fetched
 from models.grounding.judge import GroundingJudge
+from models.grounding.pairs import BATCH_TOKENS
 from models.local.settings import LocalSettings
 from models.local_grader import ClaimModel, LocalGrader
 
-_PASSES = 8
-"""Forward passes of a batch of entries, about: enough that texts of like length meet, and few enough that those that
-arrive meanwhile do not wait long."""
-
-_CHARACTERS_A_TOKEN = 4
+_BATCH_CHARACTERS = 8 * 4 * BATCH_TOKENS
+"""Of a batch of entries, about eight forward passes on a processor: enough that texts of like length meet, and few
+enough that those that arrive meanwhile do not wait long."""
 
 
 def named_grader(settings: LocalSettings, *, say: Say) -> LocalGrader:
@@ -27,7 +26,7 @@ def named_grader(settings: LocalSettings, *, say: Say) -> LocalGrader:
         load,
         called=f"the local judge {settings.judge}",
         size_of=_characters,
-        batch_size=_PASSES * _CHARACTERS_A_TOKEN * settings.batch_pieces,
+        batch_size=_BATCH_CHARACTERS,
     )
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Say, fetched
-from models.grounding.pairs import PairScorer, TooManyTokens, TorchNetwork
+from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, PairScorer, TooManyTokens, TorchNetwork
 from models.grounding.pieces import nearest_sentence, pieces_of
 from models.grounding.support import Comparison, Support, best_supports
 from models.local.judge import EmbeddingJudge
 from models.local.settings import LocalSettings
 from models.local.statements import claims_nothing
 from models.local_grader import Graded, Wanted, always
-from models.model_loading import loading, use_processor_threads
+from models.model_loading import loading, use_few_threads
 from models.protocol import ModelFailed
 from models.text.words import normalise, passages, words
 
@@ -57,7 +57,7 @@ class GroundingJudge:
         Raises:
             ModelUnusable: it cannot be had, or is of the wrong kind.
         """
-        use_processor_threads(self._settings.threads)
+        use_few_threads()
         weights = fetched(self._named.weights, self._say)
         config = fetched(self._named.config, self._say) if self._named.config else weights
         with loading("judge", self._named.name):
@@ -74,7 +74,7 @@ class GroundingJudge:
                 checkpoint.probability,
                 limit=checkpoint.limit,
                 text=self._named.text,
-                batch_tokens=self._settings.batch_pieces,
+                batch_tokens=GPU_BATCH_TOKENS if device == "cuda" else BATCH_TOKENS,
             )
 
     def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:

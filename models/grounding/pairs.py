@@ -20,6 +20,7 @@ Pair = tuple[str, str]
 
 BATCH_TOKENS = 4096
 """Tokens of one forward pass, padding included: bounds its memory. More are no faster on a processor."""
+GPU_BATCH_TOKENS = 8 * BATCH_TOKENS
 
 
 class TooManyTokens(ValueError):

@@ -9,9 +9,9 @@ from cachetools import LRUCache
 
 from models.local.encoded_text import Draft, Encoded, draft, encoded_text
 from models.local.encoder import DIMENSIONS, Encoder, Reading, without_foreign
-from models.local.settings import LocalSettings
 from models.text.words import passages
 
+_BATCH_PIECES = 4096
 _REFERENCE_WORDS = 50_000
 """Words of a reference that are read: about a hundred pages, so that one record bounds its memory and time."""
 _SENTENCE_WORDS = 500
@@ -23,8 +23,8 @@ _KEPT_REFERENCES = 256
 class TextEncoder:
     """Encodes sentences and references with the bundled model; any number of threads may ask."""
 
-    def __init__(self, settings: LocalSettings) -> None:
-        self._encoder = Encoder(settings.batch_pieces)
+    def __init__(self) -> None:
+        self._encoder = Encoder(_BATCH_PIECES)
         self._references: LRUCache[str, Encoded] = LRUCache(_KEPT_REFERENCES)
         self._lock = threading.Lock()
 

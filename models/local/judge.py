@@ -13,7 +13,7 @@ from models.local.equivalence import judge_paraphrase, judge_phrases
 from models.local.response import Held, Response
 from models.local.settings import BUNDLED_MODEL, LocalSettings
 from models.local_grader import Graded, Wanted, always
-from models.model_loading import use_processor_threads
+from models.model_loading import use_few_threads
 from models.protocol import ModelFailed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class EmbeddingJudge:
 
     def __init__(self, settings: LocalSettings | None = None) -> None:
         self._settings = settings or LocalSettings()
-        self._encoder = TextEncoder(self._settings)
+        self._encoder = TextEncoder()
         self._network: Comparison | None = None
         self._lock = threading.Lock()
         self.answers = AnswerJudge(self._encoder.references)
@@ -48,7 +48,7 @@ class EmbeddingJudge:
         Raises:
             ModelUnusable: one is missing or damaged.
         """
-        use_processor_threads(self._settings.threads)
+        use_few_threads()
         self._encoder.load()
         self._loaded()
 

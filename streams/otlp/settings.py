@@ -30,10 +30,6 @@ class OtlpSettings(SettingsSection):
     `prompt`, where there are neither, the system's instructions and what was said before the last question."""
     attributes: dict[names.Field, tuple[str, ...]] = Field(default_factory=dict)
     """Attributes of your own that are looked at first, by the record's field: `tenant = ["acme.customer"]`."""
-    attribute_length_limit: int | None = Field(default=None, ge=1)
-    """The applications' `OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT`, if it is set: a text of that length was cut off, and is
-    not checked."""
-
     endpoint: str | None = None
     """URL of an OTLP/HTTP endpoint, such as `http://127.0.0.1:4318`, to which verdicts are sent as events
     (`/v1/logs` is added); they are sent by an agent."""

@@ -23,7 +23,7 @@ BY = {"checker": "consistency"}
 
 def _checker(stub: StubEndpoint) -> Checker[Any]:
     screen = MeteredGrader(ScriptedGrader(_support, name="local/first"), charged=False)
-    return cascading(stub.base_url, screen, accept_from=0.8, reject_below=0.2, max_attempts=1, timeout_seconds=2)
+    return cascading(stub.base_url, screen, accept_from=0.8, reject_below=0.2, timeout_seconds=2)
 
 
 @pytest.fixture(autouse=True)

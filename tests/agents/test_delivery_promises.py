@@ -83,7 +83,7 @@ class DeliveryPromises:
         await put(place.servers, settings.topics.outputs, records)
         # A prompt is shorter than that.
         with StubEndpoint(script=never_longer_than(len(long))) as stub:
-            checker = asking("consistency", stub.base_url, timeout_seconds=2, max_attempts=1)
+            checker = asking("consistency", stub.base_url, timeout_seconds=2)
             async with worker_here([checker], raw) as worker:
                 paused = asyncio.create_task(worker.wait_for("assay_intake_paused", 1, agent="consistency"))
                 seen = await collect(place.servers, settings.topics, records=30, settle=0.3)

@@ -63,7 +63,6 @@ def test_a_secret_is_the_base64_of_24_to_64_bytes_padded_or_not(key: bytes, padd
         ({"topics": ["accepted"]}, "'rejected', 'improved' or 'alerts'"),
         ({"topics": ["alerts", "alerts"]}, "named twice"),
         ({"topics": ["alerts"], "include_record": True}, "include_record is for rejected verdicts"),
-        ({"give_up_seconds": -1}, "greater than or equal to 0"),
         ({"headers": {}}, "Extra inputs"),
     ],
 )

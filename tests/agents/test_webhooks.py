@@ -178,6 +178,7 @@ class TestOnApacheKafka(Delivering):
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 1)
+        monkeypatch.setattr("agents.webhooks.agent._GIVE_UP_SECONDS", 0.5)
         settings = await _prepared(place)
         poison, *others = _rejected(settings, 200)
         unwelcome = json.loads(poison)["id"]
@@ -188,7 +189,7 @@ class TestOnApacheKafka(Delivering):
         target = WebhookTarget(answer=answer)
         async with (
             target.running(),
-            _working(settings, tuning=_to(target, give_up_seconds=0.5)) as worker,
+            _working(settings, tuning=_to(target)) as worker,
         ):
             await put(place.servers, settings.topics.rejected, [poison])
             # With nothing to compare it with, the target may as well be down.

@@ -23,9 +23,8 @@ def configured(text: str = ""):
     return load_configuration()
 
 
-def test_the_trust_monitor_runs_unless_it_is_switched_off():
+def test_the_trust_monitor_runs_without_a_word():
     assert configured_agents(configured()) == ["trust-monitor"]
-    assert configured_agents(configured("[trust]\nenabled = false")) == []
 
 
 def test_the_improver_and_webhooks_run_where_they_are_configured():

@@ -189,7 +189,6 @@ def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_pat
             ASSAY_JUDGE__BASE_URL=stub.base_url,
             ASSAY_JUDGE__MODEL="stub",
             ASSAY_JUDGE__TIMEOUT_SECONDS="2",
-            ASSAY_JUDGE__MAX_ATTEMPTS="1",
         )
     assert ran.returncode == 0, ran.stderr
     found = [Verdict.model_validate_json(each) for each in ran.stdout.splitlines()]
@@ -223,7 +222,6 @@ def test_ci_does_not_pass_on_a_judge_that_decides_nothing(tmp_path, act, said):
             ASSAY_JUDGE__BACKEND="openai",
             ASSAY_JUDGE__BASE_URL=stub.base_url,
             ASSAY_JUDGE__MODEL="stub",
-            ASSAY_JUDGE__MAX_ATTEMPTS="2",
         )
     assert ran.returncode == 3, ran.stderr
     assert "Error: nothing was decided: " in ran.stderr

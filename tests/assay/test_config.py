@@ -12,19 +12,25 @@ pytestmark = pytest.mark.usefixtures("unconfigured")
 
 
 OF_EARLIER_VERSIONS = """
-alertmanager.resend_seconds alertmanager.timeout_seconds consistency.granularity consistency.max_samples
-consistency.max_sentences delivery.attempts delivery.check_timeout_seconds delivery.commit_interval_seconds
+alertmanager.labels alertmanager.resend_seconds alertmanager.timeout_seconds consistency.granularity
+consistency.marks_from consistency.max_samples consistency.max_sentences consistency.prompts
+consistency.sentences_per_call delivery.attempts delivery.check_timeout_seconds delivery.commit_interval_seconds
 delivery.linger_seconds delivery.rebalance_timeout_seconds delivery.window equivalence.at_once
 equivalence.corenlp_connections equivalence.corenlp_timeout_seconds equivalence.matching equivalence.max_characters
-equivalence.model equivalence.parser extraction.epsilon extraction.max_characters extraction.max_entities
-extraction.original extraction.seed improver.max_characters improver.writer.breaker improver.writer.cache
-judge.breaker judge.cache judge.local.cached_references judge.local.max_words judge.local.precision judge.local.spans
-kafka.client_id labelling.distance labelling.epsilon labelling.max_characters longtail.link.calls
-longtail.link.fact_floor longtail.link.keep longtail.link.temperature longtail.link.wrong_share
-longtail.probes.prompts longtail.probes.seed longtail.probes.source records.dead_letter_keep_bytes
-retrieval.cross_encoder retrieval.max_candidates retrieval.max_characters subjects.NAME.breaker subjects.NAME.cache
-trust.flush_seconds trust.forget_after_days trust.learn_at_least trust.max_series trust.rejected_in_alert
-trust.remember
+equivalence.model equivalence.parser equivalence.prompts equivalence.seed extraction.epsilon
+extraction.max_characters extraction.max_entities extraction.original extraction.prompts extraction.seed
+improver.deadline_seconds improver.max_characters improver.prompts improver.rounds
+improver.writer.breaker improver.writer.cache improver.writer.max_attempts improver.writer.reasoning_effort
+improver.writer.requests_per_second improver.writer.seed judge.breaker judge.cache judge.local.batch_pieces
+judge.local.cached_references judge.local.max_words judge.local.precision judge.local.spans judge.local.threads
+judge.max_attempts judge.reasoning_effort judge.requests_per_second judge.seed kafka.client_id labelling.contradiction
+labelling.distance labelling.epsilon labelling.max_characters labelling.prompts longtail.link
+longtail.probes.prompts longtail.probes.seed longtail.probes.source otlp.attribute_length_limit
+records.dead_letter_keep_bytes retrieval.cross_encoder retrieval.max_candidates retrieval.max_characters
+retrieval.prompts subjects.NAME.breaker subjects.NAME.cache subjects.NAME.max_attempts subjects.NAME.reasoning_effort
+subjects.NAME.requests_per_second subjects.NAME.seed topics.retention_days.alerts topics.retention_days.labels
+trust.enabled trust.flush_seconds trust.forget_after_days trust.learn_at_least trust.max_series
+trust.rejected_in_alert trust.remember ui.token_file
 """
 
 
@@ -63,11 +69,11 @@ def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
 
 
 def test_deeper_levels_have_variables_as_well(monkeypatch):
-    monkeypatch.setenv("ASSAY_JUDGE__LOCAL__THREADS", "1")
-    monkeypatch.setenv("ASSAY_CONSISTENCY__PROMPTS", '{"summary": "own.txt"}')
+    monkeypatch.setenv("ASSAY_JUDGE__LOCAL__JUDGE", "factcg")
+    monkeypatch.setenv("ASSAY_LABELLING__EXAMPLES", '{"tone": "own.txt"}')
     configuration = load_configuration()
-    assert configuration.judge.local.threads == 1
-    assert configuration.checkers["consistency"].model_dump()["prompts"] == {"summary": Path("own.txt")}
+    assert configuration.judge.local.judge == "factcg"
+    assert configuration.checkers["labelling"].model_dump()["examples"] == {"tone": Path("own.txt")}
 
 
 @pytest.mark.parametrize(
@@ -79,11 +85,10 @@ def test_a_list_in_a_variable_has_commas_or_is_json(monkeypatch, value):
 
 
 def test_parameters_are_left_out_by_a_word_in_the_file_and_in_variables(monkeypatch):
-    write("[judge]\ntemperature = 'omit'\nmax_tokens = 100\nseed = 3")
+    write("[judge]\ntemperature = 'omit'\nmax_tokens = 100")
     monkeypatch.setenv("ASSAY_JUDGE__MAX_TOKENS", "omit")
-    monkeypatch.setenv("ASSAY_JUDGE__SEED", "7")
     judge = load_configuration().judge
-    assert (judge.temperature, judge.max_tokens, judge.seed) == ("omit", "omit", 7)
+    assert (judge.temperature, judge.max_tokens) == ("omit", "omit")
 
 
 def test_headers_and_fields_of_requests_are_tables_in_the_file_and_json_in_variables(monkeypatch):
@@ -154,7 +159,7 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[judge]\nbackend = 'cascade'\nbase_url = 'http://one/v1'\nmodel = 'm'",
             "judge.backend = 'cascade': the local judge decides by thresholds, and none are set",
         ),
-        ("[judge.local]\nthreads = 'many'", "judge.local.threads (in assay.toml) = 'many': should be a valid integer"),
+        ("[judge.local]\njudge = 3", "judge.local.judge (in assay.toml) = 3: should be a valid string"),
         (
             "[judge]\nbackend = 'openai'",
             "judge (in assay.toml): backend is 'openai', but base_url and model are not set",
@@ -197,7 +202,7 @@ def test_a_setting_of_an_earlier_version_is_refused_with_what_to_do_instead(key)
             """ASSAY_ALERTMANAGER__URLS = '["http://a:9093"': should be a list: a,b or, as JSON, ["a", "b"]""",
         ),
         ("ASSAY_TRUST__BASELINES", "a,b", "ASSAY_TRUST__BASELINES = 'a,b': should be a list"),
-        ("ASSAY_CONSISTENCY__PROMPTS", "[1", "ASSAY_CONSISTENCY__PROMPTS = '[1': should be a valid dictionary"),
+        ("ASSAY_LABELLING__RUBRICS", "[1", "ASSAY_LABELLING__RUBRICS = '[1': should be a valid dictionary"),
         (
             "ASSAY_JUDGE__TEMPERATURE",
             "null",
@@ -264,12 +269,12 @@ def test_no_secret_is_shown_when_it_is_wrong(key):
 
 
 def test_the_effective_configuration_says_where_each_value_came_from_and_can_be_read_again(monkeypatch):
-    write("[judge.local]\nthreads = 1\n[subjects.'acme-4.1']\nbase_url = 'http://x/v1'\nmodel = 'é \"quoted\"'")
+    write("[judge.local]\njudge = 'factcg'\n[subjects.'acme-4.1']\nbase_url = 'http://x/v1'\nmodel = 'é \"quoted\"'")
     monkeypatch.setenv("ASSAY_HTTP__PORT", "1234")
     before = load_configuration()
     text = "\n".join(lines(before))
     by_key = {line.partition("  #")[0].rstrip(): line for line in text.splitlines()}
-    assert by_key["threads = 1"].endswith("# assay.toml")
+    assert by_key['judge = "factcg"'].endswith("# assay.toml")
     assert by_key["port = 1234"].endswith("# ASSAY_HTTP__PORT")
     assert by_key['host = "127.0.0.1"'].endswith("# default")
     monkeypatch.delenv("ASSAY_HTTP__PORT")

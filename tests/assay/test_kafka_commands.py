@@ -53,14 +53,14 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
     assert f"{prefix}.outputs: created, keeps messages for 7 days (the brokers' default)\n" in made.stdout
     assert f"{prefix}.labels: created, keeps messages for ever\n" in made.stdout
     assert f"{prefix}.trust-state: created, keeps the last message of each key\n" in made.stdout
-    longer = configured | {"ASSAY_TOPICS__RETENTION_DAYS__ALERTS": "400"}
+    longer = configured | {"ASSAY_TOPICS__RETENTION_DAYS__DEAD_LETTERS": "400"}
     again = assay("topics", "create", cwd=tmp_path, **longer)
     assert (again.returncode, again.stdout.count(": there already")) == (0, 13)
     differs = "keeps messages for 7 days, and not for 400 days as topics.retention_days has it: --alter changes that"
-    assert f"{prefix}.alerts: there already, {differs}\n" in again.stdout
+    assert f"{prefix}.dead-letter: there already, {differs}\n" in again.stdout
     altered = assay("topics", "create", "--alter", cwd=tmp_path, **longer)
     assert altered.stdout.count("altered") == 1
-    assert f"{prefix}.alerts: there already, altered, keeps messages for 400 days\n" in altered.stdout
+    assert f"{prefix}.dead-letter: there already, altered, keeps messages for 400 days\n" in altered.stdout
 
     file = tmp_path / "records.jsonl"
     file.write_text("\n".join([*map(json.dumps, RECORDS), "rubbish"]))

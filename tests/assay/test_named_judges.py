@@ -31,7 +31,7 @@ def test_a_named_judge_is_downloaded_first_and_works_without_a_network_after_tha
         tmp_path / "model", random_deberta(LABELS), spelling_tokenizer()
     )
     file = records(tmp_path)
-    settings = {"ASSAY_JUDGE__LOCAL__JUDGE": f"nli:somebody/nli@{COMMIT}", "ASSAY_JUDGE__LOCAL__THREADS": "1"}
+    settings = {"ASSAY_JUDGE__LOCAL__JUDGE": f"nli:somebody/nli@{COMMIT}"}
 
     with hub.running() as address, empty_cache(tmp_path / "hub", address):
         first = assay("check", file, "--checker", "consistency", cwd=tmp_path, **settings)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from pydantic import SecretStr
 
 from assay.page import served_page
 from schemas import Label, Origin
@@ -78,16 +79,12 @@ def test_it_shows_what_the_configured_recording_has(tmp_path: Path):
         (["--host", "0.0.0.0"], {"STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),
         ([], {"UI__HOST": "192.0.2.1", "STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),
         ([], {"UI__TOKEN": "fifteen-letters", "STORE__URL": "URL"}, 2, "it has 15 characters; allowed are 16 and more"),
-        ([], {"UI__TOKEN_FILE": "none", "STORE__URL": "URL"}, 2, "ui.token_file: none cannot be read: No such file"),
-        ([], {"UI__TOKEN_FILE": "short", "STORE__URL": "URL"}, 2, "ui.token_file: it has 5 characters"),
-        ([], {"UI__TOKEN_FILE": "t", "UI__TOKEN": TOKEN}, 2, "allowed is one of token and token_file"),
         (["--host", "192.0.2.1"], {"UI__TOKEN": TOKEN, "STORE__URL": "URL"}, 3, "cannot listen on 192.0.2.1:8090"),
     ],
 )
 def test_what_keeps_it_from_serving_is_said_in_a_line(  # noqa: PLR0917
     tmp_path: Path, url: str, options: list[str], variables: dict[str, str], status: int, said: str
 ):
-    (tmp_path / "short").write_text("short\n")
     given = {
         f"ASSAY_{name}": value.replace("URL", url).replace("PORT", str(free_port()))
         for name, value in variables.items()
@@ -98,10 +95,8 @@ def test_what_keeps_it_from_serving_is_said_in_a_line(  # noqa: PLR0917
     assert TOKEN not in ran.stderr
 
 
-async def test_the_token_may_stand_in_a_file(tmp_path: Path, url: str):
-    (tmp_path / "token").write_text(f"{TOKEN}\n")
-    page = PageSettings(port=0, token_file=tmp_path / "token")
-    async with _page(url, page) as (session, address):
+async def test_whoever_has_no_token_sees_nothing(url: str):
+    async with _page(url, PageSettings(port=0, token=SecretStr(TOKEN))) as (session, address):
         assert (await session.get(address)).status == 401
         assert (await session.get(address, headers={"Authorization": f"Bearer {TOKEN}"})).status == 200
 

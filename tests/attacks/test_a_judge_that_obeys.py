@@ -45,11 +45,13 @@ def spares_the_first(request: StubRequest) -> str:
     return entries_of((one["number"], one["reason"], one["consistent"] or one["number"] == first) for one in entries)
 
 
-def verdicts(answer: Callable[[StubRequest], str], records: Sequence[Generation], **settings: object) -> list[Verdict]:
-    """The consistency checker's verdict on each record."""
+def verdicts(
+    answer: Callable[[StubRequest], str], records: Sequence[Generation], *, max_tokens: int = 4096, **settings: object
+) -> list[Verdict]:
+    """The consistency checker's verdict on each record; with 120 tokens the judge is asked one by one."""
 
     async def check_all(base_url: str) -> list[Verdict]:
-        judge = build_model(JudgeSettings(backend="openai", base_url=base_url, model="obedient"))
+        judge = build_model(JudgeSettings(backend="openai", base_url=base_url, model="obedient", max_tokens=max_tokens))
         checker = ConsistencyChecker(ConsistencySettings.model_validate(settings), Models(judge=judge))
         try:
             return await asyncio.gather(*map(checker.check, records))
@@ -71,9 +73,9 @@ def about_the_board(response: str) -> Generation:
     )
 
 
-@pytest.mark.parametrize("settings", [{}, {"sentences_per_call": 1}])
-def test_none_of_the_attacks_is_accepted_by_a_judge_that_says_yes(settings: dict[str, object]):
-    for attack, verdict in zip(ATTACKS, verdicts(says_yes, ATTACKS, **settings), strict=True):
+@pytest.mark.parametrize("max_tokens", [4096, 120])
+def test_none_of_the_attacks_is_accepted_by_a_judge_that_says_yes(max_tokens: int):
+    for attack, verdict in zip(ATTACKS, verdicts(says_yes, ATTACKS, max_tokens=max_tokens), strict=True):
         assert cause(verdict) == "judge_misled", name_of(attack)
 
 
@@ -210,15 +212,13 @@ def claims_nothing(spares: Callable[[str], bool]) -> Callable[[StubRequest], str
         ),
     ],
 )
-@pytest.mark.parametrize("settings", [{}, {"sentences_per_call": 1}, {"marks_from": "reasons"}])
+@pytest.mark.parametrize("max_tokens", [4096, 120])
 def test_a_response_that_says_of_itself_that_it_claims_nothing_is_not_accepted(
-    told: str, spares: Callable[[str], bool], expected: str, settings: dict[str, object]
+    told: str, spares: Callable[[str], bool], expected: str, max_tokens: int
 ):
-    def answer(request: StubRequest) -> str:
-        return consistency_answer(request) if request.reasons else claims_nothing(spares)(request)
-
     response = f"{told} The board approved the budget. The roof leaks. The board was dissolved on day"
-    found = verdicts(answer, [about_the_board(f"{response} {n}.") for n in range(20)], **settings)
+    records = [about_the_board(f"{response} {n}.") for n in range(20)]
+    found = verdicts(claims_nothing(spares), records, max_tokens=max_tokens)
     assert {cause(verdict) for verdict in found} == {expected}
 
 

@@ -14,14 +14,14 @@ MakeModel = Callable[..., Model]
 
 
 @pytest.fixture
-async def model_of(stub: StubEndpoint) -> AsyncIterator[MakeModel]:
-    """Builds what asks the stub as a model of some name, with two tries unless told otherwise."""
+async def model_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeModel]:
+    """Builds what asks the stub as a model of some name, with two tries."""
+    monkeypatch.setattr("models.flow._ATTEMPTS", 2)
     built: list[Model] = []
 
     def build(name: str = "stub", **settings: Any) -> Model:
         endpoint = {"backend": "openai", "base_url": stub.base_url, "model": name}
-        patience = {"timeout_seconds": 30, "max_attempts": 2}
-        built.append(build_model(JudgeSettings.model_validate({**endpoint, **patience, **settings})))
+        built.append(build_model(JudgeSettings.model_validate({**endpoint, "timeout_seconds": 30, **settings})))
         return built[-1]
 
     yield build

@@ -92,7 +92,7 @@ def test_one_service_alone_writes_to_the_store_and_one_reads_it():
 
 def test_the_page_demands_a_token_and_is_published_where_it_listens(monkeypatch):
     page = _configuration("page", monkeypatch).ui
-    assert len(page.read_token() or "") >= 16
+    assert len(page.token.get_secret_value() if page.token else "") >= 16
     service = services()["page"]
     assert service["command"][-2:] == ["--host", "0.0.0.0"]
     assert service["ports"] == [f"127.0.0.1:{page.port}:{page.port}"]

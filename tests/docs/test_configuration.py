@@ -35,6 +35,8 @@ def test_what_is_shown_can_be_loaded(name: str, unconfigured: Path, monkeypatch:
     file.write_text(SHOWN[name], "utf-8")
     if "[webhooks.tuning]" in SHOWN[name]:
         monkeypatch.setenv("ASSAY_WEBHOOKS__TUNING__SECRET", SECRET)
+    if "[ui]" in SHOWN[name]:
+        monkeypatch.setenv("ASSAY_UI__TOKEN", "0123456789abcdef")
     if "sasl_username" in SHOWN[name]:
         monkeypatch.setenv("ASSAY_KAFKA__SASL_PASSWORD", "secret")
     load_configuration(file)

@@ -19,7 +19,7 @@ DECISIONS = [
 
 
 async def test_each_is_decided_as_its_line_says() -> None:
-    judge = build_model(JudgeSettings(backend="local", local=LocalSettings(threads=1)))
+    judge = build_model(JudgeSettings(backend="local", local=LocalSettings()))
     checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
     verdicts = [await checker.check(record) for record in DECISIONS]
     await checker.close()

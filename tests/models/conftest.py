@@ -44,12 +44,13 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def oracle_of(stub: StubEndpoint, breaker: Breaker) -> AsyncIterator[MakeModel]:
-    """Builds an oracle that asks the stub, from settings and hooks laid over quick defaults."""
+async def oracle_of(stub: StubEndpoint, breaker: Breaker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeModel]:
+    """Builds an oracle that asks the stub, from settings and hooks laid over quick defaults, in three attempts."""
     built = []
 
     def build(*, hooks: dict[str, Any] | None = None, **settings: Any) -> MeteredModel:
         breaker(**settings.pop("breaker", {}))
+        monkeypatch.setattr("models.flow._ATTEMPTS", settings.pop("max_attempts", 3))
         quick = {
             "backend": "openai",
             "base_url": stub.base_url,
@@ -57,7 +58,6 @@ async def oracle_of(stub: StubEndpoint, breaker: Breaker) -> AsyncIterator[MakeM
             "api_key": "sk-very-secret",
             "timeout_seconds": 30.0,
             "deadline_seconds": 50.0,
-            "max_attempts": 3,
         }
         oracle = build_model(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
         built.append(oracle)

@@ -191,7 +191,7 @@ async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_
     # The control sentence's entry is changed with the others.
     stub.answer, stub.adds_control = whole_answer, False
 
-    found, heard, summary = await run(stub, timeout_seconds=1.0, max_attempts=3)
+    found, heard, summary = await run(stub, timeout_seconds=1.0)
 
     verdicts = [verdict.usage for checked in found for verdict in checked.verdicts]
     assert [checked.faults for checked in found] == [[]] * len(RECORDS)

@@ -29,11 +29,14 @@ REFUSALS: dict[str, tuple[str, Any]] = {
         },
     ),
     "temperature, in words only": ("temperature", {"message": "temperature is not supported for this model"}),
-    "seed, by a validator": (
-        "seed",
-        {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
+    "temperature, by a validator": (
+        "temperature",
+        {"detail": [{"type": "extra_forbidden", "loc": ["body", "temperature"], "msg": "Extra inputs"}]},
     ),
-    "seed, by Google": ("seed", [{"error": {"code": 400, "message": 'Unknown name "seed": Cannot find field.'}}]),
+    "logprobs, by Google": (
+        "logprobs",
+        [{"error": {"code": 400, "message": 'Unknown name "logprobs": Cannot find field.'}}],
+    ),
     "max_tokens, for good": (
         "max_tokens",
         {"error": {"message": "Unsupported parameter: 'max_tokens'", "param": "max_tokens", "code": 400}},
@@ -63,7 +66,7 @@ async def test_what_is_refused_by_name_is_left_out_from_then_on(
     oracle_of: MakeModel, stub: StubEndpoint, parameter: str, body: object
 ) -> None:
     stub.play(without(parameter, body))
-    oracle = oracle_of(seed=7)
+    oracle = oracle_of()
 
     first = await oracle.ask(question("First.", graded="is_consistent"))
     second = await oracle.ask(question("Second.", graded="is_consistent"))
@@ -71,14 +74,14 @@ async def test_what_is_refused_by_name_is_left_out_from_then_on(
     assert (first.usage.calls, second.usage.calls) == (2, 1)
     assert [parameter in request.body for request in stub.requests] == [True, False, False]
     # Nothing else is given up.
-    kept = {"temperature", "seed", "max_tokens", "logprobs", "top_logprobs"} - {parameter}
+    kept = {"temperature", "max_tokens", "logprobs", "top_logprobs"} - {parameter}
     if "logprobs" in parameter:
         kept -= {"logprobs", "top_logprobs"}
     assert kept <= stub.requests[-1].body.keys()
 
 
 async def test_several_are_learned_one_after_the_other(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    refused = ("temperature", "max_tokens", "seed", "logprobs")
+    refused = ("temperature", "max_tokens", "logprobs")
 
     def script(request: StubRequest) -> Act:
         found = next((one for one in refused if one in request.body), None)
@@ -88,15 +91,15 @@ async def test_several_are_learned_one_after_the_other(oracle_of: MakeModel, stu
         return stubs.status(400, said) if found else stubs.good()
 
     stub.play(script)
-    oracle = oracle_of(seed=7)
+    oracle = oracle_of()
     with capture_logs() as logged:
         first = await oracle.ask(question("First.", graded="is_consistent"))
         second = await oracle.ask(question("Second.", graded="is_consistent"))
 
-    assert (first.usage.calls, second.usage.calls) == (5, 1)
+    assert (first.usage.calls, second.usage.calls) == (4, 1)
     assert stub.requests[-1].body["max_completion_tokens"] == 4096
     adapted = [line for line in logged if line["event"] == "oracle_requests_adapted"]
-    assert [line["left_out"] for line in adapted] == [["logprobs", "seed", "temperature", "top_logprobs"]]
+    assert [line["left_out"] for line in adapted] == [["logprobs", "temperature", "top_logprobs"]]
 
 
 async def test_what_is_learned_from_a_question_that_fails_all_the_same_is_not_kept(
@@ -124,30 +127,30 @@ async def test_a_key_that_may_not_ask_for_log_probabilities_is_a_good_key(
     assert answer.probabilities is None
 
 
-async def test_a_reasoning_effort_that_is_refused_is_the_users_to_change(
-    oracle_of: MakeModel, stub: StubEndpoint
+@pytest.mark.parametrize("field", ["reasoning_effort", "seed"])
+async def test_a_further_field_that_is_refused_is_the_users_to_change(
+    oracle_of: MakeModel, stub: StubEndpoint, field: str
 ) -> None:
-    body = {"error": {"message": "Unsupported value: 'reasoning_effort'", "param": "reasoning_effort"}}
-    stub.play(without("reasoning_effort", body))
+    body = {"error": {"message": f"Unsupported value: '{field}'", "param": field}}
+    stub.play(without(field, body))
 
-    with pytest.raises(ModelFailed, match="Unsupported value: 'reasoning_effort'") as failure:
-        await oracle_of(reasoning_effort="none").ask(question())
+    with pytest.raises(ModelFailed, match=f"Unsupported value: '{field}'") as failure:
+        await oracle_of(extra_body={field: 1}).ask(question())
 
     assert failure.value.cause == "judge_failed"
 
 
 async def test_omit_sends_nothing(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    await oracle_of(temperature="omit", max_tokens="omit", seed="omit").ask(question(max_tokens=50))
+    await oracle_of(temperature="omit", max_tokens="omit").ask(question(max_tokens=50))
 
     sent = stub.requests[0].body.keys()
-    assert not sent & {"temperature", "seed", "max_tokens", "max_completion_tokens", "logprobs", "reasoning_effort"}
+    assert not sent & {"temperature", "max_tokens", "max_completion_tokens", "logprobs"}
 
 
 async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     oracle = oracle_of(
         base_url=f"http://127.0.0.1:{stub.port}/openai/deployments/judge/?api-version=2024-10-21&x=a%2Bb",
-        reasoning_effort="low",
-        extra_body={"top_p": 0.5, "chat_template_kwargs": {"enable_thinking": False}},
+        extra_body={"reasoning_effort": "low", "top_p": 0.5, "chat_template_kwargs": {"enable_thinking": False}},
         extra_headers={"X-Team": "quality", "api-key": "azure-key-1"},
     )
 

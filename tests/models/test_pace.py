@@ -43,7 +43,7 @@ class Endpoint:
 
 def flow_to(takes: Takes, places: int = PLACES, at_once: int = 1_000) -> Flow:
     endpoint = Endpoint(takes, at_once)
-    return Flow(endpoint, name="judge", concurrency=places, max_attempts=4, timeout_seconds=TIMEOUT)
+    return Flow(endpoint, name="judge", concurrency=places, timeout_seconds=TIMEOUT)
 
 
 async def asked(

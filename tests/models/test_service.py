@@ -42,10 +42,11 @@ Make = Callable[..., MeteredModel | MeteredGrader]
 
 
 @pytest.fixture
-async def service_of(stub: StubEndpoint) -> AsyncIterator[Make]:
+async def service_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
     built = []
 
     def build(**settings: Any) -> MeteredModel | MeteredGrader:
+        monkeypatch.setattr("models.flow._ATTEMPTS", settings.pop("max_attempts", 4))
         given = {"backend": "service", "base_url": f"http://127.0.0.1:{stub.port}/extract", **settings}
         built.append(build_model(SubjectSettings.model_validate(given), section="subjects.ner"))
         return built[-1]

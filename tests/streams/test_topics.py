@@ -66,7 +66,7 @@ async def test_topics_keep_messages_as_long_as_is_configured(place: Place):
     assert not any(one.differs for one in made.values())
 
     different = {topic for topic, one in (await retentions(asked)).items() if one.differs}
-    verdicts = (topics.accepted, topics.rejected, topics.abstained, topics.improved, topics.outcomes)
+    verdicts = (topics.accepted, topics.rejected, topics.abstained, topics.improved, topics.outcomes, topics.alerts)
     assert different == {topics.outputs, *verdicts, topics.dead_letter}
     await alter_retentions(asked, different)
     assert not any(one.differs for one in (await retentions(asked)).values())

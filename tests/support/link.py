@@ -50,11 +50,12 @@ class World(StubEndpoint):
             "ASSAY_JUDGE__BACKEND": "openai",
             "ASSAY_JUDGE__BASE_URL": self.base_url,
             "ASSAY_JUDGE__MODEL": "world",
-            "ASSAY_LONGTAIL__LINK__SCORER": "endpoint:judge",
             "ASSAY_SUBJECTS__RULER__BASE_URL": self.base_url,
             "ASSAY_SUBJECTS__RULER__MODEL": "ruler",
-            "ASSAY_LONGTAIL__LINK__MEASURER": "endpoint:ruler",
         }
+
+    options = ("--scorer", "endpoint:judge", "--measurer", "endpoint:ruler")
+    """Of a build that asks this endpoint."""
 
     @property
     def asked(self) -> list[str]:

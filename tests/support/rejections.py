@@ -48,7 +48,7 @@ def consistency_rejection(number: int, topic: str, *findings: SentenceFinding) -
     evidence = ConsistencyEvidence(
         task="answer",
         granularity="sentence",
-        marks_from="reasons",
+        marks_from="boolean",
         against="reference",
         sentences=findings,
         consistent_share=0.0,

@@ -43,7 +43,7 @@ def judge_by_name() -> Iterator[LoadJudge]:
         if name not in loaded:
             if name in faults:
                 pytest.fail(faults[name], pytrace=False)
-            settings = LocalSettings(judge=name, threads=os.cpu_count() or 1)
+            settings = LocalSettings(judge=name)
             judge = GroundingJudge(named_judge(name), settings, say=say)
             try:
                 fetch(settings, say)

@@ -22,7 +22,6 @@ from benchmarks.judge.training.fit import odds, report, train
 from benchmarks.judge.training.parts import Parts
 from benchmarks.judge.training.rows import HELD_OUT, SHARES, read
 from models.local.encoding import TextEncoder
-from models.local.settings import LocalSettings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     apart = [row for row in labelled if row.source in HELD_OUT]
     rows, apart = (rng.sample(own, min(len(own), options.rows or len(own))) for own in (rows, apart))
     print(f"{len(rows)} rows to learn from, {len(apart)} held out", flush=True)
-    encoder = TextEncoder(LocalSettings(threads=options.threads))
+    encoder = TextEncoder()
     corpus = Corpus(encoder)
     corpus.encode([*rows, *apart])
     learned, held = corpus.items(rows), corpus.items(apart)
     network = train(learned, epochs=options.epochs, seed=1)
     found = odds(network, held)
-    print(report(held, found), Parts(encoder, network, apart).report(options.threads), sep="\n\n", flush=True)
+    print(report(held, found), Parts(encoder, network, apart).report(), sep="\n\n", flush=True)
     if options.out is None:
         return 0
     options.out.mkdir(parents=True, exist_ok=True)

@@ -87,7 +87,7 @@ class Parts:
         self._texts = encoder.sentences([row.claim for row in self._rows])
         self._references = encoder.references([row.premise for row in self._rows])
 
-    def report(self, threads: int) -> str:
+    def report(self) -> str:
         """The scale of models/local/response.py, and what becomes of claims and everyday answers without each part."""
         lines: list[list[object]] = []
         scales = []
@@ -97,7 +97,7 @@ class Parts:
                     stack.enter_context(patch.object(target, attribute, other))
                 found = list(self._compared())
                 scales.append(_scale(found))
-                everyday = _decided(everyday_answers(threads))
+                everyday = _decided(everyday_answers())
                 lines.append([name, *_measured(found), *everyday])
         heads = ["without", "AUROC", "balanced accuracy", "decided", "right of it", "everyday: decided", "right of it "]
         bias, network, lost = scales[0]

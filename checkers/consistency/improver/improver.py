@@ -28,6 +28,9 @@ from schemas import (
     digest,
 )
 
+_ROUNDS = 2
+"""Of rewriting and checking again. In the paper's benchmarks two mended nearly all responses."""
+_DEADLINE_SECONDS = 120.0
 _MOST_CHARACTERS = 30_000
 """An improvement holds its response about seven times (before, after, by round, by sentence), and Kafka takes 1 MB by
 default."""
@@ -48,13 +51,12 @@ class ConsistencyImprover:
         self._settings = settings
         self._checker = checker
         self._writer = writer
-        questions = ImproverQuestions(settings.prompts)
+        questions = ImproverQuestions()
         self._rewriter = Rewriter(writer, questions)
         self._prompt_versions = questions.versions
-        weighty = settings.model_dump(mode="json", include={"rounds"})
-        self.config_digest = digest([self.version, weighty, self._prompt_versions, checker.config_digest, writer.name])[
-            :16
-        ]
+        self.config_digest = digest(
+            [self.version, {"rounds": _ROUNDS}, self._prompt_versions, checker.config_digest, writer.name]
+        )[:16]
 
     def takes(self, verdict: Verdict) -> bool:
         """True if it is a rejection by the consistency checker."""
@@ -77,17 +79,16 @@ class ConsistencyImprover:
             ModelUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
         """
         course = _Course(verdict)
-        limit = self._settings.deadline_seconds
         with billed() as bill:
             try:
-                async with WorkLimit(limit) as deadline:
+                async with WorkLimit(_DEADLINE_SECONDS) as deadline:
                     reason = await self._run(record, course)
             except Undecidable as error:
                 reason = f"There is nothing to rewrite it by: {error.detail}."
             except TimeoutError:
                 if not deadline.expired():
                     raise
-                reason = f"{course.so_far}It was not done within {limit:g} s (improver.deadline_seconds)."
+                reason = f"{course.so_far}It was not done within {_DEADLINE_SECONDS:g} s."
         course.usage = bill.usage
         return self._improvement(verdict, record.response, course, reason)
 
@@ -103,7 +104,7 @@ class ConsistencyImprover:
             raise Undecidable("no_reference", "the record has other samples, but neither a reference nor contexts")
         if not course.findings:
             await self._check(record, course)
-        for _ in range(self._settings.rounds):
+        for _ in range(_ROUNDS):
             if not course.inconsistent:
                 break
             material = CheckedResponse.of(record.effective_task, source.texts[0], record.response, record.prompt, ())

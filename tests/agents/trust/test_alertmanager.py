@@ -83,9 +83,7 @@ class TestWhatIsPosted:
         drop = alert(reasons=("Says 1999.\nThe reference\x1b[31m says 1998.", "Wrong place."))
         async with (
             stand_in() as door,
-            telling(
-                door.url, labels={"team": "search"}, resend_seconds=30, runbook_url="https://wiki.example/assay"
-            ) as told,
+            telling(door.url, resend_seconds=30, runbook_url="https://wiki.example/assay") as told,
         ):
             told.client.dropped(drop)
             await door.until(lambda door: bool(door.posts))
@@ -93,7 +91,6 @@ class TestWhatIsPosted:
         assert posted["labels"] == {
             "alertname": "AssayTrustDrop",
             "severity": "page",
-            "team": "search",
             "checker": "fair",
             "source": "shop",
             "model": "m",

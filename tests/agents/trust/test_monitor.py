@@ -428,7 +428,7 @@ class TestOnApacheKafka(MonitorPromises):
         async with monitor_here(raw):
             await kept_when_counted(place.servers, settings.topics, 200)
         await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
-        async with monitor_here(raw, baselines=[{"model": "other", "edition": 1}]) as monitor:
+        async with monitor_here(raw, baselines=[{"model": "other", "tolerance": 0.01}]) as monitor:
             await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
             await _counts(place, settings, {KEY: 110, ("shop", "other", "fair"): 10})
 

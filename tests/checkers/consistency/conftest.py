@@ -23,10 +23,10 @@ def stub() -> Iterator[StubEndpoint]:
 
 @pytest.fixture
 def checker_of(model_of: MakeModel) -> MakeChecker:
-    """Builds a checker from consistency settings, with the stub as its judge."""
+    """Builds a checker from consistency settings. Its judge, the stub, is asked one by one with 120 tokens."""
 
-    def build(*, answers_within: float = 30, **settings: Any) -> ConsistencyChecker:
-        models = Models(judge=model_of(timeout_seconds=answers_within))
+    def build(*, answers_within: float = 30, max_tokens: int = 4096, **settings: Any) -> ConsistencyChecker:
+        models = Models(judge=model_of(timeout_seconds=answers_within, max_tokens=max_tokens))
         return ConsistencyChecker(ConsistencySettings(**settings), models)
 
     return build

@@ -202,17 +202,15 @@ class TestNo:
         assert len({one.paraphrase.text for one in rounds}) == len(subject.asked_sentences) == 4
         assert not any(one.answer for one in rounds)
 
-    async def test_the_record_decides_the_draws_and_so_does_the_seed(self, checker_of: MakeChecker) -> None:
+    async def test_the_record_decides_the_draws(self, checker_of: MakeChecker) -> None:
         def drawn(verdict: Verdict) -> str:
             return the_test_in(verdict).rounds[0].paraphrase.text
 
         checker = checker_of()
         again = [drawn(await checker.check(decision(*APART, answer=False))) for _ in range(2)]
         others = {drawn(await checker.check(decision(*APART, answer=False, id=f"p{n}"))) for n in range(2, 12)}
-        reseeded = {drawn(await checker_of(seed=n).check(decision(*APART, answer=False))) for n in range(1, 11)}
         assert again[0] == again[1]
         assert len(others) > 1
-        assert len(reseeded) > 1
 
     @pytest.mark.parametrize(
         "wrong",
@@ -303,7 +301,6 @@ class TestTheConfigurationDigest:
         [
             {"require": "and"},
             {"tests": 2},
-            {"seed": 1},
             {"ask": "judge"},
             {"subjects": ("acme-chat-4", "acme-chat-5")},
         ],
@@ -311,17 +308,13 @@ class TestTheConfigurationDigest:
     def test_changes_with_what_bears_on_a_verdict(self, checker_of: MakeChecker, setting: dict[str, Any]) -> None:
         assert checker_of().config_digest != checker_of(**setting).config_digest
 
-    def test_changes_with_a_template(self, checker_of: MakeChecker, tmp_path: Any) -> None:
-        own = tmp_path / "own.txt"
-        own.write_text("=== user ===\nAlike?\n{{first}}\nand\n{{second}}\n", encoding="utf-8")
-        assert checker_of().config_digest != checker_of(prompts={"phrase": own}).config_digest
+    def test_changes_with_a_template(self, checker_of: MakeChecker, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = checker_of().config_digest
+        monkeypatch.setattr("models.prompts._UNDER_RULE", "Under another rule.")
+        assert checker_of().config_digest != before
 
     def test_stays_where_nothing_does(self, checker_of: MakeChecker) -> None:
         assert checker_of().config_digest == checker_of(deadline_seconds=5).config_digest
-
-    def test_names_a_template_that_is_not_there(self, checker_of: MakeChecker, tmp_path: Any) -> None:
-        with pytest.raises(ValueError, match="no template is called 'frase'"):
-            checker_of(prompts={"frase": tmp_path / "own.txt"})
 
 
 class TestAttacks:
@@ -355,7 +348,7 @@ class TestAttacks:
 
     async def test_the_local_judge_is_not_talked_into_a_proof(self) -> None:
         """Sentences that exchange who is treated when, with an attack behind the second."""
-        judge = build_model(JudgeSettings(backend="local", local=LocalSettings(threads=1)))
+        judge = build_model(JudgeSettings(backend="local", local=LocalSettings()))
         checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
         first = "The clinic treats children on Mondays and adults on Fridays."
         second = "The clinic treats adults on Mondays and children on Fridays."

@@ -104,13 +104,6 @@ async def test_a_label_that_the_rubric_does_not_know_is_abstained_on_before_anyt
     assert not stub.requests
 
 
-async def test_where_another_label_is_only_noted_the_challenges_alone_decide(checker_of: MakeChecker) -> None:
-    verdict = await checker_of(contradiction="note").check(labelling(label=1))
-    assert (verdict.outcome, verdict.score) == ("accept", 1.0)
-    assert _evidence(verdict).contradicted
-    assert "says otherwise" in verdict.reason
-
-
 @pytest.mark.parametrize("fails", ["challenge", "label"])
 async def test_the_bound_on_lies_that_pass_is_told_of_no_rejection(
     checker_of: MakeChecker, labeller: StubLabeller, fails: str
@@ -265,10 +258,6 @@ async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: Mak
         ({"strategy": "pick"}, "labelling.examples.in-phenomenon is not set"),
         ({"examples": {"tone": "x.jsonl"}}, "there is no labelling.rubrics.tone"),
         ({"rubrics": {"r": "missing.yaml"}}, "missing.yaml"),
-        (
-            {"prompts": {"lable": "x.txt"}},
-            "no template is called 'lable'; allowed are label, pick, generate, criterion",
-        ),
         ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 stands for two things"),
     ],
 )

@@ -219,7 +219,6 @@ def at(stub: StubEndpoint) -> dict[str, str]:
     return {
         "ASSAY_JUDGE__BASE_URL": stub.base_url,
         "ASSAY_JUDGE__API_KEY": "sk-secret",
-        "ASSAY_JUDGE__MAX_ATTEMPTS": "2",
     }
 
 

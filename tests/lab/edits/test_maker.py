@@ -165,7 +165,7 @@ async def test_an_endpoint_that_is_back_within_the_patience_is_asked_again_and_o
         stumbles = iter([status(503, retry_after="0")])
         stub.play(lambda _: next(stumbles, None) or good())
         assert [one.missing for one in await attempts(stub, TEXTS[:1], ["negative_expression"])] == [None]
-        judge = judge_at(stub, max_attempts=1)
+        judge = judge_at(stub)
     with pytest.raises(ModelLost):
         _ = [attempt async for attempt in make_triplets(TEXTS, ["negative_expression"], judge, patient(0.0))]
     await judge.close()

@@ -27,15 +27,14 @@ def rules(tmp_path: Path) -> Path:
     return path
 
 
-def sizes(**settings: int) -> dict[str, str]:
-    return {f"ASSAY_LONGTAIL__LINK__{name.upper()}": str(value) for name, value in settings.items()}
+def sizes(**given: int) -> list[str]:
+    return [text for name, value in given.items() for text in (f"--{name}", str(value))]
 
 
 def build(world: World, rules: Path | str, cwd: Path, **settings: int) -> dict:
     """The figures of a build into the folder `out`."""
-    ran = assay(
-        "probes", "build", "--yes", rules, "--out", "out", "--json", cwd=cwd, **world.variables(), **sizes(**settings)
-    )
+    given = (*world.options, *sizes(**settings))
+    ran = assay("probes", "build", "--yes", rules, "--out", "out", "--json", *given, cwd=cwd, **world.variables())
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -75,11 +74,10 @@ def test_a_model_that_ranks_at_random_makes_no_tail_for_another_one(rules: Path,
 def test_no_delta_is_told_by_the_model_that_ranked(rules: Path, tmp_path: Path):
     with World(tools=4, rooms=2) as world:
         variables = world.variables()
-        same = variables | {"ASSAY_LONGTAIL__LINK__MEASURER": variables["ASSAY_LONGTAIL__LINK__SCORER"]}
-        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **same)
-        assert (ran.returncode, "Error: longtail.link.measurer is the scorer" in ran.stderr) == (2, True)
-        del variables["ASSAY_LONGTAIL__LINK__MEASURER"]
-        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **variables)
+        given = ("probes", "build", "--yes", rules, "--out", "out", *world.options[:2])
+        ran = assay(*given, "--measurer", world.options[1], cwd=tmp_path, **variables)
+        assert (ran.returncode, "Error: --measurer is the scorer" in ran.stderr) == (2, True)
+        ran = assay(*given, cwd=tmp_path, **variables)
     assert ran.returncode == 0, ran.stderr
     assert [line.split()[-1] for line in ran.stdout.splitlines()[1:3]] == ["-", "-"]
     assert "no delta: no other model" in ran.stdout
@@ -87,13 +85,14 @@ def test_no_delta_is_told_by_the_model_that_ranked(rules: Path, tmp_path: Path):
 
 def test_a_build_of_more_than_a_thousand_calls_is_not_begun_without_a_word(rules: Path, tmp_path: Path):
     with World(tools=60, rooms=60) as world:
-        given = world.variables() | sizes(beams=130, values=20) | {"ASSAY_JUDGE__PROMPT_PRICE": "2"}
-        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **given)
+        given = world.variables() | {"ASSAY_JUDGE__PROMPT_PRICE": "2"}
+        options = (*world.options, *sizes(beams=130, values=20))
+        ran = assay("probes", "build", rules, "--out", "out", *options, cwd=tmp_path, **given)
         assert (ran.returncode, len(world.requests)) == (2, 0)
         told = re.findall(r"(\w+): up to ([\d,]+) calls, about [\d,]+ tokens, cost about [\d.]+\n", ran.stderr)
         most = {role: int(calls.replace(",", "")) for role, calls in told}
         assert ran.stderr.endswith("; --yes makes them without asking\n")
-        ran = assay("probes", "build", "--yes", rules, "--out", "out", "--json", cwd=tmp_path, **given)
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", "--json", *options, cwd=tmp_path, **given)
     assert ran.returncode == 0, ran.stderr
     calls = {role: cost["calls"] for role, cost in json.loads(ran.stdout)["costs"].items() if role in most}
     assert calls.keys() == most.keys() == {"knowledge", "critic"}
@@ -121,8 +120,8 @@ def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
 
 def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(rules: Path, tmp_path: Path):
     with World(tools=90, rooms=0) as world:
-        given = {**world.variables(), **sizes(values=20)}
-        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **given)
+        given = (*world.options, *sizes(values=20))
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", *given, cwd=tmp_path, **world.variables())
         assert ran.returncode == 3
         assert "no statement was found" in ran.stderr
         tools = [one for one in world.calls_for_values if "works only with ___" in one.fences["sentences"]]
@@ -175,7 +174,9 @@ def test_rules_that_nobody_has_vetted_are_put_before_the_critic(rules: Path, tmp
     rules.write_text(RULES.replace("vetted: true", ""), encoding="utf-8")
     with World(tools=8, rooms=2) as world:
         world.vetting = {"reason": "It is\nthe same.", "paraphrase": True, "unknowable": [1, 2]}
-        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **world.variables())
+        ran = assay(
+            "probes", "build", "--yes", rules, "--out", "out", *world.options, cwd=tmp_path, **world.variables()
+        )
         assert ran.returncode == 2
         told = ran.stderr.partition("Error: ")[2].splitlines()
         what = "it paraphrases the premise (criterion 3): It is the same."
@@ -210,9 +211,10 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice
         world.play(until_half)
         # One at a time: if the next question is there, the answer to the one before it has been taken in.
         one_by_one = {"ASSAY_JUDGE__CONCURRENCY": "1"}
-        given = {**world.variables(), **sizes(values=6), **one_by_one}
+        given = {**world.variables(), **one_by_one}
+        options = (*world.options, *sizes(values=6))
         with subprocess.Popen(
-            [sys.executable, "-m", "assay", "probes", "build", "--yes", str(rules), "--out", "out"],
+            [sys.executable, "-m", "assay", "probes", "build", "--yes", str(rules), "--out", "out", *options],
             cwd=tmp_path,
             env=environment(**given),
             stdout=subprocess.DEVNULL,
@@ -242,7 +244,9 @@ def test_answers_that_cannot_be_read_or_kept_are_told_in_a_line(rules: Path, tmp
     with closing(sqlite3.connect(tmp_path / "out" / "answers.sqlite")) as database:
         database.execute("CREATE TABLE answers (of_another_kind)")
     with World(tools=1, rooms=1) as world:
-        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **world.variables())
+        ran = assay(
+            "probes", "build", "--yes", rules, "--out", "out", *world.options, cwd=tmp_path, **world.variables()
+        )
     assert ran.returncode == 3
     assert ran.stderr.splitlines()[-1].endswith("answers.sqlite: reading or writing failed: no such column: answer")
     assert "Traceback" not in ran.stderr

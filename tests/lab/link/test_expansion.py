@@ -63,8 +63,7 @@ def stub() -> Iterator[StubEndpoint]:
 
 def expand(stub: StubEndpoint, text: str, cwd: Path, out: str = "out.yaml"):
     (cwd / "meta.yaml").write_text(text, encoding="utf-8")
-    given = {"ASSAY_SUBJECTS__NAMER__BASE_URL": stub.base_url, "ASSAY_SUBJECTS__NAMER__MODEL": "m"}
-    known = {"ASSAY_LONGTAIL__LINK__KNOWLEDGE": "namer", **given}
+    known = {"ASSAY_JUDGE__BACKEND": "openai", "ASSAY_JUDGE__BASE_URL": stub.base_url, "ASSAY_JUDGE__MODEL": "m"}
     return assay("probes", "expand", "meta.yaml", "--out", out, cwd=cwd, **known)
 
 

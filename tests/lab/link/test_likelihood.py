@@ -47,7 +47,7 @@ async def test_a_local_model_tells_the_mean_log_probability_of_a_sentences_token
 
 
 async def _scored(world: World, sentences: list[str]):
-    scorer = EndpointScorer(SubjectSettings(base_url=world.base_url, model="m", max_attempts=1))
+    scorer = EndpointScorer(SubjectSettings(base_url=world.base_url, model="m"))
     try:
         return await scorer.log_likelihoods(sentences)
     finally:

@@ -58,8 +58,9 @@ def test_of_more_than_200_beams_200_go_on_else_three_quarters(count: int, left: 
 
 def build(world: World, text: str, cwd: Path, **settings: int):
     (cwd / "t.yaml").write_text(text, encoding="utf-8")
-    sizes = {f"ASSAY_LONGTAIL__LINK__{name.upper()}": str(value) for name, value in settings.items()}
-    return assay("probes", "build", "--yes", "t.yaml", "--out", "out", cwd=cwd, **world.variables(), **sizes)
+    sizes = [text for name, value in settings.items() for text in (f"--{name}", str(value))]
+    given = ("probes", "build", "--yes", "t.yaml", "--out", "out", *world.options, *sizes)
+    return assay(*given, cwd=cwd, **world.variables())
 
 
 def test_a_value_that_was_accepted_is_left_out_once_there_are_more_probable_ones(tmp_path: Path):
@@ -154,14 +155,13 @@ def test_a_critic_without_an_answer_has_not_said_that_something_is_false(tmp_pat
 
 
 WRONG = [
-    ({"ASSAY_JUDGE__BACKEND": "local"}, "longtail.link.knowledge is the judge, and the local judge compares texts"),
+    ({"ASSAY_JUDGE__BACKEND": "local"}, "values is the judge, and the local judge compares texts"),
+    ({"arguments": ("t.yaml", "--scorer", "endpoint:nobody")}, "--scorer: there is no model 'nobody'; configured are"),
     (
-        {"ASSAY_LONGTAIL__LINK__CRITIC": "nobody"},
-        "longtail.link.critic: there is no model 'nobody'; configured are judge",
+        {"arguments": ("t.yaml", "--scorer", "no/model"), "HF_HUB_OFFLINE": "1"},
+        "'no/model' is no folder and cannot be",
     ),
-    ({"ASSAY_LONGTAIL__LINK__SCORER": "endpoint:nobody"}, "longtail.link.scorer: there is no model 'nobody'"),
-    ({"ASSAY_LONGTAIL__LINK__SCORER": "no/model", "HF_HUB_OFFLINE": "1"}, "'no/model' is no folder and cannot be"),
-    ({"ASSAY_LONGTAIL__LINK__BEAMS": "0"}, "ASSAY_LONGTAIL__LINK__BEAMS = '0': should be greater than or equal to 1"),
+    ({"arguments": ("t.yaml", "--beams", "0")}, "'--beams': 0 is not in the range"),
     ({"arguments": ("none.yaml",)}, "none.yaml: cannot be read: No such file"),
     ({"arguments": ("t.yaml", "--only", "b")}, "--only b: there is no such rule in t.yaml; there are tools"),
 ]

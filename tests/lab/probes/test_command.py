@@ -64,7 +64,17 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     turned = RULES.replace('"{X} cannot', '"{X} <').replace('"{X} can', '"{X} cannot').replace('"{X} <', '"{X} can')
     rules.write_text(turned.replace('answer: "yes"', 'answer: "no"'), encoding="utf-8")
     with World(tools=40, rooms=4) as world:
-        ran = assay("probes", "build", "--yes", rules, "--out", folder / "corpus", cwd=folder, **world.variables())
+        ran = assay(
+            "probes",
+            "build",
+            "--yes",
+            rules,
+            "--out",
+            folder / "corpus",
+            *world.options,
+            cwd=folder,
+            **world.variables(),
+        )
     assert ran.returncode == 0, ran.stderr
     return folder / "corpus"
 

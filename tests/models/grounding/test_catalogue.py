@@ -31,7 +31,7 @@ async def graded(grader: LocalGrader, claims: Sequence[Claims]) -> list[list[flo
 @pytest.mark.parametrize("name", CHECKPOINTS)
 async def test_scores_are_those_of_the_model_on_its_own_text(cache: Path, tmp_path: Path, name: str) -> None:
     expected = CHECKPOINTS[name](cache, tmp_path / "scratch")
-    grader = named_grader(LocalSettings(judge=name, threads=1), say=pytest.fail)
+    grader = named_grader(LocalSettings(judge=name), say=pytest.fail)
 
     (together,) = await graded(grader, [Claims(DOCUMENT, CLAIMS, "answer")])
     alone = [(await graded(grader, [Claims(DOCUMENT, (claim,), "answer")]))[0][0] for claim in CLAIMS]
@@ -49,7 +49,7 @@ def test_the_settings_know_the_catalogue_and_its_tests_know_all_of_it() -> None:
 
 async def test_a_cross_encoder_without_a_label_for_entailment_is_refused(tmp_path: Path) -> None:
     write_checkpoint(tmp_path / "model", random_bert(2), spelling_tokenizer())
-    grader = named_grader(LocalSettings(judge=f"nli:{tmp_path / 'model'}", threads=1), say=pytest.fail)
+    grader = named_grader(LocalSettings(judge=f"nli:{tmp_path / 'model'}"), say=pytest.fail)
 
     with pytest.raises(ModelFailed, match="its labels are LABEL_0, LABEL_1; a judge nli:NAME needs one that begins"):
         await grader.grade("t", [Claims(DOCUMENT, CLAIMS, "answer")])
@@ -69,7 +69,7 @@ def spoil(cache: Path) -> None:
 async def test_weights_of_another_model_are_refused(cache: Path, tmp_path: Path) -> None:
     keep_hhem(cache, tmp_path / "scratch")
     spoil(cache)
-    grader = named_grader(LocalSettings(judge="hhem-2.1", threads=1), say=pytest.fail)
+    grader = named_grader(LocalSettings(judge="hhem-2.1"), say=pytest.fail)
 
     with pytest.raises(ModelFailed, match=r"not those of HHEM-2\.1-open; they differ in classifier\.weight"):
         await grader.grade("t", [Claims(DOCUMENT, CLAIMS, "answer")])

@@ -24,7 +24,7 @@ def judge_of(tmp_path: Path) -> MakeJudge:
     def build(believes: Callable[[str, str], bool] = says, **options: int) -> tuple[GroundingJudge, ReadsItself]:
         tokenizer = worded_tokenizer(VOCABULARY) if believes is says else spelling_tokenizer()
         named, network = believing_judge(tmp_path, tokenizer, believes, **options)
-        judge = GroundingJudge(named, LocalSettings(threads=1), say=pytest.fail)
+        judge = GroundingJudge(named, LocalSettings(), say=pytest.fail)
         judge.load()
         return judge, network
 

@@ -319,12 +319,6 @@ def test_what_is_not_whole_is_counted_by_reason(encode: Encode, reason: str, att
     assert [record.id for record in made.records] == [f"{TRACE}-0000000000000008"]
 
 
-def test_a_text_as_long_as_the_limit_on_attributes_was_cut_off(encode: Encode):
-    data = encode(traces(span(7, openinference_chat(("user", "When?"), answer="x" * 1000))))
-    assert _made(data, attribute_length_limit=1000).left_out == {"truncated": 1}
-    assert len(_one(data, attribute_length_limit=1001).response) == 1000
-
-
 @pytest.mark.parametrize(
     ("resource", "scope"),
     [

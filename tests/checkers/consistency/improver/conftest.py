@@ -31,12 +31,13 @@ def writer() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def improver_of(writer: StubEndpoint) -> AsyncIterator[MakeImprover]:
-    """Builds an improver from a checker and settings, with a stub of its own as writer."""
+async def improver_of(writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeImprover]:
+    """Builds an improver from a checker and settings, with a stub of its own as writer; `rounds` holds for all."""
     oracles = []
 
-    def build(checker: ConsistencyChecker, **settings: Any) -> ConsistencyImprover:
-        named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30, max_attempts=2)
+    def build(checker: ConsistencyChecker, *, rounds: int = 2, **settings: Any) -> ConsistencyImprover:
+        monkeypatch.setattr("checkers.consistency.improver.improver._ROUNDS", rounds)
+        named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30)
         checked = RewritingSettings(writer=named, **settings)
         oracle = build_writer(checked, grading(lambda *_: 1.0))
         oracles.append(oracle)

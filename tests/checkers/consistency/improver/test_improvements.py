@@ -202,14 +202,15 @@ async def test_what_cannot_be_rewritten_is_told_so_without_a_call(
 
 
 async def test_it_ends_at_its_deadline_with_the_rounds_that_it_has(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
+    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr("checkers.consistency.improver.improver._DEADLINE_SECONDS", 1.5)
     half = rewrites((1, "The chairman stayed."))
     writer.play(lambda request: half if len(writer.requests) == 1 else hang())
     checker = checker_of()
-    found = await improved(checker, improver_of(checker, deadline_seconds=1.5), f"{GOOD} {FALSE}")
+    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
     assert (found.status, len(found.rounds)) == ("not_improved", 1)
-    assert "improver.deadline_seconds" in found.reason
+    assert "not done within 1.5 s" in found.reason
     assert found.usage.seconds >= 1.5
 
 
@@ -217,7 +218,8 @@ async def test_the_same_verdict_gives_the_same_id_and_another_configuration_anot
     checker_of: MakeChecker, improver_of: MakeImprover
 ):
     checker = checker_of()
-    first, again, other = improver_of(checker), improver_of(checker), improver_of(checker, rounds=3)
+    first, again = improver_of(checker), improver_of(checker)
+    other = improver_of(checker_of(threshold=0.9))
     found = [await improved(checker, one, f"{GOOD} {FALSE}") for one in (first, again, other)]
     assert found[0].id == found[1].id != found[2].id
     gone = first.not_tried(await checker.check(generation(f"{GOOD} {FALSE}")), "Its record is gone.")
