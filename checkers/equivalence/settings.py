@@ -3,9 +3,9 @@
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
-from checkers.checker import CheckerSettings
+from checkers.checker import CheckerSettings, Prompts
 from checkers.equivalence.proof import Require
 
 
@@ -18,6 +18,7 @@ class EquivalenceSettings(CheckerSettings):
     ask: Literal["subject_or_judge", "subject", "judge"] = "subject_or_judge"
     """Model that answers the questions. With `subject_or_judge` the judge answers questions about phrases if the
     subject is not configured; a no, which tests the model that is asked, then abstains."""
+    prompts: Prompts = Field(default_factory=dict)
     corenlp_url: str | None = None
     """Address of a Stanford CoreNLP server that makes the parse trees, such as `http://127.0.0.1:9000`; without one the
     embedded parser makes them."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import CheckerSettings
+from checkers.checker import CheckerSettings, Prompts
 from checkers.extraction.linearity import Rule
 
 _MOST_TESTS, _FEWER_TESTS = 10, 5
@@ -26,6 +26,7 @@ class ExtractionSettings(CheckerSettings):
     schedule: Literal["fast", "full"] = "fast"
     """`fast` asks until the verdict is certain. `full` takes all answers, each text asked about anew, for the paper's
     quantities A_test, A_rate, Con_rs and Con_o: 176 with the defaults."""
+    prompts: Prompts = Field(default_factory=dict)
 
     def tests_of(self, entities: int, repeats: int) -> int:
         """Tests that so many entities are put to, by a subject that is asked so often about each text."""

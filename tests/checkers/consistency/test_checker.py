@@ -1,4 +1,4 @@
-"""DCE over a real endpoint: what is asked, what is concluded, what it costs."""
+"""DCE and AMC over a real endpoint: what is asked, what is concluded, what it costs."""
 
 from collections.abc import Callable
 from itertools import takewhile
@@ -299,6 +299,20 @@ async def test_another_configuration_has_another_verdict_id(checker_of: MakeChec
     first = await checker_of().check(generation(GOOD))
     second = await checker_of(threshold=0.9).check(generation(GOOD))
     assert first.id != second.id
+
+
+async def test_the_users_own_template_is_used(checker_of: MakeChecker, stub: StubEndpoint, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    template = tmp_path / "mine.txt"
+    own = "Be strict with these {{count}}.\n{{response}}\nThe source:\n{{reference}}\nThey are as in {{marks}}.\n"
+    template.write_text(f"=== user ===\n{own}Judge sentences {{{{numbers}}}} of it by the source.\n")
+    verdict = await checker_of(prompts={"summary": template}).check(generation(GOOD))
+    assert verdict.outcome == "accept"
+    assert "Be strict with these 2." in stub.requests[0].body["messages"][-1]["content"]
+
+
+async def test_a_template_of_an_unknown_name_is_refused(checker_of: MakeChecker, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match="allowed are summary, answer"):
+        checker_of(prompts={"sumary": tmp_path / "x.txt"})
 
 
 async def test_long_responses_are_abstained_on(checker_of: MakeChecker) -> None:

@@ -237,6 +237,7 @@ async def test_k_labels_are_k_minus_one_games(tmp_path, checker_of: MakeChecker,
     [
         ({"examples": {"tone": "x.jsonl"}}, "there is no labelling.rubrics.tone"),
         ({"rubrics": {"r": "missing.yaml"}}, "missing.yaml"),
+        ({"prompts": {"lable": "x.txt"}}, "no template is called 'lable'; allowed are label, "),
         ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 stands for two things"),
     ],
 )

@@ -1,8 +1,10 @@
 """The checker on hits: accept, reject and abstain, with what a person needs to see why."""
 
 import asyncio
+import importlib.resources
 import json
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -227,12 +229,15 @@ async def test_the_same_record_gets_the_same_verdict_whatever_the_deadline(check
     assert checker_of(deadline_seconds=9).config_digest == checker_of().config_digest
 
 
-async def test_what_bears_on_a_verdict_changes_its_id(checker_of: MakeChecker, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkers = [checker_of(), checker_of(threshold=0.7)]
-    monkeypatch.setattr("models.prompts._UNDER_RULE", "Under another rule.")
-    checkers.append(checker_of())
+async def test_what_bears_on_a_verdict_changes_its_id(checker_of: MakeChecker, tmp_path: Path) -> None:
+    built_in = importlib.resources.files("checkers.retrieval.prompts") / "cache.txt"
+    own = tmp_path / "cache.txt"
+    own.write_text(built_in.read_text().replace("You are exact", "You are quite exact"))
+    settings = [{}, {"threshold": 0.7}, {"prompts": {"cache": own}}]
+    checkers = [checker_of(**one) for one in settings]
     verdicts = [await checker.check(hit("One two?", "One two?")) for checker in checkers]
-    assert len({checker.config_digest for checker in checkers}) == len({verdict.id for verdict in verdicts}) == 3
+    assert len({checker.config_digest for checker in checkers}) == len(settings)
+    assert len({verdict.id for verdict in verdicts}) == len(settings)
 
 
 @pytest.mark.parametrize("place", ["query", "text", "candidate"])
@@ -255,6 +260,11 @@ async def test_attacks_stay_in_their_fence_and_change_no_verdict(
     for fenced in fences.values():
         spoken = spoken.replace(json.dumps(fenced, ensure_ascii=False)[1:-1], "")
     assert json.dumps(said, ensure_ascii=False)[1:-1] not in spoken
+
+
+def test_an_unknown_template_is_refused(checker_of: MakeChecker) -> None:
+    with pytest.raises(ValueError, match="no template is called 'vault'; allowed are cache, knowledge, question"):
+        checker_of(prompts={"vault": "x.txt"})
 
 
 async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_asked_for_with_a_prompt_of_its_own(
