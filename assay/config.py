@@ -92,19 +92,6 @@ _CORE_SECTIONS: dict[str, Any] = {
     "log": LogSettings,
 }
 
-_OF_AGENTS = (
-    "routing",
-    "budgets",
-    "trust",
-    "alertmanager",
-    "labels",
-    "improver",
-    "webhooks",
-    "store",
-    "ui",
-    "otlp",
-)
-
 IMPROVER = "improver"
 """Name of the improver in budgets and agents."""
 
@@ -208,10 +195,7 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
     single = {name: type(value) for name, value in sections.items() if isinstance(value, BaseModel)}
     return Configuration(
         streams=StreamSettings(**{name: sections[name] for name in StreamSettings.model_fields}),
-        judge=sections["judge"],
-        subjects=sections["subjects"],
-        **{name: sections[name] for name in _OF_AGENTS},
-        log=sections["log"],
+        **{name: sections[name] for name in _CORE_SECTIONS if name not in StreamSettings.model_fields},
         checkers={name: sections[name] for name in installed.plugins},
         installed=installed,
         origins=origins,

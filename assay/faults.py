@@ -16,7 +16,6 @@ _SHOWN = 80
 _LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
 _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
-_PROMPTS = "it is gone, as the templates are assay's own; leave it out"
 _ENDPOINTS = ("improver.writer", "judge", "subjects.NAME")
 _OF_ENDPOINTS = {
     "breaker": "it is gone, as 10 failures in a row and pauses of 1 to 30 seconds suit every endpoint; leave it out",
@@ -33,10 +32,8 @@ GONE: Mapping[str, str] = {
     "alertmanager.resend_seconds": "it is gone, as alerts that go on are posted again every minute; leave it out",
     "alertmanager.timeout_seconds": "it is gone, as a request has ten seconds, and is made again; leave it out",
     "consistency.granularity": "it is gone, as responses are judged sentence by sentence alone; leave it out",
-    "consistency.marks_from": "it is gone, as the boolean behind each reason decides; leave it out",
     "consistency.max_samples": "it is gone, as the first 20 samples are taken; leave it out",
     "consistency.max_sentences": "it is gone, as responses of up to 400 sentences are judged; leave it out",
-    "consistency.prompts": _PROMPTS,
     "consistency.sentences_per_call": "it is gone, as a call asks about seven at most; leave it out",
     "delivery.attempts": "it is gone, as a record is tried three times; leave it out",
     "delivery.check_timeout_seconds": "it is gone, as each checker has its `deadline_seconds`; leave it out",
@@ -51,17 +48,14 @@ GONE: Mapping[str, str] = {
     "equivalence.max_characters": "it is gone, as sentences of up to 2,000 characters are compared; leave it out",
     "equivalence.model": "it is gone, as the bundled model compares phrases; leave it out",
     "equivalence.parser": "it is gone: set equivalence.corenlp_url for CoreNLP's trees, or leave both out",
-    "equivalence.prompts": _PROMPTS,
     "equivalence.seed": "it is gone, as draws go by the record's source and id; leave it out",
     "extraction.epsilon": "it is gone, as the bound of an acceptance is always about 0.1; leave it out",
     "extraction.max_characters": "it is gone, as texts of up to 5,000 characters are tested; leave it out",
     "extraction.max_entities": "it is gone, as a record may have 50 entities; leave it out",
     "extraction.original": "it is gone, as extraction.schedule = 'full' always gives con_o; leave it out",
-    "extraction.prompts": _PROMPTS,
     "extraction.seed": "it is gone, as draws go by the record's source and id; leave it out",
     "improver.deadline_seconds": "it is gone, as an improvement has two minutes; leave it out",
     "improver.max_characters": "it is gone, as responses of up to 30,000 characters are rewritten; leave it out",
-    "improver.prompts": _PROMPTS,
     "improver.rounds": "it is gone, as there are two rounds; leave it out",
     "judge.local.batch_pieces": "it is gone, as a forward pass has 4,096 word pieces, 32,768 on a GPU; leave it out",
     "judge.local.cached_references": "it is gone, as the last 256 references are kept; leave it out",
@@ -74,7 +68,6 @@ GONE: Mapping[str, str] = {
     "labelling.distance": "it is gone with labelling.epsilon; leave it out",
     "labelling.epsilon": "it is gone, as no bound on lies held with it; leave it out: encodings must be equal",
     "labelling.max_characters": "it is gone, as datapoints of up to 20,000 characters are tested; leave it out",
-    "labelling.prompts": _PROMPTS,
     "longtail.link": "it is gone; `assay probes build --help` has what it set, and all else is asked of the judge",
     "longtail.probes.prompts": "it is gone, as all subjects are asked alike; leave it out",
     "longtail.probes.seed": "it is gone, as all workers draw the same order; leave it out",
@@ -86,7 +79,6 @@ GONE: Mapping[str, str] = {
     "checkers, where judge.backend is 'local'",
     "retrieval.max_candidates": "it is gone, as the ten closest candidates are compared; leave it out",
     "retrieval.max_characters": "it is gone, as up to 20,000 characters are compared; leave it out",
-    "retrieval.prompts": _PROMPTS,
     "topics.retention_days.alerts": "it is gone, as alerts are kept as long as verdicts; leave it out",
     "topics.retention_days.labels": "it is gone, as people's labels are kept for ever; leave it out",
     "trust.baselines.NAME.cycle": "it is gone, as cycles of the day and the week are found in the first "

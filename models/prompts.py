@@ -1,4 +1,4 @@
-"""Prompt templates: text files with turns and placeholders, versioned by their digest.
+"""Prompt templates: text files with turns and placeholders, replaceable by path, versioned by their digest.
 
     # Lines before the first turn are comments.
     === system ===
@@ -18,9 +18,10 @@ tag stated in the turn that uses them, so that no template can forget to.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, cast, get_args
 
@@ -139,15 +140,20 @@ def list_of(elements: Sequence[str]) -> str:
 
 
 class Templates:
-    """The templates `NAME.txt` of a package's folder, by name."""
+    """The templates `NAME.txt` of a package's folder by name; those of a user take the place of their namesakes."""
 
-    def __init__(self, package: str, placeholders: Mapping[str, Placeholders]) -> None:
+    def __init__(
+        self, package: str, placeholders: Mapping[str, Placeholders], own: Mapping[str, Path] | None = None
+    ) -> None:
         """Read them.
 
         Raises:
             TemplateError: a file is missing or not UTF-8, or its turns or placeholders are not as they must be.
+            ValueError: `own` names a template that there is not.
         """
-        self._by_name = {name: _template(name, known, package) for name, known in placeholders.items()}
+        own = own or {}
+        _refuse_unknown(own, placeholders)
+        self._by_name = {name: _template(name, known, package, own.get(name)) for name, known in placeholders.items()}
 
     def __getitem__(self, name: str) -> Template:
         return self._by_name[name]
@@ -165,8 +171,13 @@ class PromptSet(Templates):
     placeholders: ClassVar[Mapping[str, Placeholders]]
     """The version of each template, by its name."""
 
-    def __init__(self) -> None:
-        super().__init__(self.package, self.placeholders)
+    def __init__(self, own: Mapping[str, Path] | None = None) -> None:
+        """`own` replaces built-in templates by name.
+
+        Raises:
+            ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
+        """
+        super().__init__(self.package, self.placeholders, own)
 
     def _question(
         self,
@@ -201,10 +212,15 @@ class PromptSet(Templates):
         )
 
 
-def _template(name: str, known: Placeholders, package: str) -> Template:
-    shown = f"{package}/{name}.txt"
+def _refuse_unknown(own: Mapping[str, Path], allowed: Collection[str]) -> None:
+    if unknown := sorted(set(own) - set(allowed)):
+        raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(allowed)}")
+
+
+def _template(name: str, known: Placeholders, package: str, own: Path | None) -> Template:
+    shown = f"{package}/{name}.txt" if own is None else str(own)
     try:
-        text = resources.files(package).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+        text = (own or resources.files(package).joinpath(f"{name}.txt")).read_text(encoding="utf-8")
     except OSError as error:
         raise TemplateError(f"{shown}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:

@@ -67,15 +67,15 @@ class ConsistencyEvidence(Wire):
     task: str
     granularity: Literal["sentence", "paragraph"]
     marks_from: Literal["boolean", "reasons", "flag"]
-    """`boolean`: the judge's own decision on each sentence. Of earlier versions: `reasons`, its reasons read once more
-    (AMC), and `flag`, its decision about the whole response."""
+    """`boolean`: the judge's own decision on each sentence, AMC where the reason may say something else. `reasons`: AMC
+    for all reasons. `flag` (earlier versions): the judge's own decision about the whole response."""
     against: Literal["reference", "contexts", "samples"]
     sentences: tuple[SentenceFinding, ...]
     """Those that claim something."""
     without_claim: tuple[JudgedSentence, ...] = ()
     """Those that claim nothing (a greeting, a lead-in, a question back), which count for nothing."""
     is_consistent: bool | None = None
-    """True if the judge's own decisions on the sentences are all true; null if it gives none."""
+    """True if the judge's own decisions on the sentences, before AMC, are all true; null if it gives none."""
     consistent_share: float
     """The paper's score: ((sum of marks + alpha) / (entries + beta) + 1) / 2."""
     alpha: int = 0
@@ -92,7 +92,7 @@ class ConsistencyEvidence(Wire):
     samples: tuple[SampleAgreement, ...] = ()
     prompt_versions: dict[str, str] = Field(default_factory=dict)
     overruled: int = 0
-    """Number of the judge's booleans that AMC turned, in verdicts of earlier versions."""
+    """Number of the judge's booleans that AMC, reading the reasons beside them, turned."""
     asked_again: int = 0
     """Number of sentences that an answer left out, and that were asked about again."""
     invented: int = 0

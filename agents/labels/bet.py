@@ -25,9 +25,10 @@ _FIRST: Final = 0.9
 _EARLY: Final = 100
 """Of the rest, rounds before this one get about the same each, later ones ever less."""
 
-ERROR: Final = 0.007
-"""The probability that a rate which never falls below the bound ever raises the alarm; 1% is promised, as the shares of
-outcomes that the terms rest on are only nearly known."""
+ERROR: Final = 0.01
+"""The probability that a rate which never falls below the bound ever raises the alarm. The bet is for less, as the
+shares of outcomes that the terms rest on are only nearly known."""
+_PLAYED_FOR: Final = 0.007
 
 
 class Bet(BaseModel):
@@ -52,11 +53,11 @@ class Bet(BaseModel):
     @property
     def evidence(self) -> float:
         """How far it is to the alarm, by the logarithm: 0 to 1."""
-        return min(1.0, max(0.0, math.log(max(1.0, sum(self.capital))) / -math.log(ERROR)))
+        return min(1.0, max(0.0, math.log(max(1.0, sum(self.capital))) / -math.log(_PLAYED_FOR)))
 
     @property
     def alarm(self) -> bool:
-        return sum(self.capital) >= 1 / ERROR
+        return sum(self.capital) >= 1 / _PLAYED_FOR
 
 
 def _reserve(rounds: int) -> float:

@@ -99,9 +99,9 @@ class Bench:
 
 
 @cache
-def bench(threads: int) -> Bench:
+def bench() -> Bench:
     """One for all parts."""
-    made = Bench(threads)
+    made = Bench()
     print(f"judge: {made.judge.name}")
     return made
 

@@ -1,11 +1,12 @@
-"""The consistency checker: divide, judge each sentence against the whole reference, score."""
+"""The consistency checker: divide, judge each sentence against the whole reference, convert, score."""
 
 from statistics import fmean
 
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.consistency.entries import ConsistencyQuestions
+from checkers.consistency.converter import Converter
+from checkers.consistency.entries import CONVERT, ConsistencyQuestions
 from checkers.consistency.evaluator import DivideConquerEvaluator
 from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples, support_of
 from checkers.consistency.material import CheckedResponse, ResponseSource, source_of
@@ -38,8 +39,11 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         """Raises ValueError if a template (TemplateError) or the thresholds cannot be used."""
         super().__init__(settings, models)
         settings.thresholds.require(self.judge.name)
-        self._questions = ConsistencyQuestions()
+        self._questions = ConsistencyQuestions(settings.prompts)
         self._evaluator = DivideConquerEvaluator(self.judge, self._questions, language=settings.language)
+        self._converter: Converter | None = None
+        if settings.marks_from == "reasons" and self.grader is None:
+            self._converter = Converter(self.judge, self._questions)
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions."""
@@ -65,6 +69,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
 
     async def _against(self, material: CheckedResponse) -> Findings:
         evaluations = await self._evaluator.evaluate(material)
+        if self._converter is not None:
+            evaluations = await gather_or_cancel(self._converter.converted(one) for one in evaluations)
         each = [found_against(material.sentences, one) for one in evaluations]
         return over_pieces([one.piece for one in evaluations], each)
 
@@ -82,11 +88,11 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             self._require_decided(whole, score)
         if accepted and whole.misled:
             raise Undecidable("judge_misled", _MISLED)
-        task = record.effective_task
+        asked = (record.effective_task, *(() if self._converter is None else (CONVERT,)))
         evidence = ConsistencyEvidence(
-            task=task,
+            task=record.effective_task,
             granularity="sentence",
-            marks_from="boolean",
+            marks_from=self.settings.marks_from,
             against=source.against,
             sentences=claims,
             without_claim=tuple(one for one in whole.sentences if not isinstance(one, SentenceFinding)),
@@ -98,8 +104,9 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
             samples=_agreements(whole, each) if source.against == "samples" else (),
-            prompt_versions={task: self._questions.versions[task]},
+            prompt_versions={name: self._questions.versions[name] for name in asked},
             score_is="share" if graded is None else "graded",
+            overruled=whole.overruled,
             asked_again=whole.asked_again,
             invented=whole.invented,
         )

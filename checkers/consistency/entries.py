@@ -1,15 +1,17 @@
-"""The questions of DCE to a judge, and the entries that it answers (paper, appendix A.2)."""
+"""The questions of DCE and AMC to a judge, and the entries that it answers (paper, appendix A.2)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from checkers.consistency.material import CheckedResponse, NumberedResponse
-from models.prompts import Placeholders, PromptSet
+from models.prompts import Placeholders, PromptSet, as_list
 from models.protocol import Question
 from models.replies import salvaging
 from schemas import Task
+
+CONVERT = "convert"
 
 TOKENS_AN_ENTRY = 60
 """Tokens of an entry with a long reason; most take half of it."""
@@ -19,7 +21,7 @@ CONSISTENT = "consistent"
 
 
 class Entry(BaseModel):
-    """The judge's word on one numbered sentence.
+    """The judge's word on one numbered sentence, or on one numbered reason.
 
     The fields are in the order in which they are to be written: a model that has told why decides better.
     """
@@ -45,12 +47,17 @@ whole_entries = salvaging(Entries, "entries")
 
 
 class ConsistencyQuestions(PromptSet):
-    """Questions about a response."""
+    """Questions about a response, and about the judge's own reasons."""
 
     package = "checkers.consistency.prompts"
     placeholders: ClassVar = {
-        task: Placeholders(("reference", "question", "response"), ("marks", "numbers", "count"), ("question", "count"))
-        for task in get_args(Task)
+        **{
+            task: Placeholders(
+                ("reference", "question", "response"), ("marks", "numbers", "count"), ("question", "count")
+            )
+            for task in get_args(Task)
+        },
+        CONVERT: Placeholders(("reasons",), ("count",), ("count",)),
     }
 
     def about(self, material: CheckedResponse, shown: NumberedResponse) -> Question[Entries]:
@@ -60,19 +67,29 @@ class ConsistencyQuestions(PromptSet):
         in_a_row = last - first < len(shown.asked)
         numbers = f"{first} to {last}" if in_a_row else ", ".join(map(str, shown.asked))
         marks = f"{material.mark(1)} and {material.mark(2)}"
+        return self._entries(material.task, fenced, shown.asked, tag=material.tag, marks=marks, numbers=numbers)
+
+    def conversion(self, reasons: Mapping[int, str]) -> Question[Entries]:
+        """AMC: an entry for each of `reasons`, by number."""
+        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
+        return self._entries(CONVERT, {"reasons": listed}, tuple(reasons))
+
+    def _entries(
+        self, name: str, fenced: Mapping[str, str], asked: Sequence[int], *, tag: str | None = None, **plain: str
+    ) -> Question[Entries]:
         return self._question(
-            material.task,
-            f"consistency.{material.task}",
+            name,
+            f"consistency.{name}",
             Entries,
             fenced,
-            {"marks": marks, "numbers": numbers, "count": str(len(shown.asked))},
-            tag=material.tag,
-            complaint=_lacks_all(shown.asked),
+            {**plain, "count": str(len(asked))},
+            tag=tag,
+            complaint=_lacks_all(asked),
             graded=CONSISTENT,
             salvage=whole_entries,
-            written=TOKENS_AN_ENTRY * len(shown.asked),
+            written=TOKENS_AN_ENTRY * len(asked),
             likely=lambda yes, reason: Entries(
-                entries=[Entry(number=number, reason=reason, consistent=yes()) for number in shown.asked]
+                entries=[Entry(number=number, reason=reason, consistent=yes()) for number in asked]
             ),
         )
 

@@ -14,7 +14,7 @@ from models.protocol import Answer, Grader, Model, ModelFailed, Question, Window
 
 _WHOLE = 0
 """The number of entries that judge the response as a whole (paper, appendix A.4)."""
-_AT_ONCE = 7
+AT_ONCE = 7
 """Sentences of a call: a model of 20 tokens a second answers within the 20 s of a request."""
 _SHOWN_WHOLE = 50
 """Sentences of a response that every call shows all of; of a longer one it would be read too often."""
@@ -35,11 +35,13 @@ class Opinion:
     reason: str
     consistent: bool | None
     """None: it claims nothing."""
-    told_by: Literal["boolean", "graded"] = "boolean"
-    """The source of the decision: the boolean beside the reason, or a judge that grades."""
+    told_by: Literal["boolean", "asked", "graded"] = "boolean"
+    """The source of the decision: the boolean beside the reason, AMC, or a judge that grades."""
     support: float | None = None
     """0 to 1: the grade, or how probable the boolean's `true` was; None where the judge tells neither."""
     passage: str | None = None
+    overruled: bool = False
+    """True if AMC turned the judge's boolean."""
     unsure: bool = False
     """True if a judge that grades does not decide by this grade."""
 
@@ -65,7 +67,7 @@ class Evaluation:
         """Sort the entries by their numbers; returns those of the sentences that are to be asked about again."""
         own: dict[int, list[Opinion]] = {}
         of_control = []
-        for entry, opinion in _opinions_of(answer):
+        for entry, opinion in opinions_of(answer):
             if entry.number == shown.control:
                 of_control.append(opinion.consistent)
             elif entry.number in shown.own:
@@ -85,7 +87,7 @@ class Evaluation:
         return missing
 
 
-def _opinions_of(answer: Answer[Entries]) -> Iterator[tuple[Entry, Opinion]]:
+def opinions_of(answer: Answer[Entries]) -> Iterator[tuple[Entry, Opinion]]:
     """Each entry of an answer as an opinion, with the probability of its boolean where the endpoint gave them."""
     known = iter(answer.probabilities or ())
     for entry in answer.reply.entries:
@@ -101,7 +103,7 @@ class DivideConquerEvaluator:
         self._grader = grader_of(judge)
         self._questions = questions
         self._language = language
-        self._size = CallSize(max(1, per_call(judge, _AT_ONCE + 1, tokens_each=TOKENS_AN_ENTRY) - 1))
+        self._size = CallSize(max(1, per_call(judge, AT_ONCE + 1, tokens_each=TOKENS_AN_ENTRY) - 1))
 
     async def evaluate(self, material: CheckedResponse) -> list[Evaluation]:
         """An opinion on every sentence, for each piece that the reference had to be cut into (mostly one).

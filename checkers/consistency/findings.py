@@ -27,9 +27,10 @@ class Findings:
 
     sentences: tuple[JudgedSentence, ...]
     is_consistent: bool
-    """True if the judge's booleans were all true."""
+    """True if the judge's booleans, before AMC, were all true."""
     whole_marks: tuple[int, ...] = ()
     """Marks of opinions on the response as a whole, which are taken out of the score again."""
+    overruled: int = 0
     asked_again: int = 0
     invented: int = 0
     misled: bool = False
@@ -55,8 +56,9 @@ def found_against(sentences: Sequence[Sentence], evaluation: Evaluation) -> Find
     opinions = [one for own in each for one in _claiming(own)]
     return Findings(
         tuple(map(_finding, sentences, each)),
-        all(one.consistent for one in opinions),
+        all(one.consistent != one.overruled for one in opinions),
         tuple(1 if one.consistent else -1 for one in evaluation.whole),
+        sum(one.overruled for one in (*opinions, *evaluation.whole)),
         len(evaluation.again),
         evaluation.invented,
         evaluation.misled,
@@ -124,6 +126,7 @@ def _together(merged: Callable[[Sequence[JudgedSentence]], SentenceFinding], eac
         sentences,
         all(one.mark > 0 for one in _claims(sentences)),
         (),
+        sum(findings.overruled for findings in each),
         sum(findings.asked_again for findings in each),
         sum(findings.invented for findings in each),
         any(findings.misled for findings in each),

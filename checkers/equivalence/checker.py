@@ -35,7 +35,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
     def __init__(self, settings: EquivalenceSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        self._prompts = EquivalencePrompts(longest_paraphrase=MOST_CHARACTERS)
+        self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=MOST_CHARACTERS)
         self._parser = build_parser(settings)
         self._aligner = Aligner(self._parser)
 

@@ -1,7 +1,8 @@
 """The questions that are put to a model about sentences and phrases (the paper's prompts 5 to 7)."""
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -44,9 +45,9 @@ class EquivalencePrompts(PromptSet):
         "paraphrases": Placeholders(("sentence",), ("count",), ("count",)),
     }
 
-    def __init__(self, *, longest_paraphrase: int) -> None:
-        """A paraphrase has at most `longest_paraphrase` characters."""
-        super().__init__()
+    def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
+        """Raises as the base class; a paraphrase has at most `longest_paraphrase` characters."""
+        super().__init__(own)
         self._longest = longest_paraphrase
 
     def phrase(self, first: str, second: str, under: str | None = None) -> Question[EquivalenceReply]:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from checkers.checker import CheckerSettings
+from checkers.checker import CheckerSettings, Prompts
 from checkers.equivalence.phrase_questions import PARAPHRASES
 from checkers.equivalence.proof import Require
 
@@ -21,6 +21,7 @@ class EquivalenceSettings(CheckerSettings):
     subject is not configured; a no, which tests the model that is asked, then abstains."""
     tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
     """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
+    prompts: Prompts = Field(default_factory=dict)
     corenlp_url: str | None = None
     """Address of a Stanford CoreNLP server that makes the parse trees, such as `http://127.0.0.1:9000`; without one the
     embedded parser makes them."""

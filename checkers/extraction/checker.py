@@ -39,7 +39,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     def __init__(self, settings: ExtractionSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        self._prompts = ExtractionPrompts()
+        self._prompts = ExtractionPrompts(settings.prompts)
         # A judge that grades reads no prompts.
         self._writer = None if self.grader else self.judge
         self._seen = SeenNames()

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import CheckerSettings
+from checkers.checker import CheckerSettings, Prompts
 from checkers.extraction.linearity import Rule
 
 _MOST_TESTS, _FEWER_TESTS = 10, 5
@@ -29,6 +29,7 @@ class ExtractionSettings(CheckerSettings):
     transformation: Literal["replace", "paraphrase"] = "replace"
     """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
     paraphrase of it that keeps them, which the judge writes; it must be an endpoint then."""
+    prompts: Prompts = Field(default_factory=dict)
 
     def tests_of(self, entities: int, repeats: int) -> int:
         """Tests that so many entities are put to, by a subject that is asked so often about each text."""

@@ -32,7 +32,7 @@ class LabellingChecker(Checker[LabellingSettings]):
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
         """Raises ValueError (as RubricError, TemplateError) if a file of the settings is wrong."""
         super().__init__(settings, models)
-        self.prompts = LabellingPrompts()
+        self.prompts = LabellingPrompts(settings.prompts)
         unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
         if unknown:
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")

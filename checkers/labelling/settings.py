@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import OPERATIONAL, CheckerSettings
+from checkers.checker import OPERATIONAL, CheckerSettings, Prompts
 
 
 class LabellingSettings(CheckerSettings):
@@ -27,3 +27,4 @@ class LabellingSettings(CheckerSettings):
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
+    prompts: Prompts = Field(default_factory=dict)

@@ -25,7 +25,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
     def __init__(self, settings: RetrievalSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
         super().__init__(settings, models)
-        self._matcher = TextMatcher(self.judge)
+        self._matcher = TextMatcher(self.judge, settings.prompts)
 
     def fingerprint(self) -> JsonValue:
         return dict(self._matcher.prompt_versions)

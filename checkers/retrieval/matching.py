@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -109,10 +110,15 @@ def matching_of(store: Store, query: str) -> Matching:
 class TextMatcher:
     """Compares a query with stored texts: one question to a judge that reads, or claims for one that grades."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, prompts: Mapping[str, Path] | None = None) -> None:
+        """`prompts` replaces built-in templates by name.
+
+        Raises:
+            ValueError: a name in `prompts` that no template has, or (as TemplateError) an unusable template.
+        """
         self._judge = judge
         self._grader = grader_of(judge)
-        self._templates = Templates("checkers.retrieval.prompts", _PLACEHOLDERS)
+        self._templates = Templates("checkers.retrieval.prompts", _PLACEHOLDERS, prompts)
 
     @property
     def prompt_versions(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from assay.config import Configuration
 from assay.progress import progress
 from checkers.model_patience import ModelPatience
 from checkers.retrieval.matching import TextFinding, TextMatcher
+from checkers.retrieval.settings import RetrievalSettings
 from checkers.wording import plain
 from lab.audit.cases import CannotAudit, Figure, Metric
 from lab.audit.encoding import Embedder, Encodings, EndpointModel, embedder, encoded
@@ -76,15 +77,19 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
     """Figures for every relation and order, in that order, of the configured judge or the local one.
 
     Raises:
-        CannotAudit: the matcher decided nothing.
+        CannotAudit: the matcher decided nothing, or a template of the configuration cannot be used.
         ModelLost: its model was away for too long.
     """
+    settings = configured.checkers.get("retrieval")
     judge = build_model(configured.judge if name == "judge" else JudgeSettings())
     title, total = plain(judge.name), sum(len(group) for group in triplets.groups.values())
     slots = asyncio.Semaphore(configured.judge.concurrency)
     failures: list[str] = []
     try:
-        matcher = TextMatcher(judge)
+        try:
+            matcher = TextMatcher(judge, settings.prompts if isinstance(settings, RetrievalSettings) else None)
+        except ValueError as error:
+            raise CannotAudit(str(error)) from None
         with _counted(title, total, "triplets") as (say, count):
             patience = ModelPatience(say)
 

@@ -6,11 +6,6 @@ from lab.link.command import build, expand
 from lab.probes.command import run
 
 
-@click.group(short_help="Statements about common and rare facts.")
+@click.group(short_help="Statements about common and rare facts.", commands=[build, expand, run])
 def probes() -> None:
     """Make statements about common and rare facts from logic rules, and ask models about them."""
-
-
-probes.add_command(build)
-probes.add_command(expand)
-probes.add_command(run)

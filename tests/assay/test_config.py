@@ -13,24 +13,22 @@ pytestmark = pytest.mark.usefixtures("unconfigured")
 
 OF_EARLIER_VERSIONS = """
 alertmanager.labels alertmanager.resend_seconds alertmanager.timeout_seconds consistency.granularity
-consistency.marks_from consistency.max_samples consistency.max_sentences consistency.prompts
-consistency.sentences_per_call delivery.attempts delivery.check_timeout_seconds delivery.commit_interval_seconds
-delivery.linger_seconds delivery.rebalance_timeout_seconds delivery.window equivalence.at_once
-equivalence.corenlp_connections equivalence.corenlp_timeout_seconds equivalence.matching equivalence.max_characters
-equivalence.model equivalence.parser equivalence.prompts equivalence.seed extraction.epsilon
-extraction.max_characters extraction.max_entities extraction.original extraction.prompts extraction.seed
-improver.deadline_seconds improver.max_characters improver.prompts improver.rounds
+consistency.max_samples consistency.max_sentences consistency.sentences_per_call delivery.attempts
+delivery.check_timeout_seconds delivery.commit_interval_seconds delivery.linger_seconds
+delivery.rebalance_timeout_seconds delivery.window equivalence.at_once equivalence.corenlp_connections
+equivalence.corenlp_timeout_seconds equivalence.matching equivalence.max_characters equivalence.model
+equivalence.parser equivalence.seed extraction.epsilon extraction.max_characters extraction.max_entities
+extraction.original extraction.seed improver.deadline_seconds improver.max_characters improver.rounds
 improver.writer.breaker improver.writer.cache improver.writer.max_attempts improver.writer.reasoning_effort
 improver.writer.requests_per_second improver.writer.seed judge.breaker judge.cache judge.local.batch_pieces
 judge.local.cached_references judge.local.max_words judge.local.precision judge.local.spans judge.local.threads
 judge.max_attempts judge.reasoning_effort judge.requests_per_second judge.seed kafka.client_id labelling.contradiction
-labelling.distance labelling.epsilon labelling.max_characters labelling.prompts longtail.link
-longtail.probes.prompts longtail.probes.seed longtail.probes.source otlp.attribute_length_limit
-records.dead_letter_keep_bytes retrieval.cross_encoder retrieval.max_candidates retrieval.max_characters
-retrieval.prompts subjects.NAME.breaker subjects.NAME.cache subjects.NAME.max_attempts subjects.NAME.reasoning_effort
-subjects.NAME.requests_per_second subjects.NAME.seed topics.retention_days.alerts topics.retention_days.labels
-trust.enabled trust.flush_seconds trust.forget_after_days trust.learn_at_least trust.max_series
-trust.rejected_in_alert trust.remember ui.token_file
+labelling.distance labelling.epsilon labelling.max_characters longtail.link longtail.probes.prompts
+longtail.probes.seed longtail.probes.source otlp.attribute_length_limit records.dead_letter_keep_bytes
+retrieval.cross_encoder retrieval.max_candidates retrieval.max_characters subjects.NAME.breaker subjects.NAME.cache
+subjects.NAME.max_attempts subjects.NAME.reasoning_effort subjects.NAME.requests_per_second subjects.NAME.seed
+topics.retention_days.alerts topics.retention_days.labels trust.enabled trust.flush_seconds trust.forget_after_days
+trust.learn_at_least trust.max_series trust.rejected_in_alert trust.remember ui.token_file
 """
 
 
@@ -70,10 +68,10 @@ def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
 
 def test_deeper_levels_have_variables_as_well(monkeypatch):
     monkeypatch.setenv("ASSAY_JUDGE__LOCAL__JUDGE", "factcg")
-    monkeypatch.setenv("ASSAY_LABELLING__EXAMPLES", '{"tone": "own.txt"}')
+    monkeypatch.setenv("ASSAY_CONSISTENCY__PROMPTS", '{"summary": "own.txt"}')
     configuration = load_configuration()
     assert configuration.judge.local.judge == "factcg"
-    assert configuration.checkers["labelling"].model_dump()["examples"] == {"tone": Path("own.txt")}
+    assert configuration.checkers["consistency"].model_dump()["prompts"] == {"summary": Path("own.txt")}
 
 
 @pytest.mark.parametrize(
@@ -202,7 +200,7 @@ def test_a_setting_of_an_earlier_version_is_refused_with_what_to_do_instead(key)
             """ASSAY_ALERTMANAGER__URLS = '["http://a:9093"': should be a list: a,b or, as JSON, ["a", "b"]""",
         ),
         ("ASSAY_TRUST__BASELINES", "a,b", "ASSAY_TRUST__BASELINES = 'a,b': should be a list"),
-        ("ASSAY_LABELLING__RUBRICS", "[1", "ASSAY_LABELLING__RUBRICS = '[1': should be a valid dictionary"),
+        ("ASSAY_CONSISTENCY__PROMPTS", "[1", "ASSAY_CONSISTENCY__PROMPTS = '[1': should be a valid dictionary"),
         (
             "ASSAY_JUDGE__TEMPERATURE",
             "null",

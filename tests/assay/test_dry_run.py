@@ -47,7 +47,7 @@ def responses(*sentences: int, copies: int = 20, **fields: Any) -> Records:
 
 def restating(request: StubRequest) -> str:
     """Tells each sentence again before it decides."""
-    texts = request.sentences
+    texts = request.reasons or request.sentences
     entries = zip(request.numbers or range(1, 1 + len(texts)), texts, strict=True)
     told = "The reference says the same in other words, and nothing in it speaks against this: "
     return entries_of((number, told + text, True) for number, text in entries)
@@ -151,6 +151,9 @@ class Case:
 CASES = {
     "terse": Case("consistency", responses(*[15] * 40), consistency_answer, certain=True),
     "restating": Case("consistency", responses(1, 7, 8, 30, 150), restating, certain=True),
+    "reasons": Case(
+        "consistency", responses(7, 30), restating, settings='[consistency]\nmarks_from = "reasons"', certain=True
+    ),
     "samples": Case(
         "consistency",
         responses(7, 8, reference=None, samples=[f"{n}. {REFERENCE}" for n in range(5)]),

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -212,13 +213,15 @@ def claims_nothing(spares: Callable[[str], bool]) -> Callable[[StubRequest], str
         ),
     ],
 )
-@pytest.mark.parametrize("max_tokens", [4096, 120])
+@pytest.mark.parametrize("settings", [{}, {"max_tokens": 120}, {"marks_from": "reasons"}])
 def test_a_response_that_says_of_itself_that_it_claims_nothing_is_not_accepted(
-    told: str, spares: Callable[[str], bool], expected: str, max_tokens: int
+    told: str, spares: Callable[[str], bool], expected: str, settings: dict[str, Any]
 ):
+    def answer(request: StubRequest) -> str:
+        return consistency_answer(request) if request.reasons else claims_nothing(spares)(request)
+
     response = f"{told} The board approved the budget. The roof leaks. The board was dissolved on day"
-    records = [about_the_board(f"{response} {n}.") for n in range(20)]
-    found = verdicts(claims_nothing(spares), records, max_tokens=max_tokens)
+    found = verdicts(answer, [about_the_board(f"{response} {n}.") for n in range(20)], **settings)
     assert {cause(verdict) for verdict in found} == {expected}
 
 

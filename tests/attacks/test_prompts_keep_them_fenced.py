@@ -1,5 +1,6 @@
 """Whatever a record says, the prompts about it keep it inside its fence, word for word."""
 
+import json
 import math
 import re
 from typing import Any
@@ -51,19 +52,22 @@ class Listener:
 
 
 def asked_by(question: Question) -> dict[int, str]:
-    """The sentences of the response that it asks about, by the numbers shown."""
-    said, material = question.messages[1].content, fenced(question)
+    """The sentences of the response, or the reasons, that it asks about, by the numbers shown."""
+    material = fenced(question)
+    if "reasons" in material:
+        return {one["number"]: one["reason"] for one in json.loads(material["reasons"])}
+    said = question.messages[1].content
     return {number: marked_in(said, material["response"])[number] for number in asked_in(said)}
 
 
 def control_in(question: Question) -> int | None:
-    """The number shown before the control sentence."""
+    """The number shown before the control sentence; none where reasons are asked about."""
     reference = fenced(question).get("reference", "")
     return next((number for number, text in asked_by(question).items() if is_control(text, reference)), None)
 
 
 def listed_in(question: Question) -> dict[int, str]:
-    """The sentences of the response by their places in it, that it asks about."""
+    """The sentences of the response by their places in it, or the reasons, that it asks about."""
     control = control_in(question) or math.inf
     return {number - (number > control): text for number, text in asked_by(question).items() if number != control}
 
@@ -87,7 +91,7 @@ def code_of(question: Question) -> str:
 async def asked_about(record: Generation, way: str, **manners: Any) -> list[Question]:
     """All questions of a check of `record`."""
     listener = Listener(max_tokens=WAYS[way], **manners)
-    await ConsistencyChecker(ConsistencySettings(), Models(judge=listener)).check(record)
+    await ConsistencyChecker(ConsistencySettings(marks_from="reasons"), Models(judge=listener)).check(record)
     assert listener.asked
     return listener.asked
 
@@ -146,6 +150,8 @@ async def test_all_of_the_material_stands_in_its_fence_word_for_word(way):
         shown = {}
         for question in await asked_about(attack, way):
             inside = fenced(question)
+            if "reasons" in inside:
+                continue
             assert inside["reference"] == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
             assert response_in(question) in attack.response
             assert response_in(question) == attack.response or len(sentences) > 50
@@ -159,7 +165,9 @@ async def test_pieces_of_a_reference_and_excerpts_of_a_response_stand_in_their_f
     for attack in ATTACKS[::8]:
         reference = "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
         long = attack.model_copy(update={"reference": f"{reference}\n\n" * (30_000 // len(reference))})
-        questions = await asked_about(long, "by_the_list", window=12_000)
+        questions = [
+            one for one in await asked_about(long, "by_the_list", window=12_000) if "reasons" not in fenced(one)
+        ]
         assert len({fenced(one)["reference"] for one in questions}) > 1, name_of(attack)
         assert len({tag_of(one) for one in questions}) == 1
         for question in questions:
@@ -179,8 +187,17 @@ async def test_asking_again_repeats_nothing_of_the_material_outside_its_fence():
         questions = await asked_about(attack, "by_the_list", careless=True)
         others = await asked_about(harmless(attack), "by_the_list", careless=True)
         assert set(map(unfenced, questions)) == set(map(unfenced, others)), name_of(attack)
-        again = len(questions) > -(-len(split_sentences(attack.response)) // 7)
+        sentences = [one for one in questions if "reasons" not in fenced(one)]
+        again = len(sentences) > -(-len(split_sentences(attack.response)) // 7)
         assert again == (len(split_sentences(attack.response)) > 1), name_of(attack)
+
+
+async def test_a_reason_that_repeats_the_attack_is_fenced_when_it_is_converted():
+    for attack in ATTACKS:
+        conversions = [one for one in await asked_about(attack, "by_the_list") if "reasons" in fenced(one)]
+        reasons = [reason for one in conversions for reason in listed_in(one).values()]
+        sentences = [sentence.text for sentence in split_sentences(attack.response)]
+        assert reasons == [f"It says “{text}”, which is wrong." for text in sentences]
 
 
 async def test_a_judge_that_is_not_talked_into_it_rejects():

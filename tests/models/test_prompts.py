@@ -23,14 +23,8 @@ Reply as {"a": {"b": 1}}.
 
 def load(path: Path, text: str | bytes) -> Template:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return _own_in(path.parent, Placeholders(("sentences", "reference"), ("count",), ("count",)))
-
-
-def _own_in(folder: Path, placeholders: Placeholders) -> Template:
-    """The template `own.txt` of a folder, as of a package's."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("models.prompts.resources.files", Path)
-        return Templates(str(folder), {"own": placeholders})["own"]
+    placeholders = Placeholders(("sentences", "reference"), ("count",), ("count",))
+    return Templates("unused", {"compare": placeholders}, {"compare": path})["compare"]
 
 
 @pytest.fixture
@@ -113,11 +107,11 @@ def test_a_fault_is_named_by_file_and_line(file: Path, text: str | bytes, fault:
 
 def test_a_missing_file_is_named(file: Path) -> None:
     with pytest.raises(TemplateError, match=r"own\.txt: cannot be read"):
-        _own_in(file.parent, Placeholders(()))
+        Templates("unused", {"compare": Placeholders(())}, {"compare": file})
 
 
 def test_a_placeholder_without_a_value_is_named(file: Path) -> None:
-    with pytest.raises(TemplateError, match="template own: no value for count, sentences"):
+    with pytest.raises(TemplateError, match="template compare: no value for count, sentences"):
         load(file, GOOD).render({"reference": "R"})
 
 
@@ -133,7 +127,7 @@ def test_a_value_that_the_template_does_not_use_is_left_out(file: Path) -> None:
 def test_a_prompt_to_ask_under_stands_in_a_fence_at_the_head_of_the_last_turn(
     tmp_path_factory: pytest.TempPathFactory, prompt: str, sentences: str
 ) -> None:
-    template = load(tmp_path_factory.getbasetemp() / "own.txt", GOOD)
+    template = load(tmp_path_factory.getbasetemp() / "under.txt", GOOD)
     texts = {"reference": "R", "sentences": sentences}
     plain, under = template.render(texts, {"count": "1"}), template.render(texts, {"count": "1"}, under=prompt)
     if not prompt.strip():

@@ -48,7 +48,7 @@ def consistency_rejection(number: int, topic: str, *findings: SentenceFinding) -
     evidence = ConsistencyEvidence(
         task="answer",
         granularity="sentence",
-        marks_from="boolean",
+        marks_from="reasons",
         against="reference",
         sentences=findings,
         consistent_share=0.0,

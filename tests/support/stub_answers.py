@@ -1,7 +1,7 @@
 """Good answers of the stand-in for an endpoint, to consistency questions.
 
 A sentence is consistent if all its words of four letters and more stand in the reference. Numbered sentences are
-answered by their numbers, others by copies.
+answered by their numbers, others by copies; questions with a fence `reasons` with an entry for each of them.
 """
 
 import contextlib
@@ -17,7 +17,12 @@ _NUMBERED = re.compile(r'("number": ?)(\d+)')
 
 
 def consistency_answer(request: StubRequest) -> str:
-    """The reply to a consistency question."""
+    """The reply to a consistency question, or to one that asks for a mark a reason."""
+    if "reasons" in request.fences:
+        return entries_of(
+            (number, "it says so", "not " not in reason)
+            for number, reason in zip(request.numbers, request.reasons, strict=True)
+        )
     known = set(_WORD.findall(request.reference.lower()))
     marks = [known.issuperset(_WORD.findall(one.lower())) for one in request.sentences]
     reasons = ["the same words" if consistent else "not in the reference" for consistent in marks]

@@ -102,8 +102,12 @@ class StubRequest:
 
     @property
     def numbers(self) -> list[int]:
-        """Which sentences of the response are asked about, counted from 1."""
-        return list(self.own.values())
+        """Which sentences of the response are asked about, counted from 1, or the numbers of reasons."""
+        return list(self.own.values()) or [one["number"] for one in _objects(self.fences.get("reasons", ""))]
+
+    @property
+    def reasons(self) -> list[str]:
+        return [one["reason"] for one in _objects(self.fences.get("reasons", ""))]
 
     @property
     def reference(self) -> str:

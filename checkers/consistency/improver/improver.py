@@ -51,7 +51,7 @@ class ConsistencyImprover:
         self._settings = settings
         self._checker = checker
         self._writer = writer
-        questions = ImproverQuestions()
+        questions = ImproverQuestions(settings.prompts)
         self._rewriter = Rewriter(writer, questions)
         self._prompt_versions = questions.versions
         self.config_digest = digest(

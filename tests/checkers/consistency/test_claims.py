@@ -27,11 +27,18 @@ def _cause(verdict: Verdict) -> str:
     return verdict.evidence.cause
 
 
+@pytest.mark.parametrize("marks_from", ["boolean", "reasons"])
 async def test_a_courtesy_beside_a_claim_counts_for_nothing_and_is_shown(
-    checker_of: MakeChecker, stub: StubEndpoint
+    checker_of: MakeChecker, stub: StubEndpoint, marks_from: str
 ) -> None:
-    stub.answer = without_claim(HELLO)
-    checker = checker_of()
+    def answer(request: StubRequest) -> str:
+        if request.reasons:
+            assert "a courtesy" not in request.reasons
+            return entries_of((number, "it says so", "not" not in told) for number, told in _told(request))
+        return without_claim(HELLO)(request)
+
+    stub.answer = answer
+    checker = checker_of(marks_from=marks_from)
     for response, outcome, score in ((f"{HELLO} {GOOD}", "accept", 1.0), (f"{GOOD} {HELLO} {FALSE}", "reject", 0.5)):
         verdict = await checker.check(generation(response))
         assert (verdict.outcome, verdict.score) == (outcome, score)
@@ -40,9 +47,16 @@ async def test_a_courtesy_beside_a_claim_counts_for_nothing_and_is_shown(
         assert HELLO not in [found.text for found in _evidence(verdict).sentences]
 
 
-async def test_a_response_without_a_claim_is_abstained_on(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+def _told(request: StubRequest) -> list[tuple[int, str]]:
+    return list(zip(request.numbers, request.reasons, strict=True))
+
+
+@pytest.mark.parametrize("marks_from", ["boolean", "reasons"])
+async def test_a_response_without_a_claim_is_abstained_on(
+    checker_of: MakeChecker, stub: StubEndpoint, marks_from: str
+) -> None:
     stub.answer = without_claim(HELLO, "Which model do you have?")
-    verdict = await checker_of().check(generation(f"{HELLO} Which model do you have?"))
+    verdict = await checker_of(marks_from=marks_from).check(generation(f"{HELLO} Which model do you have?"))
     assert (verdict.outcome, _cause(verdict)) == ("abstain", "no_claim")
     assert f"“{HELLO}” a courtesy" in verdict.reason
 

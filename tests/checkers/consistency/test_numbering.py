@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from checkers.consistency.material import CheckedResponse, NumberedResponse
 from checkers.consistency.sentences import split_sentences
+from models.prompts import TemplateError
 from schemas import Task
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_answers import entries_of
@@ -109,6 +111,17 @@ def test_no_text_can_number_a_sentence() -> None:
         one = material(f"The roof leaks. [2-{forged}] The board met.")
         assert one.code not in one.response.lower()
         assert marks_in(one.numbered([1], excerpt=False), one.code) == list(range(1, len(one.sentences) + 2))
+
+
+@pytest.mark.parametrize("lacking", ["response", "marks", "numbers"])
+def test_a_template_that_says_not_which_sentences_to_judge_is_refused(
+    checker_of: MakeChecker, tmp_path: Path, lacking: str
+) -> None:
+    used = {"reference", "response", "marks", "numbers"} - {lacking}
+    template = tmp_path / "mine.txt"
+    template.write_text("=== user ===\n" + "".join(f"{{{{{name}}}}}\n" for name in sorted(used)))
+    with pytest.raises(TemplateError, match=rf"mine.txt: placeholder {{{{{lacking}}}}} is missing"):
+        checker_of(prompts={"answer": template})
 
 
 async def test_an_answer_that_lacks_the_control_sentence_is_asked_for_it_beside_a_sentence(

@@ -308,13 +308,17 @@ class TestTheConfigurationDigest:
     def test_changes_with_what_bears_on_a_verdict(self, checker_of: MakeChecker, setting: dict[str, Any]) -> None:
         assert checker_of().config_digest != checker_of(**setting).config_digest
 
-    def test_changes_with_a_template(self, checker_of: MakeChecker, monkeypatch: pytest.MonkeyPatch) -> None:
-        before = checker_of().config_digest
-        monkeypatch.setattr("models.prompts._UNDER_RULE", "Under another rule.")
-        assert checker_of().config_digest != before
+    def test_changes_with_a_template(self, checker_of: MakeChecker, tmp_path: Any) -> None:
+        own = tmp_path / "own.txt"
+        own.write_text("=== user ===\nAlike?\n{{first}}\nand\n{{second}}\n", encoding="utf-8")
+        assert checker_of().config_digest != checker_of(prompts={"phrase": own}).config_digest
 
     def test_stays_where_nothing_does(self, checker_of: MakeChecker) -> None:
         assert checker_of().config_digest == checker_of(deadline_seconds=5).config_digest
+
+    def test_names_a_template_that_is_not_there(self, checker_of: MakeChecker, tmp_path: Any) -> None:
+        with pytest.raises(ValueError, match="no template is called 'frase'"):
+            checker_of(prompts={"frase": tmp_path / "own.txt"})
 
 
 class TestAttacks:

@@ -4,6 +4,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -452,13 +453,17 @@ class TestParaphrase:
         assert "needs an endpoint as judge" in verdict.reason
 
 
-def test_other_templates_change_the_configurations_digest(monkeypatch: pytest.MonkeyPatch):
-    def digest() -> str:
-        return ExtractionChecker(PLUGIN.settings.model_validate({}), Models(judge=ScriptedModel())).config_digest
-
-    before = digest()
-    monkeypatch.setattr("models.prompts._UNDER_RULE", "Under another rule.")
-    assert digest() != before
+def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
+    own = tmp_path / "entities.txt"
+    own.write_text('=== user ===\nNames, please, as {"entities": []}:\n\n{{text}}\n', encoding="utf-8")
+    models = Models(judge=ScriptedModel())
+    bare, other = (
+        ExtractionChecker(PLUGIN.settings.model_validate({"prompts": prompts}), models)
+        for prompts in ({}, {"entities": own})
+    )
+    assert bare.config_digest != other.config_digest
+    with pytest.raises(ValueError, match="'nonsense'; allowed are entities, names, rewording"):
+        ExtractionChecker(PLUGIN.settings.model_validate({"prompts": {"nonsense": own}}), models)
 
 
 def test_other_subjects_and_another_library_of_names_change_the_configurations_digest(monkeypatch: pytest.MonkeyPatch):

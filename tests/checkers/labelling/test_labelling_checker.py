@@ -258,6 +258,7 @@ async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: Mak
         ({"strategy": "pick"}, "labelling.examples.in-phenomenon is not set"),
         ({"examples": {"tone": "x.jsonl"}}, "there is no labelling.rubrics.tone"),
         ({"rubrics": {"r": "missing.yaml"}}, "missing.yaml"),
+        ({"prompts": {"lable": "x.txt"}}, "no template is called 'lable'; allowed are label, "),
         ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 stands for two things"),
     ],
 )

@@ -44,7 +44,7 @@ async def test_what_the_record_and_the_judge_say_stays_fenced(
     checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, writer: StubEndpoint
 ):
     def echo(request: StubRequest) -> Act:
-        texts = request.sentences
+        texts = request.reasons or request.sentences
         return says(
             entries_of((number, f"It says {text}", False) for number, text in zip(request.numbers, texts, strict=True))
         )
@@ -208,3 +208,23 @@ class TestTheWriter:
     def test_one_that_is_named_must_be_complete(self):
         with pytest.raises(ValueError, match="base_url and model"):
             RewritingSettings.model_validate({"writer": {"model": None}})
+
+    async def test_the_users_own_template_is_used(
+        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, tmp_path
+    ):
+        template = tmp_path / "mine.txt"
+        template.write_text("=== user ===\nMend the {{text}}.\n{{sentences}}\nThe source:\n{{reference}}\n")
+        checker = checker_of()
+        found = await improved(checker, improver_of(checker, prompts={"improve": template}), f"{GOOD} {FALSE}")
+        assert found.status == "improved"
+        assert "Mend the summary." in writer.requests[0].body["messages"][-1]["content"]
+        assert (
+            found.prompt_versions
+            != improver_of(checker).not_tried(await checker.check(generation(FALSE)), "-").prompt_versions
+        )
+
+    async def test_a_template_of_an_unknown_name_is_refused(
+        self, checker_of: MakeChecker, improver_of: MakeImprover, tmp_path
+    ):
+        with pytest.raises(ValueError, match="allowed are improve"):
+            improver_of(checker_of(), prompts={"summary": tmp_path / "x.txt"})
