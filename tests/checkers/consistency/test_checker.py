@@ -55,7 +55,7 @@ async def test_a_threshold_accepts_less_than_all(checker_of: MakeChecker) -> Non
 
 async def test_a_list_is_cut_into_calls_of_about_the_same_size(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     response = " ".join(f"The board met {number}." for number in range(1, 16))
-    verdict = await checker_of(sentences_per_call=7).check(generation(response))
+    verdict = await checker_of().check(generation(response))
     assert [found.mark for found in _evidence(verdict).sentences] == [1] * 15
     assert sorted(request.numbers for request in stub.requests) == [
         [1, 2, 3, 4, 5],
@@ -83,7 +83,7 @@ async def test_the_calls_of_a_record_share_a_prefix_that_holds_the_reference(
     reference = f"The board met. {'It approved the budget. ' * 40}"
     for task in ("summary", "answer", "paraphrase"):
         stub.requests.clear()
-        await checker_of(sentences_per_call=1).check(
+        await checker_of(max_tokens=120).check(
             generation(TWO, task=task, reference=reference, prompt="What did they do?")
         )
         first, second = (request.body["messages"] for request in stub.requests)
