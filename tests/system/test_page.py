@@ -198,6 +198,9 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
         page.keyboard.type("ada")
         page.keyboard.press("Enter")
         seen.says("of orders-bot")
+        # The agent asks within seconds.
+        while not page.locator(".answers").count():
+            seen.open("/review?source=orders-bot")
         page.keyboard.press("g")
         seen.says("You said")
         # What the agent makes of it is told within seconds.
