@@ -67,7 +67,7 @@ def archivist(settings: StoreSettings) -> AgentFactory:
 
 
 class ArchivistMetrics:
-    """What became of messages."""
+    """Counts of what became of messages."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         counter = partial(Counter, registry=registry)
@@ -301,7 +301,7 @@ class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
 
 
 def _readers(settings: StreamSettings, *, records: bool) -> dict[str, Callable[[bytes], Message]]:
-    """What reads the messages of each topic."""
+    """The reader of the messages of each topic."""
     topics = settings.topics
     of_alerts: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
     readers: dict[str, Callable[[bytes], Message]] = {

@@ -38,7 +38,7 @@ _log = structlog.get_logger(__name__)
 
 
 class PartitionState(Protocol):
-    """What is counted of the messages in the partitions with one number."""
+    """The counts of the messages in the partitions with one number."""
 
     partition: int
 

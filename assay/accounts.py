@@ -50,7 +50,7 @@ class MissingRecord(NamedTuple):
 
 @dataclass
 class Accounts:
-    """What became of the messages of some time."""
+    """The messages of some time, by what became of them."""
 
     since: datetime
     topic: str
@@ -239,7 +239,7 @@ def groups_of(configuration: Configuration, names: Sequence[str] = ()) -> dict[s
 
 
 async def take_accounts(configuration: Configuration, since: datetime, names: Sequence[str] = ()) -> Accounts:
-    """What became of each message on the outputs topic from `since` on, as far as the topics still hold the answers.
+    """Count what became of each message on the outputs topic since `since`, as far as the topics still hold answers.
 
     `names` are checkers; without any, all that `routing.checkers` names or that have a consumer group, and what none
     takes or can read.

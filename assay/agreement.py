@@ -1,4 +1,4 @@
-"""How far a judge agrees with people, and on which outputs least."""
+"""Agreement of a judge with people, and the outputs on which it is least."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ _NEGATION: Final = re.compile(r"\b(?:not|no|never|none|cannot|without|\w+n't)\b"
 
 @dataclass(frozen=True, slots=True)
 class PersonLabel:
-    """What a person says of a record."""
+    """A person's word on a record."""
 
     accept: bool
     probability: float
@@ -29,7 +29,7 @@ class PersonLabel:
     even: bool
     """False for one that is left out so that those that remain are drawn as later ones are."""
     groups: tuple[str, ...]
-    """What kind of output it is, in words."""
+    """The kind of output, in words."""
 
 
 class Worst(NamedTuple):

@@ -24,7 +24,7 @@ _TEXTS = ("content", "page_content", "pageContent", "text")
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a row tells."""
+    """The contents of a row."""
 
     ids: tuple[Any, Any]
     times: tuple[Any, Any]

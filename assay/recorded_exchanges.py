@@ -1,4 +1,4 @@
-"""What models were asked for a verdict, looked up in their recordings for the page."""
+"""Questions to models for a verdict, looked up in their recordings for the page."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -13,9 +13,9 @@ from store.redaction import Redaction
 from web.exchanges import Exchange, exchange_of
 
 _MOST_BYTES = 256 * 1024 * 1024
-"""Of a recording its end is looked through, a second of work at first; later only what was added."""
+"""The end of a recording that is looked through, a second of work at first; later only what was added."""
 _SHOWN = 50
-"""Of a verdict's questions."""
+"""Maximum of a verdict's questions."""
 
 
 class _Recording:

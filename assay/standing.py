@@ -27,7 +27,7 @@ _STILL_SECONDS: Final = 60.0
 """A check may take most of a minute, and a group comes to rest within some ten seconds."""
 
 _BEHIND_SECONDS: Final = 60.0
-"""What waits no longer than that, at the present pace, is no delay that anybody sees."""
+"""A wait that is no longer, at the present pace, is no delay that anybody sees."""
 
 _LOOKS: Final = 24
 """Two minutes: all through the second more waited than when the first began."""
@@ -49,7 +49,7 @@ class _Look(NamedTuple):
 
 
 class Progress:
-    """How far one checker has come, as seen from time to time."""
+    """The progress of one checker, as seen from time to time."""
 
     def __init__(self) -> None:
         self._looks: deque[_Look] = deque(maxlen=_LOOKS)

@@ -37,7 +37,7 @@ _REASONS: Mapping[Case, str] = {"best": "yes", "usual": _REASON, "worst": _REASO
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What all models answer."""
+    """The answers of all models."""
 
     case: Case
     yes: float

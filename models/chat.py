@@ -88,7 +88,7 @@ class _Request:
     count: int = 1
     """Completions that are wanted."""
     manner: Manner | None = None
-    """How it is to be put; None: in the way that is known to be accepted when it is sent."""
+    """The form to put it in; None: the one that is known to be accepted when it is sent."""
     tokens: int | None = None
     """The limit of the reply."""
     body: dict[str, Any] = field(default_factory=dict)

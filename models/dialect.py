@@ -35,7 +35,7 @@ _LOG = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How requests are put."""
+    """The form of requests."""
 
     mode: Mode
     limit_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -44,7 +44,7 @@ class Manner:
 
 
 class Dialect:
-    """What an endpoint is known to accept."""
+    """The forms that an endpoint is known to accept."""
 
     def __init__(self, settings: EndpointSettings, *, name: str) -> None:
         """`name` stands in logs."""

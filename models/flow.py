@@ -73,7 +73,7 @@ _LOG = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How long a question is, by what makes an answer slow."""
+    """The length of a question, by what makes an answer slow."""
 
     written: int
     """Tokens that the reply is likely to have; 0 if nobody knows."""
@@ -108,7 +108,7 @@ class Sender(Protocol):
     """Whoever exchanges requests with the endpoint; both raise ExchangeFault."""
 
     async def send(self, request: Any, seconds: float) -> Any:
-        """What came back for `request`, within so many seconds."""
+        """Return the answer to `request`, within so many seconds."""
 
     async def probe(self, seconds: float) -> object:
         """Ask something small that an endpoint which is up answers at once, be it with a refusal."""

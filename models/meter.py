@@ -78,7 +78,7 @@ class _Metered:
         max_tokens: int | None = None,
         is_subject: bool = False,
     ) -> None:
-        """What is not `charged` stands on no bill."""
+        """A call that is not `charged` stands on no bill."""
         self.inner = inner
         self.max_tokens = max_tokens
         """Tokens of one reply at most; None if no limit is set."""

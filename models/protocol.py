@@ -37,7 +37,7 @@ class Question(Generic[ReplyT]):
     """A question to a model that reads prompts, with the form that its answer must have."""
 
     task: str
-    """What is asked, such as `consistency.summary`; a label of metrics and recordings."""
+    """The kind of question, such as `consistency.summary`; a label of metrics and recordings."""
     prompt_version: str
     """Digest of the prompt template; part of the cache key through the messages, and of the evidence."""
     messages: tuple[Message, ...]
@@ -94,7 +94,7 @@ class Answer(Generic[AnswerT]):
 
     reply: AnswerT
     usage: Usage = field(default_factory=Usage)
-    """Of every attempt and of the repair turn; `seconds` is the time that the model took, without waits for it."""
+    """Usage of all attempts and the repair turn; `seconds` is the time that the model took, without waits for it."""
     probabilities: tuple[float, ...] | None = None
     """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text;
     None if the endpoint gives no log-probabilities."""

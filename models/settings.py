@@ -40,7 +40,7 @@ _FIELDS_OF_REQUESTS = {
     "response_format": "use structured",
     "max_completion_tokens": "use max_tokens",
 }
-"""What a further field of requests must not be called, and why."""
+"""Names that a further field of requests must not have, and why."""
 
 
 def _number_or_omit(what: str) -> WrapValidator:
@@ -60,7 +60,7 @@ class _Settings(BaseModel):
 
 
 class EndpointSettings(_Settings):
-    """What every model behind an endpoint has."""
+    """The settings of every model behind an endpoint."""
 
     base_url: str | None = None
     """URL of an OpenAI-compatible API up to what stands before `/chat/completions`, such as
@@ -78,7 +78,7 @@ class EndpointSettings(_Settings):
     deadline_seconds: float = Field(default=25.0, gt=0)
     """Time limit of one question with retries and the repair turn, without its waits for a free place."""
     structured: Structured = "auto"
-    """How the format of the reply is requested. `auto` starts with `json_schema` and falls back if it is refused."""
+    """Way to request the format of the reply. `auto` starts with `json_schema` and falls back if it is refused."""
     max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _number_or_omit("a whole number from 1")] = 4096
     """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
     endpoint that asks for that. `omit` sends no limit. It is left out by itself once the endpoint has refused it."""

@@ -10,11 +10,11 @@ _LOG = structlog.get_logger(__name__)
 _OF_A_TURN = 8
 """Tokens around each turn: role and separators of the chat template."""
 _CHARACTERS_OF_A_TOKEN = 2.5
-"""Of ASCII: JSON, code and figures have so many, English prose four; the first answer corrects that."""
+"""ASCII characters a token: JSON, code and figures have so many, English prose four; the first answer corrects that."""
 _BYTES_OF_A_TOKEN = 2
-"""Of other characters in UTF-8: most scripts have more; those that a model hardly knows have one or two."""
+"""UTF-8 bytes a token, not ASCII: most scripts have more; those that a model hardly knows have one or two."""
 _OF_PROSE = 0.625
-"""Of the estimate: what English prose takes, where nothing was counted yet."""
+"""Share of the estimate that English prose takes, where nothing was counted yet."""
 
 _FOR_THE_REPLY = 4
 """At least one in so many tokens of the window is left to a reply of unknown length."""
@@ -25,7 +25,7 @@ _MARGIN = 1.08
 _TELLING = 200
 """Estimated tokens from which a count tells something: in shorter questions the template weighs more than the text."""
 _NEXT = 0.8
-"""Of what does not fit, at most this much is said to: also where the window's size is not known."""
+"""At most this much of what does not fit is said to: also where the window's size is not known."""
 
 
 class Window:

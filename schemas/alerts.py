@@ -62,9 +62,9 @@ class Alert(Wire):
     tolerance: Fraction = 0.0
     """A drop up to this is none."""
     allowance: Fraction = 0.0
-    """How much less is expected, as the subject's days differ."""
+    """The part by which less is expected, as the subject's days differ."""
     changed: tuple[Change, ...] = ()
-    """What is another than when the baseline began."""
+    """The parts that are others than when the baseline began."""
     judge: str | None = None
     """The judge whose success rate it is; null in alerts of versions that did not tell, and where none was asked."""
     rejected: tuple[RejectedRecord, ...] = ()

@@ -46,7 +46,7 @@ class ReviewRequest(Wire):
     expires_at: Timestamp
     """A later label is not counted any more."""
     terms: tuple[float, float, float, float] | None
-    """What the label is worth for the alarm on the true rate: if bad, if good, at least and at most; null of a
+    """The worth of the label for the alarm on the true rate: if bad, if good, at least and at most; null of a
     complaint."""
 
     @property
@@ -56,7 +56,7 @@ class ReviewRequest(Wire):
 
 
 class Label(Wire):
-    """What a person says of a verdict's output. Of several by one person with one rubric the highest `rank` counts.
+    """A person's word on a verdict's output. Of several by one person with one rubric the highest `rank` counts.
 
     The key of the message is that of the request.
     """
@@ -67,7 +67,7 @@ class Label(Wire):
     annotator: Name
     """Who says so: a name or a pseudonym, the same each time."""
     label: Literal["good", "bad", "unsure"]
-    """Of the output, whatever the judge says of it; `unsure` counts as half good."""
+    """Whether the output is good, whatever the judge says; `unsure` counts as half good."""
     kind: Literal["expert", "user", "reaction"] = "expert"
     """Only those of experts count for the rate: others are not drawn."""
     rubric_version: Name = "1"
@@ -130,7 +130,7 @@ class Measured(Wire):
 
 
 class Calibration(Wire):
-    """What people's labels say of one checker with one configuration on one subject."""
+    """The outcome of people's labels for one checker with one configuration on one subject."""
 
     id: Name
     source: Name
@@ -169,7 +169,7 @@ class Calibration(Wire):
     alarm_below: float | None
     """The true rate that the alarm is about; null while it is learned."""
     alarm_evidence: float
-    """How far it is to the alarm: 1 raises it."""
+    """Share of the way to the alarm: 1 raises it."""
     fallen: bool
     """True from an alarm to the recovery."""
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, OperationalErro
 from store.tables import METADATA, SCHEMA, WORDS_ON_SQLITE
 
 VERSION: Final = 2
-"""Of the tables. 2 has those of labels; nothing else changed since 1."""
+"""Version of the tables. 2 has those of labels; nothing else changed since 1."""
 
 _SQLITE: Final = {"timeout": 30.0}
 """Others hold a file for a slice of deleting at most, well below a second."""

@@ -1,4 +1,4 @@
-"""What the page and the command line read: lists touch no evidence, and go on behind a key instead of a number of rows.
+"""Queries of page and command line: lists touch no evidence, and go on behind a key instead of a number of rows.
 
 Lists are bounded, newest first. All of it is synchronous and only reads; who runs an event loop calls it in a thread.
 """
@@ -55,7 +55,7 @@ class Wanted:
     until: datetime | None = None
     """Exclusive."""
     ids: Collection[str] = ()
-    """Of verdicts or of records."""
+    """Ids of verdicts or of records."""
     words: str = ""
     """All of them must stand in the verdict."""
 
@@ -89,7 +89,7 @@ class Listed(NamedTuple):
 
 
 class Series(NamedTuple):
-    """What one success rate is about."""
+    """The subject of one success rate."""
 
     source: str
     model: str
@@ -106,7 +106,7 @@ class Count(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What a checker did."""
+    """A checker's counts."""
 
     checker: str
     verdicts: dict[str, int]
@@ -169,7 +169,7 @@ class Reader:
         return None if body is None else zlib.decompress(body)
 
     def improvements(self, verdict_id: str) -> list[Improvement]:
-        """What became of improving a rejected response."""
+        """The improvement of a rejected response, if there is one."""
         query = select(IMPROVEMENTS.c.body).where(IMPROVEMENTS.c.verdict_id == verdict_id).limit(MOST)
         return [Improvement.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
 
@@ -214,7 +214,7 @@ class Reader:
         ]
 
     def accounts(self, since: datetime) -> list[Account]:
-        """What each checker did since then; also one that did nothing, if it ever did."""
+        """Each checker's counts since then; also those of one that did nothing, if it ever did."""
         table = _counts(since)
         totals = select(table.c.checker, table.c.outcome, func.sum(table.c.verdicts))
         totals = totals.where(table.c.hour >= milliseconds(since)).group_by(table.c.checker, table.c.outcome)

@@ -86,7 +86,7 @@ def prune(engine: Engine, settings: StoreSettings) -> bool:
 
 
 def _age(engine: Engine, kind: _Kind, now: int) -> float:
-    """Of the oldest, as others age."""
+    """The age of the oldest, as others age."""
     with engine.connect() as connection:
         oldest = connection.execute(select(func.min(kind.at)).where(kind.which)).scalar()
     return -1 if oldest is None else (now - oldest) / kind.longer

@@ -1,4 +1,4 @@
-"""What people are asked, what they have said, and what follows from it for the judges, read from the store.
+"""Requests to people, their labels, and what follows from it for the judges, read from the store.
 
 As `store.reading`: synchronous, bounded, and it only reads.
 """
@@ -91,7 +91,7 @@ class Reviews:
         return _labels(self._rows(query.limit(_LOOKED_BACK)))
 
     def said_by(self, annotator: str) -> list[Label]:
-        """What a person has said of late, the last first."""
+        """A person's latest labels, the last first."""
         query = select(LABELS.c.body).where(LABELS.c.annotator == annotator, LABELS.c.kind == "expert")
         return _labels(self._rows(query.order_by(LABELS.c.labelled_at.desc()).limit(_LOOKED_BACK)))
 
@@ -100,7 +100,7 @@ class Reviews:
         return {key for (key,) in self._rows(select(LABELS.c.id).where(LABELS.c.id.in_(keys)))}
 
     def calibrations(self) -> list[Calibration]:
-        """What labels say of each series, the one that was told of last first."""
+        """The calibration of each series, the one that was told of last first."""
         query = select(CALIBRATIONS.c.body).order_by(CALIBRATIONS.c.updated_at.desc()).limit(_SERIES)
         return [Calibration.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
 

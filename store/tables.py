@@ -40,7 +40,7 @@ VERDICTS = Table(
     Column("checked_at", BigInteger, nullable=False),
     sqlite_autoincrement=True,
 )
-"""What lists and filters read: nothing of them touches evidence."""
+"""Columns that lists and filters read: none of them touches evidence."""
 
 EVIDENCE = Table(
     "evidence",
@@ -73,7 +73,7 @@ ALERTS = Table(
     Column("body", LargeBinary, nullable=False),
     sqlite_autoincrement=True,
 )
-"""What is on the topic of alerts, compressed by zlib."""
+"""Messages of the topic of alerts, compressed by zlib."""
 
 IMPROVEMENTS = Table(
     "improvement",
@@ -104,7 +104,7 @@ REVIEW_REQUESTS = Table(
     Column("expires_at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""What people are asked, compressed by zlib."""
+"""Requests to people, compressed by zlib."""
 
 LABELS = Table(
     "label",
@@ -119,7 +119,7 @@ LABELS = Table(
     Column("kept_at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""What people say, compressed by zlib; also what they no longer say."""
+"""People's labels, compressed by zlib; also those that another one has replaced."""
 
 CALIBRATIONS = Table(
     "calibration",
@@ -132,7 +132,7 @@ CALIBRATIONS = Table(
     Column("updated_at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""What labels say of each series, the last of it, compressed by zlib."""
+"""The last calibration of each series, compressed by zlib."""
 
 
 def _counts(name: str) -> Table:
@@ -174,7 +174,7 @@ WORDS = func.to_tsvector(
     literal_column("'simple'"),
     VERDICTS.c.reason + literal_column("' ' || verdict.record_id || ' ' || verdict.source || ' ' || verdict.model"),
 )
-"""What is searched for words on PostgreSQL."""
+"""The text that is searched for words on PostgreSQL."""
 
 WORDS_ON_SQLITE = (
     """CREATE VIRTUAL TABLE verdict_words

@@ -43,7 +43,7 @@ from store.tables import (
 from store.times import DAY, HOUR, milliseconds
 
 _CHARACTERS: Final = 1000
-"""Of a reason in a list, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
+"""Length of a reason in lists, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
 
 Message: TypeAlias = (
     Verdict
@@ -226,7 +226,7 @@ def label_key(label: Label) -> str:
 
 
 def _columns(table: Table, message: Message, **given: Any) -> _Row:
-    """What is given, and of the other columns what the message has by their names."""
+    """The row: the values given, and for the other columns what the message has by their names."""
     names = {column.name for column in table.columns} - given.keys() - {"seq"}
     return {name: _value(getattr(message, name)) for name in names} | given
 

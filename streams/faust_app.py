@@ -87,7 +87,7 @@ class _Consumer(driver.Consumer):
         """By partition the offset behind the last record acknowledged, where that is to be committed."""
         self._seeking = asyncio.Lock()
         self._sought: Mapping[TP, int | None] = {}
-        """What was committed of the partitions that were sought last."""
+        """The committed offsets of the partitions that were sought last."""
 
     def acknowledge(self, tp: TP, offset: int) -> None:
         """Note that all records of a partition before `offset` are finished; the timer commits it."""

@@ -40,7 +40,7 @@ class Publisher:
         self._producer: AIOKafkaProducer | None = None
         self._batches: Batches | None = None
         self._followers: deque[_Follower] = deque()
-        """What is to be published after messages that are on their way, in the order of these."""
+        """Messages to be published after others that are on their way, in the order of these."""
         self._following: asyncio.Task[None] | None = None
         """Sends those whose turn it is."""
 
@@ -189,7 +189,7 @@ class _Follower:
         self.made = made
         self.sent = sent
         self.partition = partition
-        """Of the other one."""
+        """The other one's."""
         self.message: Outgoing | None = None
         self.ready = False
         """True once the broker has answered about the other one; without a message, it did not take that."""

@@ -35,7 +35,7 @@ class KafkaSettings(SettingsSection):
         Annotated[str, StringConstraints(pattern=r"^[A-Za-z]+$")],
         Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]+$")],
     ] = {}
-    """What is sent along with the token, such as `logicalCluster` to Confluent Cloud."""
+    """Extensions that are sent along with the token, such as `logicalCluster` to Confluent Cloud."""
     ssl_cafile: str | None = None
     """PEM file of the certificate authorities to trust; the system's if not set."""
     ssl_certfile: str | None = None

@@ -140,7 +140,7 @@ def _life_of_jwt(token: str) -> float | None:
 
 
 def _last_line(said: bytes) -> str:
-    """What a failing command said last, without what could be a secret."""
+    """The last words of a failing command, without what could be a secret."""
     lines = said.decode(errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     shown = "".join(sign for sign in _LIKE_A_SECRET.sub("…", last) if sign.isprintable())[:_LONGEST_SAID]

@@ -45,7 +45,7 @@ class Retention:
     """Only the last message of each key is kept, and that for ever."""
     present: int
     wanted: int | None
-    """What is configured; None: as the brokers say."""
+    """The configured one; None: as the brokers say."""
 
     @property
     def differs(self) -> bool:
@@ -77,7 +77,7 @@ def _wanted(topic: str, topics: TopicSettings) -> int | None:
 
 
 async def _partitions(client: AIOKafkaAdminClient, topics: TopicSettings, present: Collection[str]) -> int:
-    """How many a new topic gets: what counts outcomes reads several topics, partition by partition."""
+    """Partitions of a new topic: whoever counts outcomes reads several topics, partition by partition."""
     if topics.outcomes not in present:
         return topics.partitions
     (described,) = await client.describe_topics([topics.outcomes])

@@ -1,4 +1,4 @@
-"""What a verdict rests on, made ready for its template: texts side by side, with the places that belong together."""
+"""The evidence of a verdict, made ready for its template: texts side by side, with the places that belong together."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a model was asked for a verdict and what it replied, from lines of a recording."""
+"""Questions to a model for a verdict and its replies, from lines of a recording."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

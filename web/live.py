@@ -41,7 +41,7 @@ async def send_live(request: web.Request, reader: Reader, wanted: Wanted, seq: i
 
 
 def row(one: Listed) -> dict[str, str]:
-    """What a row of the list shows, as text."""
+    """Return what a row of the list shows, as text."""
     sign, word = OUTCOMES[one.outcome]
     return {
         "id": one.id,

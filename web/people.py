@@ -1,4 +1,4 @@
-"""What people's labels say of the judges, as the start page tells it."""
+"""The judges by people's labels, as the start page tells it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ FindWorst = Callable[[Iterable[tuple[bool, Mapping[str, Any]]]], Worst | None]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of one judge on one subject."""
+    """One judge on one subject."""
 
     now: Calibration
     before: Calibration | None

@@ -55,7 +55,7 @@ class At(NamedTuple):
     source: str
     """Whose outputs are asked about; empty for all."""
     after: str
-    """What was skipped last."""
+    """The request that was skipped last."""
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "At":
@@ -272,7 +272,7 @@ class ReviewPages:
             self._recent.settle(await asyncio.to_thread(self._reviews.known, keys))
 
     async def _said(self, asked: Asked) -> list[Label]:
-        """What was said by the rubric of the request."""
+        """Return the labels by the rubric of the request."""
         id_ = asked.request.verdict_id
         kept = await asyncio.to_thread(self._reviews.labels, id_)
         return _by_rubric([*kept, *self._recent.of(verdict_id=id_)], asked)
@@ -288,7 +288,7 @@ class ReviewPages:
 
 
 def shown(record: Mapping[str, Any]) -> Shown:
-    """What is to be judged, and what it should rest on."""
+    """The output to be judged, and what it should rest on."""
     output: list[tuple[str, Any]]
     match record.get("kind"):
         case "generation":

@@ -19,7 +19,7 @@ class CheckerStanding(NamedTuple):
 
 
 class CheckerAccounts(NamedTuple):
-    """What became of what a checker took in, in the last 24 hours."""
+    """A checker's records of the last 24 hours, by what became of them."""
 
     checker: str
     total: Mapping[str, int]
@@ -47,4 +47,4 @@ class Standing:
 
 
 FindStanding: TypeAlias = Callable[[], Standing]
-"""What is known now; returns at once."""
+"""Returns at once what is known now."""

@@ -18,7 +18,7 @@ _AROUND = 1_000
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
-"""What cannot be seen, and turns, hides or joins what can."""
+"""Characters that cannot be seen, and turn, hide or join what can."""
 
 
 def told(control: str) -> str:

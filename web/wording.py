@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 NAMED = ("source", "model", "checker")
-"""What lists are narrowed down by."""
+"""Names of what lists are narrowed down by."""
 
 OUTCOMES = {
     "accept": ("✓", "accepted"),

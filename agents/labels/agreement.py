@@ -1,4 +1,4 @@
-"""How far judge and people agree, weighted to the traffic rather than to what was drawn."""
+"""Agreement of judge and people, weighted to the traffic rather than to what was drawn."""
 
 import random
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ class Interval(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """What the judge's verdicts are worth."""
+    """The worth of the judge's verdicts."""
 
     kappa: Interval
     """Cohen's: 1 is always right, 0 is chance."""

@@ -23,7 +23,7 @@ _FIRST: Final = 0.9
 """Staked on the first round."""
 
 _EARLY: Final = 100
-"""Of the rest, rounds before this one get about the same each, later ones ever less."""
+"""Rounds before this one get about the same of the rest each, later ones ever less."""
 
 ERROR: Final = 0.01
 """The probability that a rate which never falls below the bound ever raises the alarm. The bet is for less, as the
@@ -52,7 +52,7 @@ class Bet(BaseModel):
 
     @property
     def evidence(self) -> float:
-        """How far it is to the alarm, by the logarithm: 0 to 1."""
+        """Share of the way to the alarm, by the logarithm: 0 to 1."""
         return min(1.0, max(0.0, math.log(max(1.0, sum(self.capital))) / -math.log(_PLAYED_FOR)))
 
     @property

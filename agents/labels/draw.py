@@ -35,7 +35,7 @@ _BEFORE: Final = 4
 _HOUR: Final = 3600.0
 
 _STEP: Final = 0.5
-"""Of the first step to the middle of the scores; later ones are smaller, to a hundredth of it."""
+"""Length of the first step to the middle of the scores; later ones are smaller, to a hundredth of it."""
 
 
 def outcome_of(stratum: str) -> str:
@@ -160,7 +160,7 @@ def mean_of(strata: Mapping[str, Sums], stratum: str, of_its_outcome: float) -> 
 
 
 def _distance(mean: float, of_its_outcome: float) -> float:
-    """How far labels with this mean are from that of their outcome, within a quarter of how far its own are.
+    """Distance of labels with this mean from that of their outcome, within a quarter of that of its own.
 
     Not farther: what is known of a stratum rests on few labels, and weights that differ much cost coverage at all looks
     (`python -m benchmarks.labels --only interval`).

@@ -34,7 +34,7 @@ _FORGET_SECONDS: Final = 30 * 86_400.0
 """A series without a verdict for a month is forgotten, to make room for another; what was told of it stays."""
 
 _TELL_EVERY_SECONDS: Final = 60.0
-"""How often a calibration is told whose labels are the same."""
+"""Pause between two tellings of a calibration whose labels are the same."""
 
 _MOST_ANNOTATORS: Final = 20
 
@@ -140,7 +140,7 @@ class LabelPartition:
 
     @property
     def calibrations(self) -> Iterator[Calibration]:
-        """What was told last of each series."""
+        """The last calibration of each series."""
         return (kept.calibration for kept in self._kept.values() if kept.calibration is not None)
 
     def begin(self, topic: str, offset: int) -> None:
@@ -331,7 +331,7 @@ class LabelPartition:
 
 
 def _result(label: Label, asked: Asked | None, timestamp: int) -> str:
-    """What becomes of a label that Kafka took at `timestamp`, in milliseconds since 1970."""
+    """Tell what becomes of a label that Kafka took at `timestamp`, in milliseconds since 1970."""
     if asked is None:
         return "unknown"
     said = asked.said.get(label.annotator)

@@ -22,10 +22,10 @@ SHOWN_FROM: Final = 30
 """Labels from which the rate is shown; the sequence is asymptotic."""
 
 _ALPHA: Final = 0.05
-"""Of any look's missing the rate."""
+"""Probability that any look misses the rate."""
 
 _RARER: Final = 0.5
-"""Of a label more that is the rarer one of its stratum: while few of those were seen, the variance is told too small,
+"""Weight of one more label of the rarer kind in a stratum. While few were seen, the variance is told too small,
 and the rate too high."""
 
 _RHO2: Final = 0.488

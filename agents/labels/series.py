@@ -25,7 +25,7 @@ class Draw(NamedTuple):
     probability: float
     terms: Terms
     share: float = 1.0
-    """Of the records that routing takes, by the rule that took this one."""
+    """Share of the records that routing takes by the rule that took this one."""
 
 
 class Series(BaseModel):
@@ -36,7 +36,7 @@ class Series(BaseModel):
     strata: dict[str, Sums] = Field(default_factory=dict)
     traffic: Traffic = Field(default_factory=Traffic)
     allocation: dict[str, float] = Field(default_factory=dict)
-    """Of the labels to the strata. It changes where the series is stored, so that a replay draws the same verdicts."""
+    """Labels' shares by stratum. They change where the series is stored, so that a replay draws the same verdicts."""
     watch: Watch = Field(default_factory=Watch)
     pairs: int = 0
     """Verdicts that a second person labelled."""

@@ -73,7 +73,7 @@ class Sums(BaseModel):
 
     @property
     def unit(self) -> float:
-        """What a label weighs: of unlike ones the heavy ones count more, as what they stand for was seen least."""
+        """The weight of a label: of unlike ones the heavy ones count more, as what they stand for was seen least."""
         return self.squares / self.weight if self.labels else 0.0
 
     @property

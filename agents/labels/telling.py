@@ -1,4 +1,4 @@
-"""What is told of a series: the calibration, and the alert on its true rate."""
+"""The messages about a series: the calibration, and the alert on its true rate."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -30,7 +30,7 @@ class SeriesId(NamedTuple):
 
 
 def calibration_of(key: SeriesId, series: Series, now: datetime) -> Calibration:
-    """What people's labels say of the judge."""
+    """Make the calibration: what people's labels say of the judge."""
     strata = series.outcomes
     standings = tuple(
         StratumStanding(

@@ -20,7 +20,7 @@ _TOLERANCE: Final = 0.01
 
 
 class Terms(NamedTuple):
-    """What a label is worth for the bet on the true rate, fixed when its verdict was drawn."""
+    """The worth of a label for the bet on the true rate, fixed when its verdict was drawn."""
 
     bad: float
     good: float

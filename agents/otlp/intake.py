@@ -17,14 +17,14 @@ from streams.otlp.records import Made, RecordMaker
 from streams.otlp.settings import OtlpSettings
 
 _LARGEST_RECORD: Final = 1_000_000
-"""What a broker takes by default, less the headers: one that it refuses would take its whole batch with it."""
+"""Bytes that a broker takes by default, less the headers: one that it refuses would take its whole batch with it."""
 
 _SMALL: Final = 16_384
 """Bytes that are read sooner than handed over."""
 
 
 class OtlpMetrics:
-    """What became of spans and log records, and of requests."""
+    """Counts of what became of spans, log records and requests."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         counter = partial(Counter, registry=registry)

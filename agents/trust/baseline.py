@@ -69,7 +69,7 @@ _Count = Annotated[int, Field(ge=0)]
 
 
 def profile(verdicts: Floats, accepted: Floats, short: float | Floats, long: float | Floats, days: int) -> Floats:
-    """How much more than on average is accepted in each hour of the week.
+    """The part that each hour of the week accepts beyond the average.
 
     `verdicts`, `accepted`: by day and hour, and perhaps series. `short`, `long`: by what verdicts, and days, scatter
     more than independent ones. `days`: that are over.
@@ -110,7 +110,7 @@ class BaselineState(BaseModel):
     """Verdicts and accepts of the days that are over, by hour of the week."""
     today: tuple[tuple[_Count, _Count], ...] = Field(min_length=24, max_length=24)
     fitted: tuple[float, float, int] | None
-    """What the profile was made with."""
+    """The numbers that the profile was made with."""
     short: BatchesState
     days: BatchesState
     weighed: bool
@@ -148,9 +148,9 @@ class Baseline:
         self._weighed = False
         self._held: float | None = None
         self.dispersion = 1.0
-        """How much more neighbouring verdicts scatter than independent ones; evidence is divided by it."""
+        """The factor by which neighbouring verdicts scatter more than independent ones; evidence is divided by it."""
         self.allowance = 0.0
-        """How much less is expected, as days differ."""
+        """The part by which less is expected, as days differ."""
 
     @property
     def week_seen(self) -> bool:

@@ -15,13 +15,13 @@ class BatchesState(BaseModel):
 
     verdicts: int = Field(default=0, ge=0)
     deviation: float = 0.0
-    """Of the open batch: accepts less what the hours explain."""
+    """The open batch's accepts less what the hours explain."""
     verdicts_before: int = Field(default=0, ge=0)
     mean_before: float = 0.0
     squares: float = Field(default=0.0, ge=0)
     """Squared differences of neighbours' means."""
     expected: float = Field(default=0.0, ge=0)
-    """What they would be on average if verdicts were independent."""
+    """Their average if verdicts were independent."""
     pairs: float = Field(default=0.0, ge=0)
 
 

@@ -27,9 +27,9 @@ class TrustRow(NamedTuple):
     evidence_ratio: float
     """The evidence as a share of the way to the next alert."""
     dispersion: float
-    """How much more neighbouring verdicts scatter than independent ones."""
+    """The factor by which neighbouring verdicts scatter more than independent ones."""
     allowance: float
-    """How much less is expected, as days differ."""
+    """The part by which less is expected, as days differ."""
 
 
 class TrustMetrics(Collector):

@@ -29,7 +29,7 @@ the application's version by the record's metadata."""
 
 
 METADATA = "metadata."
-"""What the names of the application's parts begin with."""
+"""Beginning of the names of the application's parts."""
 
 
 class SeriesKey(NamedTuple):

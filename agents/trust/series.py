@@ -117,12 +117,12 @@ class Series:
 
     @property
     def dispersion(self) -> float:
-        """How much more neighbouring verdicts scatter than independent ones; evidence is divided by it."""
+        """The factor by which neighbouring verdicts scatter more than independent ones; evidence is divided by it."""
         return 1.0 if self._version is None else self._whole.baseline.dispersion
 
     @property
     def allowance(self) -> float:
-        """How much less is expected, as days differ."""
+        """The part by which less is expected, as days differ."""
         return 0.0 if self._version is None else self._whole.baseline.allowance
 
     @property

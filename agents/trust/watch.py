@@ -22,7 +22,7 @@ FIRST_WEEK_COUNTS = 0.7
 
 
 class Terms(NamedTuple):
-    """What decides on the verdicts of one version."""
+    """The numbers that decide on the verdicts of one version."""
 
     rate: float | None
     """None where it is learned."""

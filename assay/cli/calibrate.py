@@ -40,12 +40,12 @@ from models.wording import counted
 
 @dataclasses.dataclass(slots=True)
 class _Scored:
-    """What became of the labelled records under one checker."""
+    """The labelled records under one checker, by what became of them."""
 
     scores: list[Labelled | None] = dataclasses.field(default_factory=list)
-    """Of those that are drawn as later ones are; None where the checker abstains."""
+    """Scores of those that are drawn as later ones are; None where the checker abstains."""
     verdicts: list[tuple[bool, PersonLabel]] = dataclasses.field(default_factory=list)
-    """Of all: whether it accepts, and what a person says."""
+    """Whether it accepts and what a person says, of all."""
 
 
 @click.command(short_help="Thresholds with a promise, from labelled records.")

@@ -147,7 +147,7 @@ def _read(file: Path) -> dict[tuple[str, str], SampleLabel]:
 
 
 async def _asked(settings: StreamSettings) -> list[_Asked]:
-    """What people are asked, and what they have said of it."""
+    """Requests to people, and their labels."""
     now, topics = datetime.now(UTC), settings.topics
     found: defaultdict[tuple[str, str], list[ReviewRequest]] = defaultdict(list)
     async for each in TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest)).messages(

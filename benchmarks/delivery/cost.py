@@ -63,7 +63,7 @@ class _Run(NamedTuple):
     records: int
     """That are there."""
     share: float
-    """Of these, that is answered."""
+    """Those of them that are answered."""
     name: str
     """The last part of the group's name."""
 

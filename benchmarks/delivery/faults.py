@@ -21,7 +21,7 @@ _RATE = 60.0
 _SUSTAINED_GAP_SECONDS = 6.0
 _SUSTAINED_LANES = ("worker", "extra worker", "monitor", "brokers")
 _SHARE = 0.25
-"""Of what two workers do with a backlog: one of the two is often away, what waited then is to be caught up with, and
+"""Share of two workers' backlog pace: one of the two is often away, what waited then is to be caught up with, and
 here the sender has to share the machine with them. At six tenths what waited did not come back."""
 
 _FILL_RATE = 20_000.0

@@ -32,7 +32,7 @@ Column = list[float | None]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the local judge said of an example."""
+    """The local judge's word on an example."""
 
     score: float
     """The score that a verdict would have, 0 to 1; 0 without sentences."""

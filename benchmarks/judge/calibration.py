@@ -1,4 +1,4 @@
-"""How often calibrated thresholds keep their promise, and how many calls a cascade of them saves."""
+"""Calibrated thresholds: how often they keep their promise, and how many calls a cascade of them saves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of some records: how many each threshold of the grid decides, and how many of them wrongly."""
+    """Counts of the records that each threshold of the grid decides, and of those decided wrongly."""
 
     records: int
     accepted: list[int]
@@ -57,7 +57,7 @@ class Counts:
         )
 
     def outcome(self, accept: float | None, reject: float | None) -> Outcome:
-        """What two thresholds of the grid do."""
+        """The decisions of two thresholds of the grid."""
         first = (0, 0)
         second = (0, 0)
         if accept is not None:
@@ -81,7 +81,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What thresholds do to a set; (decided, of them wrong) for either side."""
+    """Apply thresholds to a set; (decided, of them wrong) for either side."""
 
     records: int
     accepted: tuple[int, int]

@@ -1,4 +1,4 @@
-"""What becomes of responses at the default settings, accept or reject, beside what people said of them."""
+"""Responses at the default settings, accepted or rejected, beside what people said of them."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What a run through Kafka took."""
+    """The time and memory of a run through Kafka."""
 
     seconds: float
     peak_bytes: int

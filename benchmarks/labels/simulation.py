@@ -26,15 +26,15 @@ SCORED_LOW: Final = (0.15, 0.55)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How a series goes on."""
+    """The course of a series."""
 
     rate: float = 0.90
     drop: float = 0.0
     """By how much the rate falls halfway."""
     late: float = 1.0
-    """How many times as many are drawn from then on."""
+    """The factor by which more are drawn from then on."""
     risky: float = 1.0
-    """How many times as often verdicts with a low score are drawn."""
+    """The factor by which verdicts with a low score are drawn more often."""
     below: float | None = None
     """The rate below which it alarms."""
 

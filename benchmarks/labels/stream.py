@@ -230,7 +230,7 @@ async def _through(servers: str, subjects: Mapping[str, Subject]) -> tuple[int, 
 
 
 def _off(subject: Subject, asked: list[ReviewRequest]) -> float:
-    """How far the last share of good accepts is from that of the requests' own probabilities."""
+    """Distance of the last share of good accepts from that of the requests' own probabilities."""
     last = subject.told[-1]
     of = [each for each in asked if each.outcome == "accept"]
     weights = np.array([1 / (each.inclusion_probability or 1.0) for each in of])

@@ -1,4 +1,4 @@
-"""How the retrieval checker's live check tells minimal pairs apart.
+"""The retrieval checker's live check on minimal pairs.
 
 Each triplet is two hits for the query `base`: one on its positive, one on its negative. A measure is right where the
 positive has the higher score; ties are wrong. The vector match is the cosine of the sentence vectors of the model that
@@ -42,7 +42,7 @@ SETS: tuple[datasets.ParaphraseSet, ...] = ("paws_wiki", "msrp_test_part")
 
 Row = TypeVar("Row")
 Scores = npt.NDArray[np.float64]
-"""Of pairs of a query and a text (measures, pairs): vector, knowledge store, cache; larger is closer."""
+"""Scores of pairs of a query and a text (measures, pairs): vector, knowledge store, cache; larger is closer."""
 
 
 def measured(pairs: Sequence[tuple[str, str]]) -> Scores:

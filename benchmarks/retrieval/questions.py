@@ -73,7 +73,7 @@ def print_near_misses() -> None:
 
 
 def by_set(shown: Sequence[Pair], found: Mapping[str, npt.NDArray[np.bool_]]) -> str:
-    """Of right passages the share that is accepted, of wrong ones the share that is rejected."""
+    """The share of right passages that is accepted, and of wrong ones that is rejected."""
     lines: list[list[object]] = []
     sources = np.array([pair.source for pair in shown])
     kinds = np.array([pair.kind for pair in shown])

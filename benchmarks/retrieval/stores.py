@@ -89,7 +89,7 @@ def asked(url: str, encodings: Encodings, groups: Mapping[str, Sequence[Triplet]
 
 
 def mean(found: Sequence[Figure], kind: Kind) -> float:
-    """Of the relations, each with the same weight."""
+    """The mean of the relations, each with the same weight."""
     return fmean(figure.accuracy(kind) or 0.0 for figure in found)
 
 

@@ -1,4 +1,4 @@
-"""How often tagging names the relation that a data set states.
+"""The share of cases in which tagging names the relation that a data set states.
 
 MeTMaP's triplets state a relation for base and negative. The probes of function words state none for a pair: where two
 hypotheses of one context have the same words but for a "not", what it asks for (do, does, did, an inflection) and
@@ -71,7 +71,7 @@ def negated(one: str, other: str) -> bool:
 
 
 def counted(text: str) -> Counter[str]:
-    """How often each word occurs, contractions written out."""
+    """Count each word, contractions written out."""
     return Counter(re.findall(r"\w+", re.sub(r"\s*n['’]t\b", " not", text.lower()).replace("cannot", "can not")))
 
 

@@ -28,7 +28,7 @@ _HERE = Place("made-up", 0)
 
 @dataclass
 class Cost:
-    """Of all verdicts together."""
+    """The cost of all verdicts together."""
 
     verdicts: int
     seconds: float

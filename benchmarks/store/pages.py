@@ -1,4 +1,4 @@
-"""How long a page takes in a large store, against a full scan in the same run."""
+"""The time of a page in a large store, against a full scan in the same run."""
 
 import statistics
 import time

@@ -22,7 +22,7 @@ _DROP = 0.1
 Rates: TypeAlias = Iterator[Floats | float]
 """The success rates of all streams, by verdict."""
 Traffic: TypeAlias = Callable[[np.random.Generator, int, int], Rates]
-"""Of so many streams and verdicts an hour."""
+"""Makes the rates of so many streams, with so many verdicts an hour."""
 
 
 def _by_hour(rate: Callable[[int], float]) -> Traffic:
@@ -46,7 +46,7 @@ def _days(source: np.random.Generator, streams: int, an_hour: int) -> Rates:
 
 
 def _sessions(length: int, low: float, high: float) -> Traffic:
-    """Of that length on average; the rate of a fifth of them is low."""
+    """Spells of that length on average; the rate of a fifth of them is low."""
 
     def rates(source: np.random.Generator, streams: int, an_hour: int) -> Rates:
         now = np.where(source.random(streams) < 0.2, low, high)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from checkers.equivalence.similarity import PhraseEncoder, Vectors
 
 MOST_CHARACTERS = 2_000
-"""Of a sentence: the time of parsing and comparing grows with the square of its words, and no sentence is longer."""
+"""Characters of a sentence: parsing and comparing grow with the square of its words, and no sentence is longer."""
 _KEPT_NODES = 20_000
 """Bound on the encoded sentences that are kept, some 30 MB: a test of a no compares each with up to six others."""
 

@@ -29,7 +29,7 @@ class Respondent:
         self._prompts = prompts
         self._under = record.prompt
         self.known: tuple[str, ...] = ()
-        """What it is likely to find, wherever it stands."""
+        """Return what it is likely to find, wherever it stands."""
         self.classes = {one.entity: one.kind for one in record.listed if one.kind}
         """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
 

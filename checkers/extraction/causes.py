@@ -65,7 +65,7 @@ def _mostly(times: int, answers: int) -> bool:
 
 
 def _others(j: int, pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[str, ...] | None:
-    """What stands in just those texts of which each answer names what is in the entity's place.
+    """The entities that stand in just those texts of which each answer names what is in the entity's place.
 
     None unless in some texts each answer names it, and in all others none does.
     """

@@ -111,7 +111,7 @@ def begins_sentence(text: str, at: int) -> bool:
 
 @lru_cache(maxsize=50_000)
 def bare(entity: str) -> str:
-    """What all spellings of an entity in one sentence have in common.
+    """Reduce a name to what all its spellings in one sentence have in common.
 
     Casing, accents, white space around marks, the forms of quotes and dashes, a leading article and a possessive ending
     make no difference.

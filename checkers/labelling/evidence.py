@@ -74,7 +74,7 @@ def reason_of(evidence: LabellingEvidence) -> str:
 
 
 def _unfounded(run: LabellingRun) -> str:
-    """What is wrong with a labeller's reasons or with the label that it makes of them; empty if nothing is."""
+    """Tell what is wrong with a labeller's reasons or with the label that it makes of them; empty if nothing is."""
     wrong = [one for one, a, b in zip(run.criteria, run.holds or (), run.encoding or (), strict=False) if a != b]
     if wrong:
         return f"its reasons are wrong about {', '.join(wrong[:_NAMED])}{' and others' if wrong[_NAMED:] else ''}"

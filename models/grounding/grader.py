@@ -9,7 +9,7 @@ from models.local.settings import LocalSettings
 from models.local_grader import ClaimModel, LocalGrader
 
 _BATCH_CHARACTERS = 8 * 4 * BATCH_TOKENS
-"""Of a batch of entries, about eight forward passes on a processor: enough that texts of like length meet, and few
+"""Size of a batch of entries, about eight forward passes on a processor: enough that texts of like length meet, and few
 enough that those that arrive meanwhile do not wait long."""
 
 

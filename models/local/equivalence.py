@@ -65,7 +65,7 @@ TURNING = frozenset("by was were is are been being and with or according".split(
 """Words that let names trade places without another meaning: passives, lists and attributions."""
 
 UNEVEN = 0.5
-"""How much the worse direction counts beyond the mean of the two: 1 would be the worse one alone."""
+"""Weight of the worse direction beyond the mean of the two: 1 would be the worse one alone."""
 
 SLOW_RISE = 1.5
 """Exponent by which support rises above 0.5; 1 would be straight."""
@@ -138,7 +138,7 @@ def _rest(first: Encoded, second: Encoded) -> float:
 
 
 def why(claim: Encoded, reference: Encoded, passage: str, *, supported: bool) -> str:
-    """What decided, in words; what it says that the reference lacks has been looked up in it."""
+    """Say in words what decided; words that the reference is said to lack have been looked up in it."""
     if supported:
         return f"supported by “{passage}”"
     own, theirs = (facts(" ".join(text.passages)) for text in (claim, reference))

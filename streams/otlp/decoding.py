@@ -21,7 +21,7 @@ _SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")
 
 
 class Malformed(ValueError):
-    """What is no request of OTLP; the message does not quote it."""
+    """The message is no request of OTLP; the error does not quote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Item:
     """Nanoseconds since 1970, like `ended`; the same in a log record."""
     ended: int
     attributes: Mapping[str, Any]
-    """Of a log record also what its body holds by name."""
+    """Attributes by name; those of a log record include what its body holds by name."""
     resource: Mapping[str, Any]
     scope: str
     incomplete: bool

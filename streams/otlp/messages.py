@@ -1,4 +1,4 @@
-"""What was said to a model and what it said, from the attributes of its call."""
+"""The messages to a model and from it, read from the attributes of its call."""
 
 import re
 from collections.abc import Mapping, Sequence

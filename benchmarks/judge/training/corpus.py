@@ -23,7 +23,7 @@ class Item:
 
     source: str
     pair: Pair
-    """What the network reads."""
+    """The network's input."""
     label: int
 
     @property

@@ -1,4 +1,4 @@
-"""What each part of the bundled judge is worth: the judge without it, on claims held out and on everyday answers."""
+"""The worth of each part of the bundled judge: the judge without it, on claims held out and on everyday answers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PARTS: dict[str, tuple[tuple[object, str, Any], ...]] = {
     "guard of names": ((response, "unknown_names", _nothing),),
     "any guard": ((response, "objections", _nothing), (response, "unknown_names", _nothing)),
 }
-"""What the judge is without, and what stands in its place."""
+"""The part that the judge is without, and what stands in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Compared:
 
     @property
     def read(self) -> tuple[float, float]:
-        """What the decision is made from: log-odds, and the share of the claim that is lost."""
+        """The figures that decide: log-odds, and the share of the claim that is lost."""
         (pair,) = self.held.compared
         return max(-8.0, min(8.0, self.odds[0].supported)), pair.lost
 

@@ -22,7 +22,7 @@ SHARES = {
     "breaking-nli": 0.6,
     "qnli-dev": 0.0,
 }
-"""Of which share of a source's rows training makes use, where not of all: they are short and of one kind each, or ask
+"""The share of a source's rows that training uses, where not all: they are short and of one kind each, or ask
 something else (a question in place of a passage)."""
 
 ENTAILED, NEUTRAL, CONTRADICTED, UNSUPPORTED = range(4)

@@ -29,7 +29,7 @@ from schemas import (
 )
 
 _ROUNDS = 2
-"""Of rewriting and checking again. In the paper's benchmarks two mended nearly all responses."""
+"""Rounds of rewriting and checking again. In the paper's benchmarks two mended nearly all responses."""
 _DEADLINE_SECONDS = 120.0
 _MOST_CHARACTERS = 30_000
 """An improvement holds its response about seven times (before, after, by round, by sentence), and Kafka takes 1 MB by
