@@ -195,6 +195,7 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
         seen.open("/")
         assert page.locator("#running ~ .scroll tbody tr").count() >= 1
         seen.open("/review?source=orders-bot")
+        page.locator("#name:focus").wait_for()
         page.keyboard.type("ada")
         page.keyboard.press("Enter")
         seen.says("of orders-bot")
@@ -271,6 +272,7 @@ def test_the_keyboard_alone_leads_through_the_queue(queue: str, watched, embedde
     seen = watched(queue)
     page, press, judge = seen.page, seen.page.keyboard.press, seen.page.locator("details.found .badge")
     seen.open("/review")
+    page.locator("#name:focus").wait_for()
     page.keyboard.type("ada")
     press("Enter")
     seen.says("3 wait for you")
