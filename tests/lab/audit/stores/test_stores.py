@@ -188,7 +188,8 @@ def test_a_role_that_may_make_temporary_tables_and_nothing_else_is_enough(postgr
         with opened(postgres.url(name, user="reader", scheme="postgresql+hnsw")) as store:
             assert store.nearest(PAIR, PAIR[1]) == 1
     finally:
-        postgres.execute(name, SQL("DROP ROLE reader"))
+        # The server drops a session's tables a moment after its end.
+        postgres.execute(name, SQL("DROP OWNED BY reader CASCADE"), SQL("DROP ROLE reader"))
 
 
 def test_a_session_that_the_server_ends_is_told(postgres, database):
