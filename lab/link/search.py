@@ -31,10 +31,10 @@ Beam = Mapping[str, str]
 class SearchOptions:
     """The options of the command line."""
 
-    scorer: str = "HuggingFaceTB/SmolLM2-135M"
-    measurer: str | None = None
-    values: int = 50
-    beams: int = 200
+    scorer: str
+    measurer: str | None
+    values: int
+    beams: int
 
 
 @dataclass(frozen=True, slots=True)
