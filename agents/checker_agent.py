@@ -11,7 +11,7 @@ from agents.listener import Listener
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.screen import RoutingScreen
-from agents.trust.outcomes import with_outcome
+from agents.trust.outcomes import missing_outcome, with_outcome
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
@@ -21,6 +21,7 @@ from schemas import Envelope, Trace, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
+from streams.takeover import Takeover
 
 
 def checker_agent(
@@ -62,15 +63,24 @@ def checker_agent(
             checked_kinds=checked_kinds,
             count=counted,
         )
-        writes = (topics.accepted, topics.rejected, topics.abstained, topics.outcomes)
+        verdicts = (topics.accepted, topics.rejected, topics.abstained)
+        takeover = Takeover(
+            checker.name,
+            topics.outputs,
+            (*verdicts, topics.dead_letter),
+            runtime.settings,
+            follows=topics.outcomes,
+            follow_up=partial(missing_outcome, topics),
+        )
         return Listener(
             checker.name,
             topics.outputs,
             checking.handle,
             runtime,
-            writes=writes,
+            writes=(*verdicts, topics.outcomes),
             screen=screen,
             in_flight=lambda: len(checking.taken_in),
+            takeover=takeover,
         )
 
     return build

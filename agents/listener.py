@@ -6,6 +6,7 @@ from agents.runtime import Runtime
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
 from streams.messages import Handler, Screen
+from streams.takeover import Takeover
 
 
 class Listener:
@@ -22,11 +23,12 @@ class Listener:
         trial_seconds: float | None = None,
         screen: Screen | None = None,
         in_flight: Callable[[], int] | None = None,
+        takeover: Takeover | None = None,
     ) -> None:
         """`writes`: topics that the handler's answers go to; `trial_seconds`: see `IntakeGate`.
 
         What `screen` passes over does not come to the handler. `in_flight` is asked for the number of records under way
-        by a handler that counts them itself.
+        by a handler that counts them itself. With `takeover`, what was answered before is not answered again.
         """
         settings = runtime.settings
         self.name = name
@@ -42,6 +44,7 @@ class Listener:
             on_fatal=runtime.fail,
             trial_seconds=trial_seconds,
             screen=screen,
+            takeover=takeover,
         )
         self._metrics.watch(
             in_flight=in_flight or (lambda: self._delivery.in_flight),

@@ -44,6 +44,11 @@ class AckWindow(Generic[MessageT]):
     def __len__(self) -> int:
         return sum(map(len, self._places.values()))
 
+    def first(self, message: MessageT) -> MessageT | None:
+        """The first one that is not acknowledged, in the partition and generation of `message`."""
+        places = self._places.get((message.tp, message.generation_id))
+        return places[0].message if places else None
+
     async def enter(self, message: MessageT) -> Place[MessageT]:
         """Take the next place, in offset order. Waits while the partition's window is full."""
         key = (message.tp, message.generation_id)

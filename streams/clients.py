@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import math
 import random
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer
@@ -20,6 +21,7 @@ from aiokafka.errors import (
     SaslAuthenticationFailed,
 )
 from aiokafka.helpers import create_ssl_context
+from aiokafka.structs import OffsetAndMetadata, TopicPartition
 
 from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import DeliverySettings, KafkaSettings, StreamSettings
@@ -60,6 +62,36 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         _know_brokers(self._client)
+        self.heard_at = -math.inf
+        """When the last heartbeat was sent that the group's coordinator answered as a member's, by the monotonic
+        clock."""
+        self.notes: dict[TopicPartition, str] = {}
+        """By partition what a commit notes beside the offset, unless it says so itself."""
+
+    async def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        await super().commit(
+            {place: at._replace(metadata=at.metadata or self.notes.get(place, "")) for place, at in offsets.items()}
+        )
+
+    async def start(self) -> None:
+        await super().start()
+        beat = getattr(self._coordinator, "_do_heartbeat", None)
+        if beat is None:
+            return
+
+        async def heard() -> bool:
+            sent = time.monotonic()
+            is_member: bool = await beat()
+            if is_member:
+                self.heard_at = sent
+            return is_member
+
+        self._coordinator._do_heartbeat = heard  # noqa: SLF001 - no public hook for it
+
+    async def committed_with_notes(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The group's committed offsets of the assigned partitions, with what was noted; those that have one."""
+        found = await self._coordinator.fetch_committed_offsets(self.assignment())
+        return {place: at for place, at in found.items() if at.offset >= 0}
 
     @property
     def client(self) -> AIOKafkaClient:

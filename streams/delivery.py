@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 import traceback
 from collections.abc import Callable, Coroutine, Hashable, Sequence
 from contextlib import suppress
@@ -10,15 +11,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import structlog
+from aiokafka.errors import KafkaError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
 from streams.ack_window import AckWindow, Place
+from streams.errors import StreamError
 from streams.intake_gate import Hold, IntakeGate
 from streams.messages import Handler, Incoming, Outgoing, Screen, dead_letter_message
 from streams.patience import Patience
 from streams.publisher import Publisher, TooLarge
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
 from streams.slots import Slot, Slots
+from streams.takeover import Takeover
 
 _WINDOW = 4096
 """Records of one partition from the oldest unfinished one to the newest begun one. So many are checked again after a
@@ -38,6 +42,12 @@ says how long: the model may have been restarted several times meanwhile."""
 _IN_A_TURN = 100
 """Records passed over before the event loop has its turn: less than a millisecond of work."""
 
+_TAKEOVER_PAUSE_SECONDS = 0.5
+"""A broker that restarts answers within seconds, and a rebalance ends the trying."""
+
+_MEMBER_PAUSE_SECONDS = 0.1
+"""A process that was stopped hears from its group within a heartbeat or two."""
+
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
 
@@ -50,6 +60,8 @@ class _At(NamedTuple):
     tp: Any
     generation_id: int
     offset: int
+    begun: float = 0.0
+    """When, by Unix time."""
 
 
 class Delivery:
@@ -66,6 +78,7 @@ class Delivery:
         on_fatal: Callable[[BaseException], None],
         trial_seconds: float | None = None,
         screen: Screen | None = None,
+        takeover: Takeover | None = None,
     ) -> None:
         """`on_dead_letter` is called when a dead letter was delivered.
 
@@ -74,6 +87,13 @@ class Delivery:
         self._name = name
         self._handler = handler
         self._screen = screen
+        self._takeover = takeover
+        self._answered: dict[tuple[Any, int], Outgoing | None] = {}
+        """By partition and offset what was answered before the partitions were taken over, and what follows yet."""
+        self._last_answered: dict[Any, tuple[int, float]] = {}
+        """By partition the last such offset, and since when, by Unix time, there are any."""
+        self._generation: int | None = None
+        """That of the last takeover."""
         self._publisher = publisher
         self._settings = settings.delivery
         self._records = settings.records
@@ -120,14 +140,16 @@ class Delivery:
     async def drain(self, seconds: float) -> None:
         """Start nothing more, let running records finish for `seconds`, then cancel and forget the rest.
 
-        Held records, and those that no model has worked on yet, are cancelled at once. They are not acknowledged, so
-        they are read again.
+        Held records, and those that no model has worked on yet, are cancelled at once; all are where the group may have
+        given the partitions to others already. They are not acknowledged, so they are read again.
         """
         self._epoch += 1
         self._draining = True
         try:
             for task in self._waiting:
                 task.cancel()
+            if self._consumer is not None and not self._consumer.is_member():
+                seconds = 0
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(seconds, 0)):
                     await self._idle.wait()
@@ -149,6 +171,8 @@ class Delivery:
     async def _begin_all(self, records: list[Any], tp: Any, generation: int) -> None:
         """Begin the records of a list, unless there is a drain meanwhile: then the partition is being handed over."""
         epoch = self._epoch
+        if generation != self._generation:
+            await self._take_over(generation)
         # Taken out of the list: those that are finished need not wait there for those that are not begun.
         records.reverse()
         while records and epoch == self._epoch:
@@ -156,11 +180,16 @@ class Delivery:
             if record is None:
                 await asyncio.sleep(0)
                 continue
-            at = _At(tp, generation, record.offset)
+            at = _At(tp, generation, record.offset, time.time())
+            is_new = (tp, record.offset) not in self._answered
+            answer = self._answered.pop((tp, record.offset), None)
+            if not is_new and answer is None:
+                self._pass_over(at)
+                continue
             await self._slots.acquire()
             trial, begun = 0, False
             try:
-                trial = await self._gate.passed()
+                trial = await self._gate.passed() if is_new else 0
                 if epoch == self._epoch:
                     place = await self._window.enter(at)
                     begun = epoch == self._epoch
@@ -171,7 +200,26 @@ class Delivery:
                     self._slots.release()
                     self._gate.passed_trial(trial)
             if begun:
-                self._begin(place, record, trial)
+                self._begin(place, record, trial, answer)
+
+    async def _take_over(self, generation: int) -> None:
+        """Read what others have answered of the partitions that are assigned now; again until that can be read."""
+        epoch = self._epoch
+        self._answered, self._last_answered = {}, {}
+        while self._takeover is not None and epoch == self._epoch:
+            try:
+                committed = await self._consumer.taken_over()
+                answered = await self._takeover.read(committed)
+            except (KafkaError, StreamError) as error:
+                _log.warning("answers cannot be read yet", checker=self._name, error=type(error).__name__)
+                await asyncio.sleep(_TAKEOVER_PAUSE_SECONDS)
+                continue
+            if epoch == self._epoch:
+                self._answered = answered
+                for tp, offset in sorted(answered):
+                    self._last_answered[tp] = offset, committed[tp].since
+            break
+        self._generation = generation
 
     def _next(self, records: list[Any], tp: Any, generation: int) -> Any | None:
         """Take off the list what is passed over, then the next record; None if the event loop is to have its turn."""
@@ -188,11 +236,22 @@ class Delivery:
             record, last = None, record
         if last is not None:
             self._screen.count(passed_over)
-            if self._window.pass_over(_At(tp, generation, last.offset)):
-                self._consumer.acknowledge(tp, last.offset + 1)
+            self._pass_over(_At(tp, generation, last.offset))
         return record
 
-    def _begin(self, place: Place[_At], record: Any, trial: int) -> None:
+    def _pass_over(self, at: _At) -> None:
+        if self._window.pass_over(at):
+            self._acknowledge(at)
+
+    def _acknowledge(self, at: _At) -> None:
+        """Have Faust's timer commit the offset behind a record, all before it being finished."""
+        last, since = self._last_answered.get(at.tp, (-1, 0.0))
+        if at.offset >= last:
+            first = self._window.first(at)
+            since = time.time() if first is None else first.begun
+        self._consumer.acknowledge(at.tp, at.offset + 1, since)
+
+    def _begin(self, place: Place[_At], record: Any, trial: int, answer: Outgoing | None) -> None:
         incoming = Incoming(record.topic, record.partition, record.offset, record.key, record.value, record.headers)
         slot = Slot(self._slots)
 
@@ -203,7 +262,8 @@ class Delivery:
         incoming.give_up_slot, incoming.queue = slot.give_up, queue
         self._begun[slot] = place, incoming
         self._idle.clear()
-        task = self._run(slot, self._deliver(incoming, slot, trial))
+        work = self._deliver(incoming, slot, trial) if answer is None else self._send([answer], incoming, slot)
+        task = self._run(slot, work)
 
     def _run(self, slot: Slot, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -219,7 +279,10 @@ class Delivery:
             self._undelivered(slot, error)
 
     async def _deliver(self, incoming: Incoming, slot: Slot, trial: int) -> None:
-        await self._send(await self._answer(incoming, slot, trial), incoming, slot)
+        answer = await self._answer(incoming, slot, trial)
+        if self._takeover is not None:
+            answer = [self._takeover.mark(message, incoming) for message in answer]
+        await self._send(answer, incoming, slot)
 
     async def _send(
         self,
@@ -233,6 +296,7 @@ class Delivery:
         `keep`: how much of the message a dead letter is to hold that goes instead of an answer that is too large, and
         how much one instead of that letter: one that no broker takes would end every worker that meets the message.
         """
+        await self._be_member()
         try:
             await self._publisher.send(answer, partial(self._acknowledged, incoming, slot, keep))
         except TooLarge as error:
@@ -243,7 +307,21 @@ class Delivery:
             raise error
         detail = f"the answer is larger than the broker takes: {error}"
         letter = self._letter(incoming, "undeliverable", detail, keep_bytes=keep[0])
+        if self._takeover is not None:
+            letter = self._takeover.mark(letter, incoming)
         await self._send([letter], incoming, slot, keep[1:])
+
+    async def _be_member(self) -> None:
+        """Wait while the partitions may be another's, who answers the record: until the group tells, or the drain."""
+        task = asyncio.current_task()
+        while not self._consumer.is_member():
+            if self._draining or task is None:
+                raise asyncio.CancelledError
+            self._waiting.add(task)
+            try:
+                await asyncio.sleep(_MEMBER_PAUSE_SECONDS)
+            finally:
+                self._waiting.discard(task)
 
     def _acknowledged(self, incoming: Incoming, slot: Slot, keep: Sequence[int], fault: Exception | None) -> None:
         if fault is None:
@@ -256,8 +334,7 @@ class Delivery:
     def _finish(self, slot: Slot) -> None:
         ended = self._end(slot)
         if ended is not None and (finished := list(self._window.finish(ended[0]))):
-            # Here the offset is given to Faust, whose timer commits it.
-            self._consumer.acknowledge(finished[-1].tp, finished[-1].offset + 1)
+            self._acknowledge(finished[-1])
 
     def _give_back(self, slot: Slot) -> bool:
         """Leave the record to whoever reads it next; False if it was given back before."""

@@ -1,12 +1,15 @@
 """A Faust app for one consumer group; subclasses mend what Faust 0.15.3 lacks."""
 
 import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, cast
 
 import faust
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from aiokafka.structs import OffsetAndMetadata
 from faust.app.base import BootStrategy
 from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
@@ -15,6 +18,7 @@ from faust.types import TP
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer, rebalance_timeout_seconds
 from streams.settings import StreamSettings
+from streams.takeover import Committed, note_of, read_note
 
 _LISTS_WAITING = 1
 """Lists between the fetcher and the agent: the next one is there when the agent has begun the last record of one."""
@@ -35,7 +39,9 @@ class _ConsumerThread(driver.AIOKafkaConsumerThread):
         # Whole, not patched: Faust's own knows neither the fetch wait nor our TLS and SASL settings.
         app = cast("GroupApp", self.app)
         self._assignor = RoundRobinPartitionAssignor
-        return group_consumer(app.settings, app.group, self._assignor)
+        consumer = group_consumer(app.settings, app.group, self._assignor)
+        consumer.notes = cast("_Consumer", self.consumer).notes
+        return consumer
 
     async def _fetch_records(
         self,
@@ -83,15 +89,47 @@ class _Consumer(driver.Consumer):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        self._acknowledged: dict[TP, int] = {}
-        """By partition the offset behind the last record acknowledged, where that is to be committed."""
+        self._acknowledged: dict[TP, tuple[int, float]] = {}
+        """By partition the offset behind the last record acknowledged, where that is to be committed; and since when
+        those from there on may have been answered."""
+        self.notes: dict[TP, str] = {}
+        self._assigned_at = -math.inf
         self._seeking = asyncio.Lock()
         self._sought: Mapping[TP, int | None] = {}
         """The committed offsets of the partitions that were sought last."""
 
-    def acknowledge(self, tp: TP, offset: int) -> None:
-        """Note that all records of a partition before `offset` are finished; the timer commits it."""
-        self._acknowledged[tp] = offset
+    def acknowledge(self, tp: TP, offset: int, since: float) -> None:
+        """Note that all records of a partition before `offset` are finished; the timer commits it.
+
+        From `since` on, by Unix time, the others may have been answered.
+        """
+        self._acknowledged[tp] = offset, since
+
+    def is_member(self) -> bool:
+        """True unless the group may have given this member's partitions to others, as it was not heard for too long."""
+        heard_at: float = max(self._assigned_at, self._thread._ensure_consumer().heard_at)  # noqa: SLF001
+        session: float = cast("GroupApp", self.app).settings.delivery.session_timeout_seconds
+        return time.monotonic() - heard_at < session
+
+    async def taken_over(self) -> Mapping[TP, Committed]:
+        """Where the group's commits stand in the assigned partitions.
+
+        Where nothing is committed, the first offset is from now on: before anything is answered, a commit notes since
+        when that may be.
+
+        Raises:
+            KafkaError: the partitions were taken away meanwhile, say.
+        """
+        return cast("Mapping[TP, Committed]", await self._thread.call_thread(self._taken_over))
+
+    async def _taken_over(self) -> Mapping[TP, Committed]:
+        consumer = self._thread._ensure_consumer()  # noqa: SLF001
+        committed = await consumer.committed_with_notes()
+        if fresh := consumer.assignment() - committed.keys():
+            note = note_of(time.time())
+            first = await consumer.beginning_offsets(fresh)
+            await consumer.commit({place: OffsetAndMetadata(offset, note) for place, offset in first.items()})
+        return {TP(*place): Committed(at.offset, read_note(at.metadata)) for place, at in committed.items()}
 
     def _to_message(self, tp: TP, record: Any) -> Any:
         message = super()._to_message(tp, record[-1])
@@ -102,7 +140,11 @@ class _Consumer(driver.Consumer):
         return iter(list(self._acknowledged))
 
     def _new_offset(self, tp: TP) -> int | None:
-        return self._acknowledged.pop(tp, None)
+        if (acknowledged := self._acknowledged.pop(tp, None)) is None:
+            return None
+        offset, since = acknowledged
+        self.notes[tp] = note_of(since)
+        return offset
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
         """Leave out what Faust takes down about offsets between messages: here there are always some."""
@@ -115,6 +157,10 @@ class _Consumer(driver.Consumer):
 
         Faust takes the partition out of the fetch instead, and where it was the only one, sleeps for a second.
         """
+
+    async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
+        self._assigned_at = time.monotonic()
+        await super().on_partitions_assigned(assigned, generation_id)
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Forget what was acknowledged after the last commit: another member may have got farther by the next one."""

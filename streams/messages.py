@@ -114,7 +114,8 @@ def record_message(record: Envelope, topics: TopicSettings, value: bytes | None 
         time=datetime.now(UTC).isoformat(),
         subject=record.model,
     )
-    key = subject_key(record.source, record.model)
+    # By the subject, one application would fill one partition, and more workers would add nothing.
+    key = (record.session or record.id).encode()
     return Outgoing(topics.outputs, key, to_json(record) if value is None else value, headers)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -56,7 +56,7 @@ async def read_topic(
         begins = await consumer.beginning_offsets(partitions)
         ends = await consumer.end_offsets(partitions)
         if since is not None:
-            begins |= await _first_since(consumer, partitions, since)
+            begins |= await _first_since(consumer, ends, since)
         for place in partitions:
             consumer.seek(place, begins[place])
         async for message in _merged(consumer, ends, kafka):
@@ -99,11 +99,20 @@ async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
 
 
 async def _first_since(
-    consumer: AIOKafkaConsumer, partitions: Sequence[TopicPartition], since: datetime
+    consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int], since: datetime
 ) -> dict[TopicPartition, int]:
-    wanted = int(since.timestamp() * 1000)
-    found = await consumer.offsets_for_times(dict.fromkeys(partitions, wanted))
-    # Where there is none, all is older, or the broker cannot tell, as the embedded one: all is read then.
+    first = await _offsets_of(consumer, ends, int(since.timestamp() * 1000))
+    if rest := ends.keys() - first.keys():
+        # There is nothing as new; but the embedded broker cannot tell, whatever the time: all is read then.
+        told = await _offsets_of(consumer, rest, 0)
+        first |= {place: ends[place] for place in told}
+    return first
+
+
+async def _offsets_of(
+    consumer: AIOKafkaConsumer, partitions: Iterable[TopicPartition], milliseconds: int
+) -> dict[TopicPartition, int]:
+    found = await consumer.offsets_for_times(dict.fromkeys(partitions, milliseconds))
     return {place: first.offset for place, first in found.items() if first is not None}
 
 

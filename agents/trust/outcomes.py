@@ -96,6 +96,13 @@ def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> 
     return (message,)
 
 
+def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> Outgoing | None:
+    """The outcome of an answer at `position`, written by a worker that ended before it; None if it has none."""
+    if position.topic not in (topics.accepted, topics.rejected):
+        return None
+    return outcome_message(Verdict.model_validate_json(answer), topics, position)
+
+
 def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:
     """The message of a verdict's outcome; the verdict stands at `position`, and does not abstain."""
     outcome = {
