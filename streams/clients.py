@@ -22,6 +22,7 @@ from aiokafka.errors import (
 )
 from aiokafka.helpers import create_ssl_context
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
+from aiokafka.util import commit_structure_validate
 
 from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import DeliverySettings, KafkaSettings, StreamSettings
@@ -68,10 +69,14 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
         self.notes: dict[TopicPartition, str] = {}
         """By partition what a commit notes beside the offset, unless it says so itself."""
 
-    async def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        await super().commit(
-            {place: at._replace(metadata=at.metadata or self.notes.get(place, "")) for place, at in offsets.items()}
-        )
+    async def commit(self, offsets: Mapping[TopicPartition, int | OffsetAndMetadata] | None = None) -> None:
+        if offsets is not None and self.notes:
+            noted = commit_structure_validate(offsets)
+            offsets = {
+                place: OffsetAndMetadata(at.offset, at.metadata or self.notes.get(place, ""))
+                for place, at in noted.items()
+            }
+        await super().commit(offsets)
 
     async def start(self) -> None:
         await super().start()
