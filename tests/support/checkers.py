@@ -1,6 +1,7 @@
 """Small real checkers: one that accepts, one that sleeps, one that raises, one whose judge comes and goes."""
 
 import asyncio
+import os
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -57,6 +58,18 @@ class Sleep(Accept):
 
     async def _work(self, record: Envelope) -> None:
         await asyncio.sleep(self._seconds * random.uniform(1 - self._spread, 1 + self._spread))
+
+
+class Waits(Accept):
+    """Waits, for a record whose response is the path of a file, until that is gone."""
+
+    def __init__(self) -> None:
+        super().__init__("waiting")
+
+    async def _work(self, record: Envelope) -> None:
+        response = getattr(record, "response", "")
+        while response.startswith("/") and await asyncio.to_thread(os.path.exists, response):  # noqa: ASYNC110 - a file
+            await asyncio.sleep(0.02)
 
 
 class Raise(Accept):
@@ -174,4 +187,9 @@ def _endpoint(base_url: str, **settings: Any) -> Judge:
     return build_model(JudgeSettings.model_validate(given))
 
 
-CHECKERS: dict[str, Callable[..., Checker[Any]]] = {"accept": Accept, "sleep": Sleep, "asking": asking}
+CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
+    "accept": Accept,
+    "sleep": Sleep,
+    "waiting": Waits,
+    "asking": asking,
+}
