@@ -40,8 +40,7 @@ async def _serve(loaded: Configuration, given: dict[str, Any]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    recordings = [one.record_to for one in (loaded.judge, *loaded.subjects.values()) if one.record_to is not None]
     watched = StandingWatch(loaded)
-    async with served_page(loaded.store, page, loaded.streams, recordings=recordings, watched=watched) as address:
+    async with served_page(loaded.store, page, loaded.streams, watched=watched) as address:
         click.echo(f"The page is at {address} until Ctrl-C.")
         await ended.wait()
