@@ -10,7 +10,6 @@ from aiohttp import web
 from assay.agreement import worst_on
 from assay.config import Misconfigured
 from assay.kept import kept
-from assay.standing import StandingWatch
 from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from store.settings import StoreSettings
@@ -41,12 +40,8 @@ async def served_page(
     store: StoreSettings,
     page: PageSettings,
     streams: StreamSettings,
-    *,
-    watched: StandingWatch | None = None,
 ) -> AsyncIterator[str]:
     """Serve it for as long as the context lasts; yields its address.
-
-    `watched` tells whether the checkers keep up, and runs meanwhile.
 
     Raises:
         Misconfigured: there is no store, or no token where one is demanded.
@@ -55,10 +50,7 @@ async def served_page(
     if store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
     token = None if page.token is None else page.token.get_secret_value()
-    async with contextlib.AsyncExitStack() as opened:
-        reader = opened.enter_context(kept(store.url))
-        if watched is not None:
-            await opened.enter_async_context(watched.running())
+    with kept(store.url) as reader:
         finder, sender = _RecordFinder(streams, Redaction(store.redact)), _LabelSender(streams)
         app = create_app(
             reader,
@@ -67,7 +59,6 @@ async def served_page(
             find_record=finder.record,
             labels=sender,
             find_worst=worst_on,
-            find_standing=None if watched is None else watched.now,
         )
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()

@@ -24,7 +24,6 @@ from web.live import send_live
 from web.people import SHOWN_FROM, FindWorst, People, reach
 from web.rates import HEIGHT, RANGES, WIDTH, rates
 from web.review import LabelSink, ReviewPages
-from web.standing import FindStanding
 from web.texts import LONGEST, as_text, plain, shortened, visible
 
 """Gives what was asked for a verdict, as far as it was recorded."""
@@ -51,12 +50,11 @@ def create_app(
     find_record: FindRecord | None = None,
     labels: LabelSink | None = None,
     find_worst: FindWorst | None = None,
-    find_standing: FindStanding | None = None,
 ) -> web.Application:
     """The page over a store. `host` is the address that it is served at; `labels` is where people's answers go."""
     guard = Guard(host, token)
     reviews = Reviews(reader.engine)
-    page = _Page(reader, guard, find_record, People(reviews, find_worst), find_standing=find_standing)
+    page = _Page(reader, guard, find_record, People(reviews, find_worst))
     review = ReviewPages(reader, reviews, labels, page.answer, page.looked_at)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
@@ -86,14 +84,11 @@ class _Page:
         guard: Guard,
         find_record: FindRecord | None,
         people: People,
-        *,
-        find_standing: FindStanding | None,
     ) -> None:
         self._reader = reader
         self._people = people
         self._guard = guard
         self._find_record = find_record
-        self._find_standing = find_standing
         self._listeners = 0
         self._static = {name: files("web").joinpath("static", name).read_bytes() for name in _TYPES}
         self._templates = Environment(
@@ -132,13 +127,11 @@ class _Page:
             counts = reader.counts(series, begin, hours=RANGES[hours])
             alerts = [alert for _, alert in reader.alerts(since=begin)]
             found = rates(series, counts, alerts, begin=begin, hours=hours)
-            standing = self._find_standing() if self._find_standing is not None else None
             return {
                 "rates": found,
                 "alerts": alerts,
                 "accounts": reader.accounts(begin),
                 "newest": reader.newest(),
-                "standing": standing,
             }
 
         people = await asyncio.to_thread(self._people.standings)
