@@ -27,11 +27,6 @@ from schemas import (
     Verdict,
 )
 
-Oracle = Model
-OracleFailed = ModelFailed
-OracleUnavailable = ModelUnavailable
-# The three names of earlier versions: checkers of other packages import them.
-
 __all__ = [
     "OPERATIONAL",
     "Answer",
@@ -52,9 +47,6 @@ __all__ = [
     "ModelFailed",
     "ModelUnavailable",
     "Models",
-    "Oracle",
-    "OracleFailed",
-    "OracleUnavailable",
     "Paraphrase",
     "Placeholders",
     "Probe",

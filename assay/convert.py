@@ -39,7 +39,7 @@ class Mapped(BaseModel):
         try:
             mapping = cls.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise CannotRun(f"{file}: {error}; a mapping is a TOML file, or `langfuse` or `phoenix`") from None
+            raise CannotRun(f"{file}: {error}; a mapping is a TOML file") from None
         except ValidationError as error:
             raise CannotRun(f"{file}: {explain(error)}") from None
         known = _TYPES[mapping.kind].model_fields

@@ -23,7 +23,6 @@ from assay.lines import Line
 from assay.page import served_page
 from assay.plugins import own_checkers
 from assay.progress import progress
-from assay.standing import StandingWatch
 from assay.summary import Summary
 from assay.verdict_printer import VerdictPrinter, indented
 from assay.wiring import build_worker
@@ -115,8 +114,7 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
                 for command, purpose in _NEXT:
                     say(f"  {f'{program} {command}':<{len(program) + 20}} {purpose}")
             if follow and not missing:
-                watched = StandingWatch(configuration)
-                async with served_page(store, PageSettings(port=0), settings, watched=watched) as page:
+                async with served_page(store, PageSettings(port=0), settings) as page:
                     say(_FOLLOWING.format(settings=settings, page=page, port=worker.http_port, program=program))
                     await demo.follow()
     return missing

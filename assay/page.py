@@ -3,16 +3,13 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Collection
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 from aiohttp import web
 
 from assay.agreement import worst_on
 from assay.config import Misconfigured
 from assay.kept import kept
-from assay.recorded_exchanges import RecordedExchanges
-from assay.standing import StandingWatch
 from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from store.settings import StoreSettings
@@ -43,13 +40,8 @@ async def served_page(
     store: StoreSettings,
     page: PageSettings,
     streams: StreamSettings,
-    *,
-    recordings: Collection[Path] = (),
-    watched: StandingWatch | None = None,
 ) -> AsyncIterator[str]:
     """Serve it for as long as the context lasts; yields its address.
-
-    `recordings`: files of models' exchanges. `watched` tells whether the checkers keep up, and runs meanwhile.
 
     Raises:
         Misconfigured: there is no store, or no token where one is demanded.
@@ -58,22 +50,15 @@ async def served_page(
     if store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
     token = None if page.token is None else page.token.get_secret_value()
-    async with contextlib.AsyncExitStack() as opened:
-        reader = opened.enter_context(kept(store.url))
-        if watched is not None:
-            await opened.enter_async_context(watched.running())
-        redaction = Redaction(store.redact)
-        finder, exchanges = _RecordFinder(streams, redaction), RecordedExchanges(recordings, redaction)
-        sender = _LabelSender(streams)
+    with kept(store.url) as reader:
+        finder, sender = _RecordFinder(streams, Redaction(store.redact)), _LabelSender(streams)
         app = create_app(
             reader,
             host=page.host,
             token=token,
             find_record=finder.record,
-            find_exchanges=exchanges.of,
             labels=sender,
             find_worst=worst_on,
-            find_standing=None if watched is None else watched.now,
         )
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()

@@ -18,7 +18,7 @@ class RejectedRecord(Wire):
     origin: Origin | None = None
     """Position of the record. It can be read there while its topic retains it."""
     verdict_origin: Origin | None = None
-    """Position of the verdict; null in alerts of versions that did not tell."""
+    """Position of the verdict; null if it is on no topic."""
 
 
 class Change(Wire):
@@ -66,7 +66,7 @@ class Alert(Wire):
     changed: tuple[Change, ...] = ()
     """The parts that are others than when the baseline began."""
     judge: str | None = None
-    """The judge whose success rate it is; null in alerts of versions that did not tell, and where none was asked."""
+    """The judge whose success rate it is; null where none was asked."""
     rejected: tuple[RejectedRecord, ...] = ()
     """Rejected records that contributed to the alert, latest first; at most 10."""
 

@@ -33,7 +33,7 @@ class JudgedSentence(Wire):
 
 
 class SentenceFinding(JudgedSentence):
-    """Finding about one sentence of a response, or about the whole response if the granularity is `paragraph`."""
+    """Finding about one sentence of a response."""
 
     mark: Literal[-1, 1]
     """1: consistent. -1: not consistent."""
@@ -41,11 +41,9 @@ class SentenceFinding(JudgedSentence):
     """Degree of support by the reference, 0 to 1; null if the judge answers yes or no only."""
     passage: str | None = None
     """The decisive passage of the reference; null if the judge names none."""
-    converted: Literal["boolean", "asked", "graded", "samples", "opening", "flag"]
+    converted: Literal["boolean", "asked", "graded", "samples"]
     """Source of the mark. `boolean`: the judge's boolean beside the reason. `asked`: a further question about the
-    reason (AMC). `graded`: the judge's grade. `samples`: a mean support by the samples of 0.5 or more is consistent. In
-    verdicts of earlier versions, `opening`: fixed opening words of the reason, and `flag`: the judge's flag for the
-    whole response."""
+    reason (AMC). `graded`: the judge's grade. `samples`: a mean support by the samples of 0.5 or more is consistent."""
     contradicted_by: tuple[PieceFinding, ...] = ()
     """Where the reference was cut into pieces: those that contradict the sentence, also if another one supports it."""
 
@@ -65,10 +63,9 @@ class ConsistencyEvidence(Wire):
 
     type: Literal["consistency"] = "consistency"
     task: str
-    granularity: Literal["sentence", "paragraph"]
-    marks_from: Literal["boolean", "reasons", "flag"]
+    marks_from: Literal["boolean", "reasons"]
     """`boolean`: the judge's own decision on each sentence, AMC where the reason may say something else. `reasons`: AMC
-    for all reasons. `flag` (earlier versions): the judge's own decision about the whole response."""
+    for all reasons."""
     against: Literal["reference", "contexts", "samples"]
     sentences: tuple[SentenceFinding, ...]
     """Those that claim something."""
@@ -80,9 +77,9 @@ class ConsistencyEvidence(Wire):
     """The paper's score: ((sum of marks + alpha) / (entries + beta) + 1) / 2."""
     alpha: int = 0
     beta: int = 0
-    score_is: Literal["graded", "share"] | None = None
+    score_is: Literal["graded", "share"]
     """The meaning of the verdict's `score`. `graded`: made of the sentences' supports, so that it ranks. `share`: the
-    `consistent_share`, as the judge tells no degrees. Null in verdicts of earlier versions."""
+    `consistent_share`, as the judge tells no degrees."""
     threshold: float
     """The response is accepted if `consistent_share` is at least this and the next two are null."""
     accept_from: float | None = None

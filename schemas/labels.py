@@ -27,8 +27,7 @@ class ReviewRequest(Wire):
     config_digest: Name
     """That of the verdict: labels of one configuration say nothing of another."""
     outcome: Literal["accept", "reject"]
-    score: Fraction | None
-    """Null of a verdict of a version that did not tell."""
+    score: Fraction
     stratum: Name
     """Verdicts of one stratum are drawn alike: the outcome, and in it the `low` or the `high` half of the scores."""
     inclusion_probability: Share | None

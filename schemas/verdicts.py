@@ -101,14 +101,14 @@ class Verdict(Wire):
     """Position of the record; null if it did not come from a topic."""
     share: Share = 1.0
     """The share of such records that the routing rule takes which took this one: the verdict stands for 1/share
-    records. Verdicts of versions that did not tell are read as 1."""
+    records."""
     exchanges: tuple[str, ...] = ()
     """Digests of the questions that were asked, by which a recording of the model (`record_to`) has them; empty where
     nothing is recorded."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """The record's metadata under the keys of `records.version_metadata`."""
     occurred_at: Timestamp | None = None
-    """Time when the output was produced, as its record says; null in verdicts of versions that did not tell."""
+    """Time when the output was produced, as its record says; null if it does not say."""
     checked_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
 
     @model_validator(mode="after")

@@ -7,13 +7,13 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from filelock import FileLock, Timeout
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, update
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, OperationalError
 
 from store.tables import METADATA, SCHEMA, WORDS_ON_SQLITE
 
-VERSION: Final = 2
-"""Version of the tables. 2 has those of labels; nothing else changed since 1."""
+VERSION: Final = 1
+"""Version of the tables."""
 
 _SQLITE: Final = {"timeout": 30.0}
 """Others hold a file for a slice of deleting at most, well below a second."""
@@ -41,10 +41,10 @@ class StoreAway(Exception):
 
 
 def open_store(url: str) -> Engine:
-    """Connect, and create what is missing; a store of an earlier version becomes one of this.
+    """Connect, and create what is missing.
 
     Raises:
-        StoreError: a wrong address, a missing package, or a store of a newer version.
+        StoreError: a wrong address, a missing package, or a store of another version.
         StoreAway: the database does not answer, or its disk is full.
     """
     address = _address(url)
@@ -58,12 +58,9 @@ def open_store(url: str) -> Engine:
         engine.dispose()
         wrong = getattr(error.orig, "sqlite_errorname", None) in {"SQLITE_CANTOPEN", "SQLITE_NOTADB"}
         raise (StoreError if wrong else StoreAway)(f"store.url: {address}: {_first_line(error)}") from None
-    if version > VERSION:
+    if version != VERSION:
         engine.dispose()
-        raise StoreError(
-            f"store.url: {address} has tables of version {version}, and this assay knows them up to {VERSION}; upgrade "
-            "it, or name another store"
-        )
+        raise _of_another_version(address, version)
     return engine
 
 
@@ -83,11 +80,19 @@ def open_for_reading(url: str) -> Engine:
     with faults(), engine.connect() as connection:
         is_made = inspect(connection).has_table(SCHEMA.name)
         version = connection.execute(select(SCHEMA.c.version)).scalar() if is_made else None
-    if version is None or version < VERSION:
-        engine.dispose()
-        lacks = "no tables yet" if version is None else f"tables of version {version}, before that of this assay"
-        raise StoreError(f"store.url: {_address(url)} has {lacks}; the archivist of `assay worker` makes them")
-    return engine
+    if version == VERSION:
+        return engine
+    engine.dispose()
+    if version is None:
+        raise StoreError(f"store.url: {_address(url)} has no tables yet; the archivist of `assay worker` makes them")
+    raise _of_another_version(_address(url), version)
+
+
+def _of_another_version(address: URL, version: int) -> StoreError:
+    return StoreError(
+        f"store.url: {address} has tables of version {version}, and this assay has those of version {VERSION}; name "
+        "another store"
+    )
 
 
 @contextlib.contextmanager
@@ -164,9 +169,7 @@ def _created(connection: Connection) -> int:
         for statement in WORDS_ON_SQLITE if connection.dialect.name == "sqlite" else ():
             connection.exec_driver_sql(statement)
         connection.execute(insert(SCHEMA).values(version=VERSION))
-    elif version < VERSION:
-        connection.execute(update(SCHEMA).values(version=VERSION))
-    return VERSION if version is None else max(VERSION, version)
+    return version or VERSION
 
 
 def _engine(address: URL, postgresql: Mapping[str, Any]) -> Engine:

@@ -8,7 +8,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.clients import admin, reader
+from streams.clients import admin
 from streams.errors import StreamError
 from streams.settings import KafkaSettings
 from streams.topics import partitions_of
@@ -52,10 +52,3 @@ async def _offsets(
         else:
             return found
     raise StreamError(f"the offsets of the group {group} cannot be read: {refused!r}") from refused
-
-
-async def end_offsets(kafka: KafkaSettings, topic: str) -> Mapping[int, int]:
-    """The offset behind the last message of each partition; raises as `committed_offsets`."""
-    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
-    async with reader(kafka) as consumer:
-        return {place.partition: end for place, end in (await consumer.end_offsets(places)).items()}

@@ -1,7 +1,7 @@
 """The page: its addresses, and what each of them shows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
@@ -18,17 +18,14 @@ from store.reading import Reader
 from store.reviews import Reviews
 from web import wording
 from web.evidence import aligned, compared, grounding, telling
-from web.exchanges import Exchange
 from web.filters import BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
 from web.people import SHOWN_FROM, FindWorst, People, reach
 from web.rates import HEIGHT, RANGES, WIDTH, rates
 from web.review import LabelSink, ReviewPages
-from web.standing import FindStanding
 from web.texts import LONGEST, as_text, plain, shortened, visible
 
-FindExchanges = Callable[[Verdict], Awaitable[Sequence[Exchange]]]
 """Gives what was asked for a verdict, as far as it was recorded."""
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
@@ -51,15 +48,13 @@ def create_app(
     host: str,
     token: str | None,
     find_record: FindRecord | None = None,
-    find_exchanges: FindExchanges | None = None,
     labels: LabelSink | None = None,
     find_worst: FindWorst | None = None,
-    find_standing: FindStanding | None = None,
 ) -> web.Application:
     """The page over a store. `host` is the address that it is served at; `labels` is where people's answers go."""
     guard = Guard(host, token)
     reviews = Reviews(reader.engine)
-    page = _Page(reader, guard, find_record, find_exchanges, People(reviews, find_worst), find_standing=find_standing)
+    page = _Page(reader, guard, find_record, People(reviews, find_worst))
     review = ReviewPages(reader, reviews, labels, page.answer, page.looked_at)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
@@ -88,17 +83,12 @@ class _Page:
         reader: Reader,
         guard: Guard,
         find_record: FindRecord | None,
-        find_exchanges: FindExchanges | None,
         people: People,
-        *,
-        find_standing: FindStanding | None,
     ) -> None:
         self._reader = reader
         self._people = people
         self._guard = guard
         self._find_record = find_record
-        self._find_exchanges = find_exchanges
-        self._find_standing = find_standing
         self._listeners = 0
         self._static = {name: files("web").joinpath("static", name).read_bytes() for name in _TYPES}
         self._templates = Environment(
@@ -137,13 +127,11 @@ class _Page:
             counts = reader.counts(series, begin, hours=RANGES[hours])
             alerts = [alert for _, alert in reader.alerts(since=begin)]
             found = rates(series, counts, alerts, begin=begin, hours=hours)
-            standing = self._find_standing() if self._find_standing is not None else None
             return {
                 "rates": found,
                 "alerts": alerts,
                 "accounts": reader.accounts(begin),
                 "newest": reader.newest(),
-                "standing": standing,
             }
 
         people = await asyncio.to_thread(self._people.standings)
@@ -176,8 +164,6 @@ class _Page:
             return {"others": others, "improvements": self._reader.improvements(verdict.id)}
 
         more = await asyncio.to_thread(read) | await self.looked_at(verdict)
-        if self._find_exchanges is not None and verdict.exchanges:
-            more |= {"exchanges": await self._find_exchanges(verdict)}
         return self.answer("verdict.html", **more)
 
     async def looked_at(self, verdict: Verdict) -> dict[str, Any]:

@@ -225,7 +225,7 @@ class LabelPartition:
         if known:
             return
         kept.counted_at = self._clock()
-        at = outcome.checked_at or outcome.moment
+        at = outcome.checked_at
         draw = kept.series.count(
             outcome.verdict_id,
             accepted=outcome.accepted,
@@ -254,7 +254,7 @@ class LabelPartition:
                 **key._asdict(),
                 id=content_id("req", [outcome.verdict_id, key.rubric_version, reason]),
                 verdict_id=outcome.verdict_id,
-                record_id=outcome.record_id or outcome.verdict_id,
+                record_id=outcome.record_id,
                 outcome="accept" if outcome.accepted else "reject",
                 score=outcome.score,
                 stratum=draw.stratum,

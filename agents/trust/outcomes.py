@@ -62,12 +62,12 @@ class SeriesOutcome(BaseModel):
     """When the output was produced; when it was checked, where its record did not tell."""
     rejected: RejectedRecord | None
     """The record as alerts show it; None if it was accepted."""
-    record_id: Name | None = None
-    score: Fraction | None = None
-    checked_at: Timestamp | None = None
-    origin: Origin | None = None
-    """Position of the record. This and those above it are absent in outcomes of versions that did not tell."""
-    share: Share = 1.0
+    record_id: Name
+    score: Fraction
+    checked_at: Timestamp
+    origin: Origin | None
+    """Position of the record."""
+    share: Share
     """That of the verdict."""
 
     @classmethod

@@ -37,9 +37,8 @@ class StoredSeries(BaseModel):
     source: str
     model: str
     checker: str
-    applied: int | tuple[int, int]
-    """The offset up to which this series' outcomes are in it. Two of them are of an earlier version, and of the topics
-    of verdicts: of the outcomes none is in it."""
+    applied: int
+    """The offset up to which this series' outcomes are in it."""
     counted_at: float
     """When its last verdict was counted, in seconds since 1970."""
     anew: int
@@ -140,12 +139,11 @@ class PartitionState:
                 detail = f"{error.error_count()} fault(s)" if isinstance(error, ValidationError) else str(error)
                 _log.error("a series' state cannot be read, it begins anew", key=_readable(key), detail=detail)
                 continue
-            mark = stored.applied if isinstance(stored.applied, int) else end + 1
-            watched = Watched(series, mark, stored.counted_at, stored.anew, list(stored.pending))
+            watched = Watched(series, stored.applied, stored.counted_at, stored.anew, list(stored.pending))
             if stored.series.digest != series.plan.digest:
                 _log.warning("a series begins anew, as its settings changed", **series.key._asdict())
                 self._changed[series.key] = None
-            if mark > end:
+            if stored.applied > end:
                 # Offsets begin anew with a topic that was made anew: nothing on it is counted yet.
                 _log.warning("a series goes on with a topic made anew", **series.key._asdict())
                 watched.applied = 0

@@ -14,7 +14,7 @@ from checkers.intervals import wilson
 from models.local.settings import TOLD, is_bundled
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
 
-_VERSION: Final = 3
+_VERSION: Final = 1
 """The version of the kept state; raised when a change makes an older state mean something else."""
 
 _MOST: Final = 6
@@ -43,27 +43,26 @@ class Plan(NamedTuple):
             settings.smallest_drop,
             entry.rate,
             entry.tolerance,
-            0,  # What was once counted up; without it all series would begin anew.
             LEARN_AT_LEAST if entry.rate is None else None,
         ]
         return cls(entry.rate, entry.tolerance, digest(content)[:16])
 
 
 class SeriesState(BaseModel):
-    """The stored state of a series; what earlier versions stored besides is passed over, and its digest is another."""
+    """The stored state of a series."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     digest: str
     runs: int
     counted: int
     alert: Alert | None
     """The drop that goes on."""
-    version: dict[str, str] | None = None
-    watches: tuple[tuple[str, WatchState], ...] = ()
-    given_for: str = ""
-    dropped: str = ""
-    without: int = 0
+    version: dict[str, str] | None
+    watches: tuple[tuple[str, WatchState], ...]
+    given_for: str
+    dropped: str
+    without: int
 
 
 class Series:

@@ -31,7 +31,6 @@ async def _serve(loaded: Configuration, given: dict[str, Any]) -> None:
     from pydantic import ValidationError
 
     from assay.page import served_page
-    from assay.standing import StandingWatch
 
     try:
         page = type(loaded.ui).model_validate(dict(loaded.ui) | given)
@@ -40,8 +39,6 @@ async def _serve(loaded: Configuration, given: dict[str, Any]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    recordings = [one.record_to for one in (loaded.judge, *loaded.subjects.values()) if one.record_to is not None]
-    watched = StandingWatch(loaded)
-    async with served_page(loaded.store, page, loaded.streams, recordings=recordings, watched=watched) as address:
+    async with served_page(loaded.store, page, loaded.streams) as address:
         click.echo(f"The page is at {address} until Ctrl-C.")
         await ended.wait()

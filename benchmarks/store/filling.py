@@ -105,11 +105,11 @@ def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:
     )
     evidence = ConsistencyEvidence(
         task="answer",
-        granularity="sentence",
         marks_from="boolean",
         against="contexts",
         sentences=sentences,
         consistent_share=1.0,
+        score_is="graded",
         threshold=1.0,
     )
     return Verdict(

@@ -91,7 +91,6 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         asked = (record.effective_task, *(() if self._converter is None else (CONVERT,)))
         evidence = ConsistencyEvidence(
             task=record.effective_task,
-            granularity="sentence",
             marks_from=self.settings.marks_from,
             against=source.against,
             sentences=claims,

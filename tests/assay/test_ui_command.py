@@ -1,12 +1,10 @@
 """`assay ui`: it serves the page until Ctrl-C, and says in a line why it does not."""
 
 import contextlib
-import json
 import re
 import signal
 import subprocess
 import sys
-import urllib.request
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -50,24 +48,6 @@ def test_it_serves_until_ctrl_c_and_ends_quietly(tmp_path: Path, url: str):
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, stderr) == (0, "", "")
-
-
-def test_it_shows_what_the_configured_recording_has(tmp_path: Path):
-    url, recording = f"sqlite:///{tmp_path / 'verdicts.db'}", tmp_path / "exchanges.jsonl"
-    store = PageStore(url)
-    store.keep([sample("sup-02", id="ver-1", exchanges=["d1"])])
-    store.close()
-    line = {"type": "answer", "judge": "openai/j", "task": "t", "digest": "d1", "reply": "a reply of long ago"}
-    recording.write_text(json.dumps(line) + "\n")
-    command = [sys.executable, "-m", "assay", "ui", "--port", "0"]
-    variables = environment(ASSAY_STORE__URL=url, ASSAY_JUDGE__RECORD_TO=str(recording))
-    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=-1, text=True) as process:
-        assert process.stdout
-        (address,) = re.findall(r"http://\S+", process.stdout.readline())
-        with urllib.request.urlopen(f"{address}verdicts/ver-1", timeout=30) as answer:  # noqa: S310 - our own
-            shown = answer.read().decode()
-        process.send_signal(signal.SIGINT)
-    assert "a reply of long ago" in shown
 
 
 @pytest.mark.parametrize(

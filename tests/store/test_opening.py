@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import update
 
-from store.opening import StoreAway, StoreError, open_store, sole_archivist
+from store.opening import StoreAway, StoreError, open_for_reading, open_store, sole_archivist
 from store.settings import StoreSettings
 from store.tables import SCHEMA
 from tests.support.ports import free_port
@@ -29,11 +29,13 @@ class OpeningPromises:
         open_store(stored.url).dispose()
         assert stored.rows(SCHEMA) == before
 
-    def test_a_store_of_a_newer_version_is_refused(self, stored: Stored):
+    def test_a_store_of_another_version_is_refused(self, stored: Stored):
         with stored.engine.begin() as connection:
             connection.execute(update(SCHEMA).values(version=9))
-        with pytest.raises(StoreError, match="has tables of version 9, and this assay knows them up to 2; upgrade it"):
+        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 1"):
             open_store(stored.url)
+        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 1"):
+            open_for_reading(stored.url)
 
 
 class TestSqlite(OpeningPromises):

@@ -6,14 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, insert, update
+from sqlalchemy import insert, update
 
 from schemas import Label, ReviewRequest, standing
-from store.opening import StoreError, open_for_reading, open_store
 from store.retention import prune
 from store.reviews import Reviews
 from store.settings import StoreSettings
-from store.tables import CALIBRATIONS, LABELS, METADATA, PROGRESS, REVIEW_REQUESTS, SCHEMA, VERDICTS
+from store.tables import CALIBRATIONS, LABELS, REVIEW_REQUESTS, VERDICTS
 from store.writing import label_key
 from tests.support.labels import CALIBRATION, REQUEST
 from tests.support.stored import Stored
@@ -122,21 +121,6 @@ class ReviewPromises:
         while prune(stored.engine, StoreSettings(days=1)):
             pass
         assert stored.number(LABELS) == 0
-
-    def test_a_store_of_the_version_before_is_taken_over_with_all_that_it_has(self, stored: Stored):
-        stored.keep([verdict(0, True)])
-        with stored.engine.begin() as connection:
-            METADATA.drop_all(connection, [CALIBRATIONS, LABELS, REVIEW_REQUESTS])
-            connection.execute(delete(SCHEMA))
-            connection.execute(insert(SCHEMA).values(version=1))
-        with pytest.raises(StoreError, match="tables of version 1, before that of this assay; the archivist"):
-            open_for_reading(stored.url)
-        open_store(stored.url).dispose()
-        assert stored.rows(SCHEMA) == [{"version": 2}]
-        stored.keep([asked(0)])
-        assert self.open_to(stored, "ada") == [0]
-        assert stored.number(VERDICTS) == 1
-        assert [row["next_offset"] for row in stored.rows(PROGRESS)] == [2]
 
     def open_to(self, stored: Stored, annotator: str, **options: Any) -> list[int]:
         found = Reviews(stored.engine).open_to(annotator, NOW, **{"limit": 100} | options)

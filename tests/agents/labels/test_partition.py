@@ -238,17 +238,6 @@ def test_what_is_no_outcome_and_what_tells_no_configuration_is_passed_over():
     assert running.state.behind[TOPICS.outcomes] == 4
 
 
-def test_an_outcome_of_a_version_that_told_no_score_is_asked_about():
-    topic = Topic()
-    (sent,) = verdicts(1)
-    told = json.loads(outcome_message(sent, TOPICS).value or b"")
-    for name in ("record_id", "score", "checked_at", "origin"):
-        del told[name]
-    topic._put(TOPICS.outcomes, json.dumps(told).encode())
-    (request, *_) = fed(Running(), topic.records).asked
-    assert (request.record_id, request.score, request.origin) == (sent.id, None, None)
-
-
 def test_another_configuration_of_a_checker_begins_anew():
     topic = Topic()
     for number in range(20):

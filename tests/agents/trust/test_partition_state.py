@@ -1,6 +1,5 @@
 """The series of one partition: what is written down of them, and what is forgotten."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,36 +86,6 @@ class TestWriting:
         assert third.counted() == {"m": 500}
         (watched,) = third.state.watched.values()
         assert watched.series.dropped
-
-    def test_what_an_earlier_version_wrote_begins_anew_and_its_alerts_still_go_out(self):
-        first = Shared()
-        first.count(*stream([(300, 0.9), (200, 0.3)]))
-        (alert,) = first.state.pending()
-        ((key, value),) = _kept(first).items()
-        old = json.loads(value)
-        for name in ("watches", "version", "given_for", "dropped", "without"):
-            del old["series"][name]
-        old["series"] |= {"digest": "of before", "baseline": None, "test": {}, "slot": 0, "earlier": []}
-        second = Shared()
-        second.state.restore({key: json.dumps(old).encode()}, 10_000)
-        assert second.state.pending() == [alert]
-        assert second.counted() == {"m": 0}
-        # Ids of alerts are not used again.
-        (watched,) = second.state.watched.values()
-        assert watched.series.runs == 1
-
-    def test_what_a_version_wrote_that_read_the_topics_of_verdicts_goes_on_with_the_outcomes(self):
-        first = Shared()
-        first.count(*stream([(300, 0.9)]))
-        ((key, value),) = _kept(first).items()
-        old = json.loads(value) | {"applied": [270, 30]}
-        second = Shared()
-        second.state.restore({key: json.dumps(old).encode()}, 10)
-        second.count(*stream([(50, 0.9)], model="m"))
-        assert second.counted() == {"m": 350}
-        # What that version wrote had come farther, and must not be taken for the newest.
-        (watched,) = second.state.watched.values()
-        assert watched.progress > (old["anew"], sum(old["applied"]))
 
     def test_a_verdict_that_comes_again_counts_once_whatever_it_says_then(self):
         shared = Shared()

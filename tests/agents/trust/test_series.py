@@ -232,13 +232,6 @@ class TestVersions:
         assert len(series.state().watches) == 6
         assert series.counted == 60
 
-    def test_a_state_of_before_is_read_and_begins_anew(self):
-        kept = Series(KEY, FIXED).state().model_dump()
-        old = {name: kept[name] for name in ("alert", "counted")}
-        old |= {"digest": "of before", "runs": 3, "baseline": {"verdicts": 60}, "test": {}, "slot": 3, "stragglers": 2}
-        series = Series.from_state(KEY, SeriesState.model_validate(old), FIXED)
-        assert (series.counted, series.runs) == (0, 3)
-
 
 class TestWeeks:
     def test_the_first_week_says_that_it_could_be_the_time_of_day_and_later_ones_know(self):

@@ -102,23 +102,6 @@ async def test_without_probabilities_the_score_is_a_share(checker_of: MakeChecke
     assert [found.support for found in _evidence(verdict).sentences] == [None, None]
 
 
-def test_verdicts_of_earlier_versions_can_still_be_read() -> None:
-    finding = {"text": "Yes.", "start": 0, "end": 4, "mark": 1, "reason": "It says so.", "converted": "opening"}
-    stored = {
-        "task": "summary",
-        "granularity": "sentence",
-        "marks_from": "flag",
-        "against": "reference",
-        "sentences": [finding, {**finding, "converted": "flag"}],
-        "consistent_share": 1.0,
-        "threshold": 1.0,
-        "calls_saved": 1,
-    }
-    read = ConsistencyEvidence.model_validate(stored)
-    assert [found.converted for found in read.sentences] == ["opening", "flag"]
-    assert (read.score_is, read.sentences[0].contradicted_by) == (None, ())
-
-
 async def test_a_response_that_is_accepted_may_have_a_lower_score_than_one_that_is_rejected(
     checker_of: MakeChecker, stub: StubEndpoint
 ) -> None:

@@ -18,7 +18,7 @@ responses = st.lists(
 
 def findings_of(response: str) -> list[SentenceFinding]:
     return [
-        SentenceFinding(text=one.text, start=one.start, end=one.end, mark=-1, reason="no", converted="opening")
+        SentenceFinding(text=one.text, start=one.start, end=one.end, mark=-1, reason="no", converted="boolean")
         for one in split_sentences(response)
     ]
 
