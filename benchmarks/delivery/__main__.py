@@ -1,6 +1,7 @@
 """Delivery and throughput on Apache Kafka.
 
-    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow,faults,sustained]
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow,rough,
+                                         one-subject,faults,sustained]
                                   [--records N] [--rounds N] [--calls N] [--answered N]
                                   [--faults N] [--seed N] [--resume FOLDER] [--minutes N] [--rate N]
 
@@ -23,6 +24,13 @@ load. The bounds are the parts of that commit's processor time, and 100 ms for 9
 ones never; alone, and with long ones among them. All is as it is by default: a question has 20 s. The bound is the
 share of the pace alone.
 
+`rough`: the pace of two workers with a judge that answers any number at once, and of 1,000 requests refuses 10 as too
+many, fails on 10, leaves 3 without an answer for 40 s and answers 7 with rubbish; in turns with the same judge without
+faults. The bound is the share of that pace, of the first 95% of the records.
+
+`one-subject`: records of one application and model with 1, 2 and 4 workers, with a checker that waits and with one that
+computes. The bounds are the multiples of one worker's rate, where it waits.
+
 `faults`: two workers, the trust monitor and an archivist with a store in SQLite, on three brokers, with a judge behind
 an endpoint. Faults of all kinds, some 2 s apart and several at once: whoever it is, is killed, frozen, restarted or cut
 off, the judge is slow, down or talks rubbish, the archivist's disk is full, clocks jump by up to 50 minutes. Then every
@@ -37,7 +45,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.delivery import cost, faults, slow, throughput
+from benchmarks.delivery import cost, faults, one_subject, rough, slow, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
@@ -50,6 +58,8 @@ PARTS = {name: _promise(name) for name in SCENARIOS} | {
     "throughput": Part(lambda options: throughput.measure(options.records, options.rounds, options.calls)),
     "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
     "slow": Part(lambda options: slow.measure(options.answered)),
+    "rough": Part(lambda options: rough.measure(options.answered, options.rounds)),
+    "one-subject": Part(lambda _: one_subject.measure()),
     "faults": Part(lambda options: faults.endure(options.faults, options.seed, options.resume)),
     "sustained": Part(lambda options: faults.sustain(options.minutes, options.seed, options.rate)),
 }
@@ -60,7 +70,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--records", type=int, default=20_000, help="of each run without a judge; 0: none (default: %(default)s)"
     )
     parser.add_argument("--rounds", type=int, default=3, help="runs without a judge (default: %(default)s)")
-    parser.add_argument("--answered", type=int, default=3_000, help="records of the part slow that are answered")
+    parser.add_argument(
+        "--answered",
+        type=int,
+        default=3_000,
+        help="records of the part slow that are answered, or of a run of rough",
+    )
     parser.add_argument("--faults", type=int, default=1000, help="of the part faults (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=7, help="of the faults (default: %(default)s)")
     parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a run of the part faults")

@@ -168,7 +168,7 @@ async def test_a_rate_limit_lets_those_under_way_finish(oracle: MeteredModel, st
 
     under_way = asyncio.create_task(oracle.ask(question("First.")))
     await until_asked(stub)
-    with pytest.raises(ModelUnavailable, match="asked for a pause") as failure:
+    with pytest.raises(ModelUnavailable, match="status 429") as failure:
         await oracle.ask(question("Second."))
 
     assert 55 < failure.value.retry_after <= 60

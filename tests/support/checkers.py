@@ -60,6 +60,19 @@ class Sleep(Accept):
         await asyncio.sleep(self._seconds * random.uniform(1 - self._spread, 1 + self._spread))
 
 
+class Computes(Accept):
+    """Takes `seconds` of processor time for a record."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("computing")
+        self._seconds = seconds
+
+    async def _work(self, record: Envelope) -> None:
+        end = time.thread_time() + self._seconds
+        while time.thread_time() < end:
+            pass
+
+
 class Waits(Accept):
     """Waits, for a record whose response is the path of a file, until that is gone."""
 
@@ -191,5 +204,6 @@ CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
     "accept": Accept,
     "sleep": Sleep,
     "waiting": Waits,
+    "computing": Computes,
     "asking": asking,
 }

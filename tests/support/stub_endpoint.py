@@ -308,6 +308,7 @@ def main() -> None:
         help="module:function that makes the reply's text",
     )
     parser.add_argument("--never-longer-than", type=int, help="characters of a request's messages that are answered")
+    parser.add_argument("--script", help="module:function that makes the act with a request")
     options = parser.parse_args()
     # A loop in C where there is one: the stub shares its processor with what is measured.
     with contextlib.suppress(ImportError):
@@ -317,6 +318,8 @@ def main() -> None:
     stub = StubEndpoint(port=options.port, delay=options.delay, limit=options.limit, answer=_named(options.answer))
     if options.never_longer_than:
         stub.play(never_longer_than(options.never_longer_than))
+    if options.script:
+        stub.play(_named(options.script))
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_run(stub))
 
