@@ -10,6 +10,7 @@ from tests.models.asking import question, until_answered
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
+from tests.support.waiting import until
 
 
 async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
@@ -52,3 +53,19 @@ async def test_one_question_that_always_fails_does_not_stop_the_others(
     failed = [ending for ending in endings if isinstance(ending, BaseException)]
     assert len(failed) == 1
     assert isinstance(failed[0], ModelFailed)
+
+
+async def test_a_question_that_is_refused_while_others_are_answered_opens_nothing(
+    oracle_of: MakeModel, stub: StubEndpoint
+) -> None:
+    states: list[BreakerState] = []
+    oracle = oracle_of(hooks={"on_breaker": states.append})
+    stub.play([stubs.good(delay=0.1), stubs.status(401, delay=0.3)])
+    answered = asyncio.create_task(oracle.ask(question("First.")))
+    await until(lambda: len(stub.requests) == 1)
+    with pytest.raises(ModelUnavailable) as failure:
+        await oracle.ask(question("Second."))
+    await answered
+    assert failure.value.suspect
+    await oracle.ask(question("Third."))
+    assert states == []
