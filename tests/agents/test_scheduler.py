@@ -39,9 +39,10 @@ class SchedulerPromises:
         ended = time.time()
         records = await made(place.checked(), 12)
         for model in source.models:
-            found = numbers(records, model)
+            # They are spread over the partitions, so they are read in any order.
+            found = sorted(numbers(records, model))
             assert len(found) >= 4
-            assert found == sorted(set(found))
+            assert len(found) == len(set(found))
             assert begun / 0.1 - 1 < found[0] <= found[-1] <= ended / 0.1
         assert len({record.id for record in records}) == len(records)
 

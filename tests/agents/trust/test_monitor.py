@@ -28,7 +28,7 @@ from streams.topics import partitions_of
 from tests.support.checkers import Accept, RejectsNo
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
-from tests.support.traffic import collect, put, record
+from tests.support.traffic import collect, first_of, put, record
 from tests.support.trust_verdicts import (
     FIXED,
     kept,
@@ -171,6 +171,7 @@ class TestOnApacheKafka(MonitorPromises):
         assert len(await read_all(place.servers, settings.topics.outcomes)) == 10
         async with worker_here([Accept()], raw):
             seen = await collect(place.servers, settings.topics, records=50, settle=0.3)
+            await first_of(place.servers, settings.topics.outcomes, 50)
         assert not seen.clashes
         async with monitor_here(raw) as monitor:
             await monitor.wait_for("assay_trust_verdicts_total", 50, checker="accept", outcome="accept")
