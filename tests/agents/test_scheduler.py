@@ -16,9 +16,9 @@ from tests.support.workers import agents_here
 
 
 def numbers(records: list[Generation], model: str = "m") -> list[int]:
-    """The numbers of a subject's records, in their order."""
+    """The numbers of a subject's records, sorted: they are spread over the partitions, and read in any order."""
     named = (record.response.split() for record in records)
-    return [int(number) for name, number in named if name == model]
+    return sorted(int(number) for name, number in named if name == model)
 
 
 class SchedulerPromises:
@@ -39,8 +39,7 @@ class SchedulerPromises:
         ended = time.time()
         records = await made(place.checked(), 12)
         for model in source.models:
-            # They are spread over the partitions, so they are read in any order.
-            found = sorted(numbers(records, model))
+            found = numbers(records, model)
             assert len(found) >= 4
             assert len(found) == len(set(found))
             assert begun / 0.1 - 1 < found[0] <= found[-1] <= ended / 0.1

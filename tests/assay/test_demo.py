@@ -25,7 +25,7 @@ EXPLAINED = {
     "consistency": r"^REJECT .*\n +says: +“.+\n(.*\n)*? +fault: .+\n",
     "retrieval": r"^REJECT .*\n +query: +“.+\n(.*\n)*? +match: +“.+\n(.*\n)*? +fault: .+\n",
     "extraction, accepted": r"^ACCEPT .*\n(?: {9}.+\n)*? {9}replaced: .+ → .+\n(?: {9}.+\n)*? {9}asked: +“.+\n",
-    "extraction, rejected": r"^REJECT .*\n(?: {9}.+\n)*? {9}asked: +“.+\n(?: {9}.+\n)*? {9}fault: +“.+”, or",
+    "extraction, rejected": r"^REJECT .*\n(?: {9}.+\n)*? {9}asked: +“.+\n(?: {9}.+\n)*? {9}fault: +“.+\n",
     "equivalence": r"^REJECT .*\n(?: {9}.+\n)*? {9}phrases of .*sentence.*\n",
 }
 UPDATE = ROOT / "examples" / "model_update.jsonl"
