@@ -296,7 +296,8 @@ class Delivery:
         `keep`: how much of the message a dead letter is to hold that goes instead of an answer that is too large, and
         how much one instead of that letter: one that no broker takes would end every worker that meets the message.
         """
-        await self._be_member()
+        if not self._consumer.is_member():
+            await self._be_member()
         try:
             await self._publisher.send(answer, partial(self._acknowledged, incoming, slot, keep))
         except TooLarge as error:

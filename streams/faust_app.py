@@ -93,7 +93,7 @@ class _Consumer(driver.Consumer):
         """By partition the offset behind the last record acknowledged, where that is to be committed; and since when
         those from there on may have been answered."""
         self.notes: dict[TP, str] = {}
-        self._assigned_at = -math.inf
+        self._assigned_at = self._member_until = -math.inf
         self._seeking = asyncio.Lock()
         self._sought: Mapping[TP, int | None] = {}
         """The committed offsets of the partitions that were sought last."""
@@ -107,9 +107,13 @@ class _Consumer(driver.Consumer):
 
     def is_member(self) -> bool:
         """True unless the group may have given this member's partitions to others, as it was not heard for too long."""
-        heard_at: float = max(self._assigned_at, self._thread._ensure_consumer().heard_at)  # noqa: SLF001
-        session: float = cast("GroupApp", self.app).settings.delivery.session_timeout_seconds
-        return time.monotonic() - heard_at < session
+        # Asked for every answer: only where it may be no member any more is the other thread's client looked at.
+        now = time.monotonic()
+        if now >= self._member_until:
+            heard_at: float = max(self._assigned_at, self._thread._ensure_consumer().heard_at)  # noqa: SLF001
+            session: float = cast("GroupApp", self.app).settings.delivery.session_timeout_seconds
+            self._member_until = heard_at + session
+        return now < self._member_until
 
     async def taken_over(self) -> Mapping[TP, Committed]:
         """Where the group's commits stand in the assigned partitions.

@@ -128,7 +128,7 @@ def read_note(note: str) -> float | None:
 
 
 def _marked(message: Outgoing, place: bytes) -> Outgoing:
-    message.headers = [*message.headers, (ANSWERS, place)]
+    message.headers.append((ANSWERS, place))
     if (then := message.then) is not None:
         message.then = lambda at: _marked(then(at), place)
     return message
