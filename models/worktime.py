@@ -4,6 +4,7 @@ Whoever makes a question wait, or works on it, says so by a `Phase`; it concerns
 """
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar, Token
@@ -129,6 +130,35 @@ class WaitsTold(_Work):
         self.end()
         if self._waits:
             self._told(False)
+
+
+class WorkClock(_Work):
+    """Measures the time of the work within, without that in which nothing but waiting was left of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = time.perf_counter()
+        self._stopped: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Up to now."""
+        return (time.perf_counter() if self._stopped is None else self._stopped) - self._begun
+
+    def changed(self) -> None:
+        if self.only_waits and self._stopped is None:
+            self._stopped = time.perf_counter()
+        elif not self.only_waits and self._stopped is not None:
+            self._begun += time.perf_counter() - self._stopped
+            self._stopped = None
+
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.end()
 
 
 class WorkLimit(_Work):
