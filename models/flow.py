@@ -231,7 +231,10 @@ class Flow:
                 except Transient as fault:
                     pause = await self._failed(fault, run)
                 except EndpointMisconfigured as wrong:
-                    self._trip(wrong.detail)
+                    # A gateway may refuse one question while others are answered.
+                    run.suspect = self._answered_at >= run.started
+                    if not run.suspect:
+                        self._trip(wrong.detail)
                     pause, misconfigured = MAX_RETRY_AFTER, self._misconfigured
                     raise ModelUnavailable(wrong.detail, retry_after=pause, misconfigured=misconfigured) from None
                 except Refused:

@@ -19,7 +19,7 @@ from tests.support.traffic import collect, record
 _GOALS = {2: 1.9, 4: 3.6}
 """Times the rate of one worker, where the checker waits."""
 
-_AT_ONCE = 4
+_AT_ONCE = 2
 """Records of a worker under way at once: so few that the checker's wait limits it, and not the two cores."""
 
 _PARTITIONS = 24

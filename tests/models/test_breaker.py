@@ -12,6 +12,7 @@ from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
+from tests.support.waiting import until
 
 
 async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
@@ -77,4 +78,22 @@ async def test_it_stays_closed_for_one_question_without_an_answer_while_others_h
 
     assert getattr(lost.exception(), "cause", None) == "judge_slow"
     assert number > 4
+    assert states == []
+
+
+async def test_a_question_that_is_refused_while_others_are_answered_opens_nothing(
+    oracle_of: MakeModel, stub: StubEndpoint
+) -> None:
+    states: list[BreakerState] = []
+    oracle = oracle_of(hooks={"on_breaker": states.append})
+    # Alone, as what the first question learns is waited for.
+    await oracle.ask(question("Alone."))
+    stub.play([stubs.good(delay=0.1), stubs.status(401, delay=0.3)])
+    answered = asyncio.create_task(oracle.ask(question("First.")))
+    await until(lambda: len(stub.requests) == 2)
+    with pytest.raises(ModelUnavailable) as failure:
+        await oracle.ask(question("Second."))
+    await answered
+    assert failure.value.suspect
+    await oracle.ask(question("Third."))
     assert states == []

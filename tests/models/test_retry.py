@@ -162,6 +162,34 @@ async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: Metere
     assert min(others) - first >= 0.4
 
 
+async def test_a_429_among_answers_makes_its_own_question_wait_and_no_other(
+    oracle: MeteredModel, stub: StubEndpoint
+) -> None:
+    await ask_often(oracle, 5)
+    stub.play([stubs.status(429, retry_after="60")])
+    with pytest.raises(ModelUnavailable, match="status 429") as failure:
+        await oracle.ask(question("Refused."))
+    assert failure.value.retry_after >= 60
+    await ask_often(oracle, 5, first=5)
+
+
+async def test_429s_close_to_each_other_make_everybody_wait(oracle: MeteredModel, stub: StubEndpoint) -> None:
+    await ask_often(oracle, 5)
+    stub.play([stubs.status(429, retry_after="60")] * 2)
+    for text in ("First.", "Second."):
+        with pytest.raises(ModelUnavailable):
+            await oracle.ask(question(text))
+    asked = len(stub.requests)
+    with pytest.raises(ModelUnavailable, match="asked for a pause"):
+        await oracle.ask(question("Third."))
+    assert len(stub.requests) == asked
+
+
+async def ask_often(oracle: MeteredModel, times: int, *, first: int = 0) -> None:
+    for number in range(first, first + times):
+        await oracle.ask(question(f"Number {number}."))
+
+
 async def test_a_rate_limit_lets_those_under_way_finish(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.delay = 0.2
     stub.play([stubs.good(), stubs.status(429, delay=0.0, retry_after="60")])

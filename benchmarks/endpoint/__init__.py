@@ -1,0 +1,1 @@
+"""A judge behind an endpoint, asked in several forms about the same rows."""

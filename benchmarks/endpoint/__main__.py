@@ -1,0 +1,136 @@
+"""A model behind an endpoint as a judge, in several forms, and the bundled judge, on the same rows.
+
+    python -m benchmarks.endpoint --base-url URL --model NAME [--data FOLDER] [--rows N] [--forms short,list,...]
+
+Balanced accuracy and AUROC count an abstention as one half; the interval is 95% by a bootstrap over passages. *New* are
+the tokens that the endpoint had to read, those it had cached not counted (of `paper` all). Results
+are kept in --keep by form and row: a run that was broken off goes on where it stopped.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from assay.cli.front_door import CannotRun
+from benchmarks.endpoint.asking import Endpoint, Kept, Spent
+from benchmarks.endpoint.forms import OPEN, Checked, Form, Listed, Short, Worded, controls
+from benchmarks.endpoint.rows import Row, row_sets
+from benchmarks.tables import table
+
+FORMS = ("short", "list", "paper", "wording", "bundled")
+HEADS = ["set", "form", "rows", "balanced", "AUROC", "95%", "abstained", "calls", "new", "written", "seconds"]
+RESAMPLES = 2000
+
+Result = tuple[float | None, Spent]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.endpoint", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--base-url", required=True, help="of the API, up to what stands before /chat/completions")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the public data sets")
+    parser.add_argument("--wording", type=Path, metavar="FILE", help="another prompt, such as MiniCheck's")
+    parser.add_argument("--rows", type=int, default=30, help="of each public set at most (default: %(default)s)")
+    parser.add_argument("--forms", default=",".join(FORMS), help="(default: %(default)s)")
+    parser.add_argument("--sets", help="names of sets, or their beginnings (default: all)")
+    parser.add_argument("--keep", type=Path, default=Path("out/endpoint.jsonl"), help="(default: %(default)s)")
+    options = parser.parse_args()
+    kept = Kept(options.keep)
+    try:
+        chosen = _forms(options, kept)
+        sets = {"self-test": controls("test"), **row_sets(options.data, options.rows)}
+        prefixes = tuple((options.sets or "").split(";"))
+        lines = []
+        for name, rows in sets.items():
+            if name.startswith(prefixes):
+                for form, asked in chosen.items():
+                    lines.append([name, form, *_figures(rows, _results(form, asked, rows, options.model, kept))])
+                    print(" ".join(map(str, lines[-1])), file=sys.stderr, flush=True)
+    except CannotRun as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(table(HEADS, lines))
+    return 0
+
+
+def _forms(options: argparse.Namespace, kept: Kept) -> dict[str, Form]:
+    endpoint = Endpoint(options.base_url, options.model)
+    patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
+    address = {"backend": "openai", "base_url": options.base_url, "model": options.model, **patient}
+    forms: dict[str, Form] = {}
+    for name in options.forms.split(","):
+        if name == "short":
+            short = Short(endpoint)
+            short.calibrate(kept)
+            forms[name] = short
+        elif name == "list":
+            forms[name] = Listed(endpoint)
+        elif name == "wording":
+            if options.wording:
+                forms[name] = Worded(endpoint, options.wording.read_text(encoding="utf-8").strip())
+        elif name == "paper":
+            forms[name] = Checked(address, marks_from="reasons")
+        elif name == "bundled":
+            forms[name] = Checked({"backend": "local"})
+        else:
+            raise CannotRun(f"there is no form {name}; there are {', '.join(FORMS)}")
+    return forms
+
+
+def _results(name: str, form: Form, rows: Sequence[Row], model: str, kept: Kept) -> list[Result]:
+    results: list[Result] = []
+    for row in rows:
+        key = f"{name} {form.version} {model} {row.id}"
+        values = kept.get(key)
+        if values is None:
+            spent = Spent()
+            support = form.judge(row, spent)
+            values = kept.put(
+                key, [-1.0 if support is None else support, spent.calls, spent.new, spent.written, spent.seconds]
+            )
+        support, calls, new, written, seconds = values
+        results.append((None if support < 0 else support, Spent(int(calls), int(new), int(written), seconds)))
+    return results
+
+
+def _figures(rows: Sequence[Row], results: Sequence[Result]) -> list[object]:
+    good = np.array([row.good for row in rows])
+    scores = np.array([OPEN if support is None else support for support, _ in results])
+    open_ = np.array([support is None for support, _ in results])
+    right = np.where(open_, 0.5, (scores >= OPEN) == good)
+    spent = [one for _, one in results]
+    return [
+        len(rows),
+        float(right[good].mean() + right[~good].mean()) / 2,
+        float(roc_auc_score(good, scores)),
+        _interval([row.passages for row in rows], good, scores),
+        int(open_.sum()),
+        round(fmean(one.calls for one in spent), 1),
+        round(fmean(one.new for one in spent)),
+        round(fmean(one.written for one in spent), 1),
+        round(fmean(one.seconds for one in spent), 1),
+    ]
+
+
+def _interval(passages: Sequence[str], good: np.ndarray, scores: np.ndarray) -> str:
+    """Of the AUROC, drawing passages with all that was asked about them."""
+    groups = [np.flatnonzero([one == text for one in passages]) for text in dict.fromkeys(passages)]
+    draws = np.random.default_rng(1)
+    found = []
+    for _ in range(RESAMPLES):
+        drawn = np.concatenate([groups[place] for place in draws.integers(len(groups), size=len(groups))])
+        if 0 < good[drawn].sum() < len(drawn):
+            found.append(roc_auc_score(good[drawn], scores[drawn]))
+    low, high = np.quantile(found, (0.025, 0.975))
+    return f"{low:.2f} to {high:.2f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
