@@ -57,10 +57,10 @@ class _Work(ABC):
         """True while its time does not run."""
         return self._questions > 0 and not self._asked
 
-    def begin(self) -> None:
+    def __enter__(self) -> None:
         self._token = _WORK.set((*_WORK.get(), self))
 
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended = True
         if self._token is not None:
             _WORK.reset(self._token)
@@ -94,9 +94,7 @@ class Phase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
 
@@ -121,13 +119,8 @@ class WaitsTold(_Work):
             self._waits = not self._waits
             self._told(self._waits)
 
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.end()
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
         if self._waits:
             self._told(False)
 
@@ -151,14 +144,6 @@ class WorkClock(_Work):
         elif not self.only_waits and self._stopped is not None:
             self._begun += time.perf_counter() - self._stopped
             self._stopped = None
-
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.end()
 
 
 class WorkLimit(_Work):
@@ -185,13 +170,13 @@ class WorkLimit(_Work):
 
     async def __aenter__(self) -> asyncio.Timeout:
         await self._timeout.__aenter__()
-        self.begin()
+        self.__enter__()
         return self._timeout
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.end()
+        self.__exit__()
         await self._timeout.__aexit__(kind, error, traceback)
 
 
