@@ -48,7 +48,7 @@ class CheckerSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     # Two questions, one after the other, with the retries of each.
-    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
+    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 150.0
     """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
     model that is being loaded, for a free place, in a queue."""
 

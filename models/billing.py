@@ -1,11 +1,11 @@
 """The cost of asking: booked once, by the meter around every model, onto the bill of whatever is under way."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from models.worktime import WorkClock
 from schemas import Usage
 
 
@@ -16,12 +16,12 @@ class Bill:
     recorded: list[str] = field(default_factory=list)
     """Digests of the questions that a recording has."""
     _booked: list[Usage] = field(default_factory=list)
-    _begun: float = field(default_factory=time.perf_counter)
+    clock: WorkClock = field(default_factory=WorkClock)
 
     @property
     def usage(self) -> Usage:
-        """The sum up to now; `seconds` is the time since the bill was opened."""
-        return Usage.total(self._booked, seconds=round(time.perf_counter() - self._begun, 6))
+        """The sum up to now; `seconds` is the time since the bill was opened, but for what was only waited."""
+        return Usage.total(self._booked, seconds=round(self.clock.seconds, 6))
 
     def book(self, usage: Usage) -> None:
         self._booked.append(usage)
@@ -39,7 +39,8 @@ def billed() -> Iterator[Bill]:
     bill = Bill()
     token = _OPEN.set((*_OPEN.get(), bill))
     try:
-        yield bill
+        with bill.clock:
+            yield bill
     finally:
         _OPEN.reset(token)
 

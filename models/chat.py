@@ -18,13 +18,11 @@ from models.completions import Completion, ErrorInside, NoCompletion, read_compl
 from models.concurrent import gather_or_cancel
 from models.dialect import SEVERAL, Dialect, Manner
 from models.endpoint import (
-    CONNECT_SECONDS,
     BoundedClient,
     client_options,
-    connection_fault,
-    has_left,
     request_headers,
     secrets_of,
+    time_limit,
 )
 from models.faults import (
     REFUSED_STATUSES,
@@ -112,12 +110,11 @@ class ChatModel:
         self._section = section
         self._journal = journal
         self._secrets = secrets_of(settings)
-        self._options: Any = {"headers": request_headers(settings)}
+        self._headers = request_headers(settings)
         self._client = openai.AsyncOpenAI(
             **client_options(settings),
             # Repeats are the flow's: it knows the breaker, the pauses and the question's time.
             max_retries=0,
-            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             http_client=BoundedClient(str(settings.base_url)),
         )
         # A line for each request would drown the service's own.
@@ -272,12 +269,12 @@ class ChatModel:
         came: httpx.Response | None = None
         failure: BaseException | None = None
         try:
-            async with asyncio.timeout(seconds):
-                # Not `chat.completions.create`, which walks through every message once more: as long as all else takes.
-                content = orjson.dumps({**request.body, **self._settings.extra_body})
-                came = await self._client.post(
-                    "/chat/completions", cast_to=httpx.Response, content=content, options=self._options
-                )
+            # Not `chat.completions.create`, which walks through every message once more: as long as all else takes.
+            content = orjson.dumps({**request.body, **self._settings.extra_body})
+            options: Any = {"headers": self._headers, "timeout": time_limit(seconds)}
+            came = await self._client.post(
+                "/chat/completions", cast_to=httpx.Response, content=content, options=options
+            )
             completion = self._completion(came, request)
             told = completion.prompt_tokens > 0
             prompt = completion.prompt_tokens or prompt
@@ -286,20 +283,22 @@ class ChatModel:
         except openai.APIStatusError as error:
             came, prompt = error.response, 0
             raise self._fault(came.status_code, came.headers, error.body, request) from None
-        except ExchangeFault:
-            # Something that is no completion.
-            prompt = 0
-            raise
         except orjson.JSONEncodeError:
             calls = prompt = 0
             raise Refused("the question holds text that is not Unicode") from None
-        except (openai.APIConnectionError, httpx.HTTPError, TimeoutError, asyncio.CancelledError) as error:
-            failure = error
-            if not has_left(error):
-                calls = prompt = 0
-            if isinstance(error, asyncio.CancelledError):
-                raise
-            raise connection_fault(error, seconds) from error
+        except openai.APIConnectionError as error:
+            # Of what the HTTP client itself did not know.
+            failure = Transient(f"the connection broke: {error}")
+            raise failure from None
+        except (ExchangeFault, asyncio.CancelledError) as error:
+            if came is not None or isinstance(error, Refused):
+                # Something that is no completion.
+                prompt = 0
+            else:
+                failure = error
+                if not getattr(error, "has_left", False):
+                    calls = prompt = 0
+            raise
         finally:
             if not isinstance(sys.exception(), Refused):
                 self._settled.set()
@@ -351,7 +350,8 @@ class ChatModel:
     def _record(
         self, request: _Request, came: httpx.Response | None, failure: BaseException | None, seconds: float
     ) -> None:
-        if self._journal is None or (came is None and not isinstance(failure, Exception)):
+        fault = failure if isinstance(failure, ExchangeFault) else None
+        if self._journal is None or (came is None and fault is None):
             return
         text = None if came is None else came.content.decode("utf-8", "replace")
         for secret in self._secrets if text is not None else ():
@@ -365,7 +365,7 @@ class ChatModel:
                 "request": {**request.body, **self._settings.extra_body},
                 "status": None if came is None else came.status_code,
                 "response": text,
-                "error": None if failure is None else connection_fault(failure, seconds).detail,
+                "error": None if fault is None else fault.detail,
                 "seconds": seconds,
             }
         )

@@ -11,7 +11,7 @@ import openai
 from models.faults import ExchangeFault, Refused, TimedOut, Transient, Unreachable
 from models.settings import SECRET_PARAMETER, EndpointSettings
 
-CONNECT_SECONDS = 10.0
+_CONNECT_SECONDS = 10.0
 _MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 _OF_THE_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
@@ -25,7 +25,7 @@ class BoundedClient(httpx.AsyncClient):
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, trust_env: bool = True) -> None:
         """`trust_env`: go by the proxies and certificates that the environment names."""
-        timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
+        timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
         super().__init__(headers=headers, timeout=timeout, trust_env=False, verify=False)
         # Certificates take as long to read as a hundred exchanges: only for endpoints that have one, and once.
         verify = httpx.create_ssl_context(trust_env=trust_env) if url.startswith("https:") else False
@@ -35,23 +35,27 @@ class BoundedClient(httpx.AsyncClient):
         self._idle: list[httpx.AsyncClient] = []
 
     async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
-        """The response to `request`; `has_left` tells of whatever this raises whether the request was sent.
+        """The response to `request`, within its read timeout as a whole.
 
         Raises:
-            Refused: it is too large.
+            ExchangeFault: there is none, or it is too large. Whatever is raised, a cancellation too, has a `has_left`:
+                False if the request was not sent.
         """
+        seconds = request.extensions["timeout"]["read"]
         request.stream = sent = _Body(request.content)
         connection = self._idle.pop() if self._idle else httpx.AsyncClient(**self._options)
         try:
-            response = await connection.send(request, stream=True, **options)
-            try:
-                body = await _bounded(response.aiter_bytes())
-            finally:
-                # At once, rather than when it is collected.
-                await response.aclose()
-        except BaseException as error:
-            error.has_left = sent.has_left  # type: ignore[attr-defined]
-            raise
+            async with asyncio.timeout(seconds):
+                response = await connection.send(request, stream=True, **options)
+                try:
+                    body = await _bounded(response.aiter_bytes())
+                finally:
+                    # At once, rather than when it is collected.
+                    await response.aclose()
+        except (httpx.HTTPError, OSError, ExchangeFault, asyncio.CancelledError) as error:
+            fault = _fault_of(error, seconds)
+            fault.has_left = sent.has_left  # type: ignore[attr-defined]
+            raise fault from None
         finally:
             self._idle.append(connection)
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
@@ -75,42 +79,20 @@ class _Body(httpx.AsyncByteStream):
         yield self._content
 
 
-def has_left(error: BaseException | None) -> bool:
-    """True if the exchange that raised this ended after its request was sent."""
-    while error is not None:
-        told = getattr(error, "has_left", None)
-        if told is not None:
-            return bool(told)
-        error = error.__cause__ or error.__context__
-    return False
+def time_limit(seconds: float) -> httpx.Timeout:
+    """For one exchange with a `BoundedClient`: it has so many seconds as a whole."""
+    return httpx.Timeout(seconds, connect=_CONNECT_SECONDS)
 
 
-async def post(
-    client: httpx.AsyncClient, url: str, content: bytes, *, seconds: float, params: Mapping[str, str] | None = None
-) -> httpx.Response:
-    """The response to `content`, whatever its status.
-
-    Raises:
-        ExchangeFault: there is none, or it is too large; the class says what to do about it.
-    """
-    try:
-        async with asyncio.timeout(seconds):
-            return await client.post(url, params=params, content=content)
-    except (httpx.HTTPError, TimeoutError) as error:
-        raise connection_fault(error, seconds) from None
-
-
-def connection_fault(error: BaseException, seconds: float) -> ExchangeFault:
-    """The fault of an exchange that ended without a response; what httpx said may stand further down."""
-    while not isinstance(error, httpx.HTTPError | TimeoutError | ExchangeFault) and error.__cause__:
-        error = error.__cause__
-    if isinstance(error, ExchangeFault):
-        return error
+def _fault_of(error: BaseException, seconds: float | None) -> BaseException:
+    """The fault of an exchange that brought no response; what is not about the exchange stays as it is."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return Unreachable(f"cannot connect: {error}" if str(error) else "cannot connect")
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return TimedOut(f"no answer within {seconds:.3g} seconds")
-    return Transient(f"the connection broke: {str(error) or type(error).__name__}"[:200])
+    if isinstance(error, httpx.HTTPError | OSError):
+        return Transient(f"the connection broke: {str(error) or type(error).__name__}"[:200])
+    return error
 
 
 def client_options(settings: EndpointSettings) -> dict[str, Any]:

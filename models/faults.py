@@ -50,6 +50,8 @@ class ExchangeFault(Exception):
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
         self.detail = detail
+        self.has_left = True
+        """False if the request was not sent."""
 
 
 class Transient(ExchangeFault):

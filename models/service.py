@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import JsonValue, ValidationError
 
-from models.endpoint import BoundedClient, post
+from models.endpoint import BoundedClient, time_limit
 from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing
 from models.flow import BreakerListener, Flow, Size, TimeLimit
 from models.protocol import Answer, ModelError, ModelFailed, Question, ReplyT
@@ -80,7 +80,7 @@ class ServiceModel:
         begun = time.monotonic()
         request.calls += 1
         try:
-            response = await post(self._client, self._url, request.content, seconds=seconds)
+            response = await self._client.post(self._url, content=request.content, timeout=time_limit(seconds))
         except Unreachable:
             request.calls -= 1
             raise

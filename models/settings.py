@@ -72,10 +72,10 @@ class EndpointSettings(_Settings):
     """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
     concurrency: int = Field(default=64, ge=1, le=1000)
     """Requests to the endpoint at the same time at most; fewer where it takes fewer."""
-    timeout_seconds: float = Field(default=20.0, gt=0)
+    timeout_seconds: float = Field(default=60.0, gt=0)
     """Time limit of one request. A question without an answer by then is not judged (`judge_slow`), unless the endpoint
     answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
-    deadline_seconds: float = Field(default=25.0, gt=0)
+    deadline_seconds: float = Field(default=75.0, gt=0)
     """Time limit of one question with retries and the repair turn, without its waits for a free place."""
     structured: Structured = "auto"
     """Way to request the format of the reply. `auto` starts with `json_schema` and falls back if it is refused."""

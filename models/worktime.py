@@ -4,6 +4,7 @@ Whoever makes a question wait, or works on it, says so by a `Phase`; it concerns
 """
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar, Token
@@ -56,10 +57,10 @@ class _Work(ABC):
         """True while its time does not run."""
         return self._questions > 0 and not self._asked
 
-    def begin(self) -> None:
+    def __enter__(self) -> None:
         self._token = _WORK.set((*_WORK.get(), self))
 
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended = True
         if self._token is not None:
             _WORK.reset(self._token)
@@ -93,9 +94,7 @@ class Phase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
 
@@ -120,15 +119,31 @@ class WaitsTold(_Work):
             self._waits = not self._waits
             self._told(self._waits)
 
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.end()
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
         if self._waits:
             self._told(False)
+
+
+class WorkClock(_Work):
+    """Measures the time of the work within, without that in which nothing but waiting was left of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = time.perf_counter()
+        self._stopped: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Up to now."""
+        return (time.perf_counter() if self._stopped is None else self._stopped) - self._begun
+
+    def changed(self) -> None:
+        if self.only_waits and self._stopped is None:
+            self._stopped = time.perf_counter()
+        elif not self.only_waits and self._stopped is not None:
+            self._begun += time.perf_counter() - self._stopped
+            self._stopped = None
 
 
 class WorkLimit(_Work):
@@ -155,13 +170,13 @@ class WorkLimit(_Work):
 
     async def __aenter__(self) -> asyncio.Timeout:
         await self._timeout.__aenter__()
-        self.begin()
+        self.__enter__()
         return self._timeout
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.end()
+        self.__exit__()
         await self._timeout.__aexit__(kind, error, traceback)
 
 

@@ -28,7 +28,7 @@ class Usage(Wire):
     reckoned_tokens: int = 0
     """Tokens reckoned from the texts, as the endpoint told none. An unanswered request has cost its prompt."""
     seconds: float = 0.0
-    """Wall time of the whole check."""
+    """Wall time of the check, without what it only waited: for a free place or a model that is being loaded."""
     cost: float = 0.0
     """In the currency of the configured prices."""
 

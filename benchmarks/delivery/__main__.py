@@ -21,7 +21,7 @@ reads, writes and commits. Then four workers together, and the time from a recor
 load. The bounds are the parts of that commit's processor time, and 100 ms for 99% of the records.
 
 `slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
-ones never; alone, and with long ones among them. All is as it is by default: a question has 20 s. The bound is the
+ones never; alone, and with long ones among them. All is as it is by default: a question has 60 s. The bound is the
 share of the pace alone.
 
 `rough`: the pace of two workers with a judge that answers any number at once, and of 1,000 requests refuses 10 as too

@@ -11,7 +11,7 @@ import orjson
 
 from checkers.checker import Undecidable
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
-from models.endpoint import BoundedClient, post
+from models.endpoint import BoundedClient, time_limit
 from models.faults import ExchangeFault, Refused, TimedOut
 from models.protocol import ModelUnavailable
 from models.worktime import Phase
@@ -62,7 +62,8 @@ class CoreNLPParser:
         with Phase("waits"):
             await self._places.acquire()
         try:
-            response = await post(self._client, url, content, seconds=self._seconds, params=properties)
+            limit = time_limit(self._seconds)
+            response = await self._client.post(url, content=content, params=properties, timeout=limit)
         except Refused as fault:
             raise _unparsable(fault.detail) from None
         except ExchangeFault as fault:

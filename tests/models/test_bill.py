@@ -231,3 +231,20 @@ async def test_one_that_is_left_before_its_answer_is_booked_with_its_prompt_and_
     assert bill.usage.calls == heard[-1].usage.calls == 1
     assert bill.usage.prompt_tokens == pytest.approx(stub.requests[-1].size / 4, rel=0.02)
     assert bill.usage.reckoned_tokens == bill.usage.prompt_tokens
+
+
+async def test_the_time_on_a_bill_is_that_of_the_call_and_not_of_the_queue_before_it(
+    oracle_of: MakeModel, stub: StubEndpoint
+) -> None:
+    stub.delay = 0.4
+    oracle = oracle_of(concurrency=1)
+    await oracle.ask(question("First."))
+
+    async def asked(number: int) -> float:
+        with billed() as bill:
+            await oracle.ask(question(f"Sentence {number}."))
+        return bill.usage.seconds
+
+    seconds = await asyncio.gather(*map(asked, range(4)))
+
+    assert all(0.4 <= one < 0.8 for one in seconds), seconds

@@ -9,7 +9,9 @@ from models.protocol import ModelFailed, ModelUnavailable
 from tests.models.asking import question, until_answered
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 from tests.support.waiting import until
 
 
@@ -53,6 +55,30 @@ async def test_one_question_that_always_fails_does_not_stop_the_others(
     failed = [ending for ending in endings if isinstance(ending, BaseException)]
     assert len(failed) == 1
     assert isinstance(failed[0], ModelFailed)
+
+
+async def test_it_stays_closed_for_one_question_without_an_answer_while_others_have_theirs(
+    oracle_of: MakeModel, stub: StubEndpoint
+) -> None:
+    def rough(request: StubRequest) -> Act:
+        # Whatever is asked to find out whether the endpoint is up meets a fault as well.
+        if not request.sentences:
+            return stubs.status(500)
+        return stubs.hang() if "Lost." in request.sentences else stubs.good()
+
+    stub.play(rough)
+    stub.delay = 0.05
+    states: list[BreakerState] = []
+    oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.8, max_attempts=1, concurrency=8)
+    lost = asyncio.create_task(oracle.ask(question("Lost.")))
+    number = 0
+    while not lost.done():
+        number += 1
+        await oracle.ask(question(f"Sentence {number}."))
+
+    assert getattr(lost.exception(), "cause", None) == "judge_slow"
+    assert number > 4
+    assert states == []
 
 
 async def test_a_question_that_is_refused_while_others_are_answered_opens_nothing(
