@@ -3,17 +3,16 @@
 from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.plugin import CheckerPlugin
-from models.claims import ClaimKind, Claims, Judgement
+from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.prompts import Placeholders, Templates
 from models.protocol import (
     Answer,
-    Grader,
+    Judge,
     Message,
     Model,
     ModelFailed,
     ModelUnavailable,
     Question,
-    grader_of,
 )
 from schemas import (
     Envelope,
@@ -39,7 +38,8 @@ __all__ = [
     "Envelope",
     "Extraction",
     "Generation",
-    "Grader",
+    "Grades",
+    "Judge",
     "Judgement",
     "Labelling",
     "Message",
@@ -60,5 +60,4 @@ __all__ = [
     "acheck",
     "assert_accepted",
     "check",
-    "grader_of",
 ]

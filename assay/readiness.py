@@ -5,7 +5,7 @@ import time
 
 from models.flow import BreakerState
 from models.local_grader import LocalGrader
-from models.meter import MeteredGrader
+from models.meter import MeteredJudge
 from models.protocol import Judge
 from models.settings import JudgeSettings
 
@@ -31,7 +31,7 @@ class JudgeProbe:
 
     def watch(self, judge: Judge) -> None:
         """If it is a judge in this process, load its model now; to be called on the running event loop."""
-        if isinstance(judge, MeteredGrader) and isinstance(judge.inner, LocalGrader):
+        if isinstance(judge, MeteredJudge) and isinstance(judge.inner, LocalGrader):
             self._local = judge.inner
             self._local.load()
 

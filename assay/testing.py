@@ -1,6 +1,6 @@
 """For tests of a checker: its verdicts without Kafka, and a model that answers from a script."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from assay.calls import result_of
 from checkers.checker import Checker, Models
-from models.meter import MeteredGrader, MeteredModel
-from models.protocol import Answer, Grader, Model, ModelFailed, Question, ReplyT
+from models.claims import Claims, Grades, Judgement
+from models.meter import MeteredJudge, MeteredModel
+from models.protocol import Answer, Judge, Model, ModelFailed, Question, ReplyT
 from schemas import Envelope, Usage, Verdict, read_record
 
 _MAX_BYTES = 100 * 1024 * 1024
@@ -44,11 +45,42 @@ class ScriptedModel:
         """Nothing is held open."""
 
 
+class ScriptedJudge:
+    """A judge that gives the grades of a script one after the other: a support from 0 to 1 for each sentence."""
+
+    version = ""
+    self_test = None
+
+    def __init__(self, *supports: float, name: str = "scripted") -> None:
+        self.name = name
+        self.claims: list[Claims] = []
+        """Claims graded so far, in order."""
+        self._supports = list(supports)
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """The next grades.
+
+        Raises:
+            ModelFailed: the script is at its end (`judge_failed`).
+        """
+        self.claims += claims
+        if sum(len(one.sentences) for one in claims) > len(self._supports):
+            raise ModelFailed("the script has no more grades", cause="judge_failed")
+        grades = tuple(
+            tuple(Judgement(self._supports.pop(0), "scripted", None) for _ in one.sentences) for one in claims
+        )
+        return Answer(grades, Usage(calls=1))
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
 def check(
     checker: type[Checker[Any]],
     record: Mapping[str, Any] | Envelope,
     *,
-    judge: Model | Grader | None = None,
+    judge: Judge | None = None,
+    writer: Model | None = None,
     subjects: Mapping[str, Model] | None = None,
     **settings: Any,
 ) -> Verdict:
@@ -57,7 +89,8 @@ def check(
     Args:
         checker: the class, built here from `settings` and the models.
         record: as on the topic; `source` and `model` may be left out, and `kind` if the checker takes only one.
-        judge: the model that answers or grades; without it, asking fails and the verdict abstains.
+        judge: the judge; without one, asking fails and the verdict abstains.
+        writer: the model that writes for the checker.
         subjects: models by the name that records carry as their `model`.
         **settings: of the checker's section of the configuration.
 
@@ -67,7 +100,8 @@ def check(
         ValidationError: the settings are not what the checker takes.
     """
     models = Models(
-        judge=MeteredGrader(judge) if isinstance(judge, Grader) else MeteredModel(judge or ScriptedModel(name="none")),
+        judge=MeteredJudge(judge or ScriptedJudge(name="none")),
+        writer=None if writer is None else MeteredModel(writer),
         subjects={name: MeteredModel(model, is_subject=True) for name, model in (subjects or {}).items()},
     )
     return result_of(_check(checker, _record(checker, record), settings, models))

@@ -12,10 +12,11 @@ from assay.agent_selection import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhoo
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
-from models.build import build_model, build_screen
+from models.build import build_judge, build_model, build_screen
 from models.flow import BreakerListener
+from models.judges.prompted import PromptedJudge
 from models.meter import MeteredModel, UsageListener
-from models.protocol import Model, answering
+from models.protocol import Model
 from models.settings import SubjectSettings
 
 if TYPE_CHECKING:
@@ -59,10 +60,12 @@ def build_service(
     Raises:
         Misconfigured: a checker or a model cannot be built from its settings.
     """
-    judge = partial(build_model, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
+    build = partial(build_judge, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
     screen = partial(build_screen, configuration.judge, on_usage=on_usage)
+    judge = _built("judge", build) if judging else None
     models = Models(
-        judge=_built("judge", judge) if judging else None,
+        judge=judge,
+        writer=judge.model if isinstance(judge, PromptedJudge) else None,
         screen=_built("judge.local", screen) if judging else None,
         subjects={name: MeteredModel(model, is_subject=True) for name, model in (stand_ins or {}).items()}
         | {
@@ -77,11 +80,11 @@ def build_service(
 
 
 def _subject(settings: SubjectSettings, *, section: str) -> Model:
-    return answering(build_model(settings, section=section))
+    return build_model(settings, section=section)
 
 
 def _need_judge(plugins: Sequence[CheckerPlugin]) -> bool:
-    return any(plugin.checker.needs != "none" for plugin in plugins)
+    return any(plugin.checker.asks_judge for plugin in plugins)
 
 
 def _followers(
@@ -99,7 +102,7 @@ def _followers(
     if IMPROVER in names:
         writer, improver = _improver(configuration, service, on_usage)
         factories.append(improver_agent(improver, budgets=budgets))
-        if writer is not service.models.judge:
+        if writer is not service.models.writer:
             models.append(writer)
     for name, plugin in configuration.installed.plugins.items():
         if plugin.source is not None and plugin.source.name in names:
@@ -139,7 +142,7 @@ def _improver(configuration: Configuration, service: Service, on_usage: UsageLis
     if plugin is None or plugin.improver is None:
         raise Misconfigured("improver: no installed checker brings an improver")
     settings, models, brought = configuration.improver, service.models, plugin.improver
-    writer = _built("improver.writer", partial(brought.build_writer, settings, models.judge, on_usage))
+    writer = _built("improver.writer", partial(brought.build_writer, settings, models.writer, on_usage))
     checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
     return writer, _built(IMPROVER, partial(brought.build, settings, checker, writer))
 

@@ -1,17 +1,17 @@
 """The checker: what a method is to the rest of the service. A method writes `decide`; this class does the rest."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from models.billing import billed
-from models.protocol import Grader, Judge, Model, ModelFailed, ModelUnavailable, grader_of
+from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause, ProbeEvidence
@@ -59,6 +59,8 @@ class Models:
 
     judge: Judge | None = None
     """None if no checker needs one."""
+    writer: Model | None = None
+    """The model that writes for a method: the judge's own, if it is behind an endpoint."""
     screen: Judge | None = None
     """The judge that a cascade asks before `judge`; it costs nothing."""
     subjects: Mapping[str, Model] = field(default_factory=dict)
@@ -92,9 +94,6 @@ class Undecidable(Exception):
         self.score, self.probe = score, probe
 
 
-Needs = Literal["either", "answers", "grades", "none"]
-"""The judge that a checker needs: any, one that answers questions, one that grades claims, or none."""
-
 _MOST_HELD = 10_000
 """Held records whose cost is remembered: more than a worker holds."""
 
@@ -122,14 +121,12 @@ class Checker(ABC, Generic[SettingsT]):
     """Short and stable: consumer group, metrics label, configuration section and word of the command line."""
     version: ClassVar[str] = "1"
     """To be changed whenever the same record could get another verdict from the same configuration."""
-    needs: ClassVar[Needs] = "either"
-    """The judge it needs. With "none" it asks none: it starts without one, and its verdicts' ids do not change with the
-    judge. With "answers" or "grades" it abstains where the configured judge does the other, before `decide`."""
+    asks_judge: ClassVar[bool] = True
+    """False for a checker that asks none: it starts without one, and its verdicts' ids do not change with the judge."""
     kinds: frozenset[str]
     """The record kinds it takes, read off the annotation of `decide`."""
-    judge: Model
-    """The configured judge, unless the checker needs none. One that grades claims answers no question: the verdict on a
-    record about which it is asked abstains."""
+    judge: Judge
+    """The configured judge, unless the checker asks none."""
     settings_type: ClassVar[type[CheckerSettings]] = CheckerSettings
 
     def __init_subclass__(cls) -> None:
@@ -145,20 +142,15 @@ class Checker(ABC, Generic[SettingsT]):
         """A subclass that prepares something raises ValueError for settings that cannot be used, and loads nothing."""
         self.settings = settings
         self.models = models
-        if self.needs != "none":
+        if self.asks_judge:
             if models.judge is None:
                 raise ValueError(f"the checker {self.name} needs a judge, and there is none")
-            self.judge = models.judge  # type: ignore[assignment]  # asked all the same, one that grades has no answer
-
-    @property
-    def grader(self) -> Grader | None:
-        """The judge if it grades claims, else None."""
-        return grader_of(self.judge)
+            self.judge = models.judge
 
     @property
     def judge_name(self) -> str:
         """The judge's name in verdicts and thresholds."""
-        return NOBODY if self.needs == "none" else self.judge.name
+        return self.judge.name if self.asks_judge else NOBODY
 
     @abstractmethod
     async def decide(self, record: Any) -> Decision:
@@ -174,7 +166,7 @@ class Checker(ABC, Generic[SettingsT]):
         """All else that bears on verdicts, as JSON: versions of prompts, contents of files, other models."""
         return None
 
-    def judge_of(self, record: Any) -> Judge:
+    def judge_of(self, record: Any) -> Judge | Model:
         """The model that verdicts on `record` name as their judge."""
         return self.judge
 
@@ -192,11 +184,20 @@ class Checker(ABC, Generic[SettingsT]):
     async def close(self) -> None:
         """Release what the checker itself holds open: connections, threads. Models are closed by their owner."""
 
-    @cached_property
+    @property
     def config_digest(self) -> str:
         """Digest of everything that bears on a verdict; part of the verdict's id."""
-        parts = [self.version, _bearing(self.settings), self.fingerprint(), self.judge_name]
-        return digest(parts)[:_DIGEST_DIGITS]
+        return self._digest_with(self.judge.version if self.asks_judge else "")
+
+    @cached_property
+    def _digest_with(self) -> Callable[[str], str]:
+        # A judge knows its version once it has been put to its self-test.
+        @cache
+        def made(version: str) -> str:
+            parts = [self.version, _bearing(self.settings), self.fingerprint(), self.judge_name, version]
+            return digest(parts)[:_DIGEST_DIGITS]
+
+        return made
 
     async def check(self, record: Envelope) -> Verdict:
         """The verdict on a record of the checker's kinds, within `settings.deadline_seconds` of work.
@@ -210,18 +211,12 @@ class Checker(ABC, Generic[SettingsT]):
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
         with billed() as bill:
             try:
-                self._require_judge()
                 async with WorkLimit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = Abstention(cause=error.cause, detail=error.detail, score=error.score, probe=error.probe)
             except ModelFailed as error:
                 found = Abstention(cause=error.cause, detail=error.detail)
-            except AttributeError as error:
-                # A judge that grades has no `ask`.
-                if error.name != "ask" or error.obj is not getattr(self, "judge", None):
-                    raise
-                found = Abstention(cause="judge_failed", detail=_cannot_answer(self.judge))
             except TimeoutError:
                 if not deadline.expired():
                     raise
@@ -254,13 +249,6 @@ class Checker(ABC, Generic[SettingsT]):
         before = self._broken_off.get((record.source, record.id)) if self._broken_off else None
         return usage if before is None else usage + before
 
-    def _require_judge(self) -> None:
-        if self.needs == "answers" and self.grader is not None:
-            raise Undecidable("judge_failed", _cannot_answer(self.judge))
-        if self.needs == "grades" and self.grader is None:
-            detail = f"{self.judge.name} answers questions and grades no claims; configure judge.backend = 'local'"
-            raise Undecidable("judge_failed", detail)
-
     def _verdict(
         self, record: Envelope, found: Decision | Abstention, usage: Usage, recorded: Sequence[str] = ()
     ) -> Verdict:
@@ -277,7 +265,7 @@ class Checker(ABC, Generic[SettingsT]):
             model=record.model,
             tenant=record.tenant,
             trace=record.trace,
-            judge=NOBODY if self.needs == "none" else self.judge_of(record).name,
+            judge=self.judge_of(record).name if self.asks_judge else NOBODY,
             occurred_at=record.occurred_at,
         )
 
@@ -300,10 +288,6 @@ def unclaimed(record: Envelope, detail: str) -> Verdict:
         judge=name,
         occurred_at=record.occurred_at,
     )
-
-
-def _cannot_answer(judge: Judge) -> str:
-    return f"{judge.name} grades claims and cannot answer a question; configure an endpoint as judge"
 
 
 def _outcome(checker: str, found: Decision | Abstention, record: Envelope) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
 from checkers.thresholds import ScoringSettings, Thresholds
-from models.protocol import Judge, Model
+from models.protocol import Model
 from schemas import Envelope, Generation, Improvement, Verdict
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class ImproverPlugin:
     """The improver of a method: its configuration, and how to build it."""
 
     settings: type[ImproverSettings]
-    build_writer: "Callable[[Any, Judge | None, UsageListener], Model]"
-    """From `settings` and the judge to the model that rewrites, perhaps the judge itself."""
+    build_writer: "Callable[[Any, Model | None, UsageListener], Model]"
+    """From `settings` and the service's writer to the model that rewrites, perhaps that itself."""
     build: Callable[[Any, Checker[Any], Model], Improver]
     """From `settings`, the method's checker and the writer to the improver."""
 
@@ -152,8 +152,8 @@ class CheckerPlugin:
     def build(self, settings: Any, models: Models) -> Checker[Any]:
         """The checker, with both judges of a cascade if it has thresholds; raises what its constructor raises."""
         scores = isinstance(settings, ScoringSettings) and settings.thresholds.are_set
-        if models.screen is None or not scores or self.checker.needs == "none":
+        if models.screen is None or not scores or not self.checker.asks_judge:
             return self.checker(settings, models)
         bare = settings.model_copy(update={"thresholds": Thresholds()})
-        first = self.checker(settings, replace(models, judge=models.screen, screen=None))
+        first = self.checker(settings, replace(models, judge=models.screen, screen=None, writer=None))
         return CascadeChecker(first, self.checker(bare, replace(models, screen=None)))

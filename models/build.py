@@ -3,14 +3,41 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from models.judges.choice import ChosenForm
+from models.judges.prompted import PromptedJudge
+from models.judges.questions import JudgeQuestions
 from models.local.settings import BUNDLED_JUDGE
-from models.meter import MeteredGrader, MeteredModel, UsageListener
-from models.protocol import Grader, Model
+from models.meter import MeteredJudge, MeteredModel, UsageListener
+from models.protocol import Model
 from models.recording import Journal, Replay
-from models.settings import OMIT, JudgeSettings, SubjectSettings
+from models.settings import JudgeSettings, SubjectSettings
 
 if TYPE_CHECKING:
     from models.flow import BreakerListener
+
+
+def build_judge(
+    settings: JudgeSettings,
+    *,
+    on_usage: UsageListener | None = None,
+    on_breaker: "BreakerListener | None" = None,
+) -> MeteredJudge | PromptedJudge:
+    """The judge that `settings` describe; of a cascade the second one, the endpoint. As `build_model` otherwise.
+
+    Raises:
+        ValueError: (as TemplateError) one of its own templates cannot be used.
+        RecordingUnreadable: the backend is `replay`, and its file cannot be used.
+    """
+    journal = Journal(settings.record_to) if settings.record_to else None
+    if settings.backend == "local":
+        return _of_this_process(settings, journal, on_usage=on_usage)
+    if settings.backend == "replay" and settings.replay_from:
+        replay = Replay(settings.replay_from, model=settings.model)
+        if replay.grades:
+            return MeteredJudge(replay, cached=True, journal=journal, on_usage=on_usage)
+    questions = JudgeQuestions(settings.prompts)
+    model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
+    return PromptedJudge(model, questions, ChosenForm(model, questions, settings))
 
 
 def build_model(
@@ -19,10 +46,9 @@ def build_model(
     section: str = "judge",
     on_usage: UsageListener | None = None,
     on_breaker: "BreakerListener | None" = None,
-) -> MeteredModel | MeteredGrader:
+) -> MeteredModel:
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
-    Of a cascade it is the second judge, the endpoint; the first is `build_screen`'s.
     Around the backend, with its flow, are cache, recording and meter. `section` is what the configuration calls the
     settings; it stands in logs and errors. Imports what the backend needs, and only that.
 
@@ -30,27 +56,29 @@ def build_model(
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
     journal = Journal(settings.record_to) if settings.record_to else None
+    model: Model
     if settings.backend == "replay" and settings.replay_from:
-        replay = Replay(settings.replay_from, model=settings.model)
-        if replay.grades:
-            return built_grader(replay, journal, on_usage=on_usage)
-        return _metered(replay, settings, journal, on_usage)
-    if isinstance(settings, JudgeSettings) and settings.backend == "local":
-        from models.local_judges import local_judge
+        model = Replay(settings.replay_from, model=settings.model)
+    elif settings.backend == "service":
+        from models.service import ServiceModel
 
-        return built_grader(local_judge(settings.local), journal, on_usage=on_usage)
-    model = _behind_address(settings, section, journal, on_breaker)
-    return _metered(model, settings, journal, on_usage)
+        model = ServiceModel(settings, section=section, on_breaker=on_breaker)
+    else:
+        from models.chat import ChatModel
+
+        model = ChatModel(settings, section=section, journal=journal, on_breaker=on_breaker)
+    metered = MeteredModel(model, cached=True, journal=journal, on_usage=on_usage)
+    metered.is_subject = isinstance(settings, SubjectSettings)
+    metered.temperature = None if settings.backend == "service" else settings.temperature
+    return metered
 
 
-def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredGrader | None:
+def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredJudge | None:
     """The local judge of a cascade, which nobody is charged for; None if the backend is another one."""
     if settings.backend != "cascade":
         return None
-    from models.local_judges import local_judge
-
     journal = Journal(settings.record_to) if settings.record_to else None
-    return built_grader(local_judge(settings.local), journal, on_usage=on_usage, charged=False)
+    return _of_this_process(settings, journal, on_usage=on_usage, charged=False)
 
 
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
@@ -65,37 +93,10 @@ def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
         fetch(settings.local, say)
 
 
-def built_grader(
-    grader: Grader,
-    journal: Journal | None = None,
-    *,
-    on_usage: UsageListener | None = None,
-    charged: bool = True,
-) -> MeteredGrader:
-    """A grader with everything around it."""
-    return MeteredGrader(grader, cached=True, journal=journal, on_usage=on_usage, charged=charged)
+def _of_this_process(
+    settings: JudgeSettings, journal: Journal | None, *, on_usage: UsageListener | None, charged: bool = True
+) -> MeteredJudge:
+    from models.local_judges import local_judge
 
-
-def _metered(
-    model: Model, settings: JudgeSettings | SubjectSettings, journal: Journal | None, on_usage: UsageListener | None
-) -> MeteredModel:
-    limit = None if settings.max_tokens == OMIT else settings.max_tokens
-    metered = MeteredModel(model, cached=True, journal=journal, on_usage=on_usage, max_tokens=limit)
-    metered.is_subject = isinstance(settings, SubjectSettings)
-    metered.temperature = None if settings.backend == "service" else settings.temperature
-    return metered
-
-
-def _behind_address(
-    settings: JudgeSettings | SubjectSettings,
-    section: str,
-    journal: Journal | None,
-    on_breaker: "BreakerListener | None",
-) -> Model:
-    if settings.backend == "service":
-        from models.service import ServiceModel
-
-        return ServiceModel(settings, section=section, on_breaker=on_breaker)
-    from models.chat import ChatModel
-
-    return ChatModel(settings, section=section, journal=journal, on_breaker=on_breaker)
+    judge = local_judge(settings.local)
+    return MeteredJudge(judge, cached=True, journal=journal, on_usage=on_usage, charged=charged)

@@ -36,7 +36,7 @@ from models.faults import (
 )
 from models.fencing import fence, fence_tag
 from models.flow import BreakerListener, Flow, Size, TimeLimit
-from models.probabilities import probabilities_of_true
+from models.probabilities import probabilities_of_true, probability_of_yes
 from models.protocol import (
     Answer,
     Message,
@@ -47,6 +47,7 @@ from models.protocol import (
     Samples,
     Sampling,
     WindowExceeded,
+    YesNo,
 )
 from models.recording import Journal, request_digest
 from models.replies import ReadReply, Unusable, answer_of, read_reply
@@ -125,6 +126,8 @@ class ChatModel:
         self._settled = asyncio.Event()
         """Set once a request was not refused, or a moment has passed: till then all but the first question wait."""
         self._is_first = True
+        self._talks = False
+        """True once a word had no room in a reply of a few tokens."""
         self._window = Window(settings.context_tokens, name=self.name)
         self._probes: list[Usage] = []
         """The cost of probes since a question ended; the next that ends is charged with it."""
@@ -145,15 +148,23 @@ class ChatModel:
         """
         request = self._request(question)
         with self._charged(request.spent):
-            completion = await self._complete(request)
             try:
-                reading = _usable(completion, question)
-            except Unusable as unusable:
-                completion, reading = await self._repaired(request, completion, unusable)
-        probabilities = None
-        if question.graded is not None and completion.logprobs is not None:
-            probabilities = _probabilities(completion, reading, question.graded)
+                completion, reading = await self._answered(request)
+            except ModelFailed as failure:
+                if question.reply is not YesNo or failure.cause != "judge_cut_off" or self._talks:
+                    raise
+                # It thinks or talks before its word.
+                self._talks = True
+                completion, reading = await self._answered(request)
+        probabilities = None if completion.logprobs is None else _probabilities(completion, reading, question)
         return Answer(reading.reply, self._usage(request.spent), probabilities, reading.complete)
+
+    async def _answered(self, request: _Request) -> tuple[Completion, ReadReply[Any]]:
+        completion = await self._complete(request)
+        try:
+            return completion, _usable(completion, request.question)
+        except Unusable as unusable:
+            return await self._repaired(request, completion, unusable)
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
         """The replies, in one request where the endpoint gives several; raises as `ask` does.
@@ -183,7 +194,7 @@ class ChatModel:
         self, request: _Request, completion: Completion, unusable: Unusable
     ) -> tuple[Completion, ReadReply[Any]]:
         question = request.question
-        turns = (*question.messages, *_repair(completion, str(unusable)))
+        turns = (*question.messages, *_repair(question, completion, str(unusable)))
         try:
             completion = await self._complete(_Request(question, turns, request.limit, request.spent))
             return completion, _usable(completion, question)
@@ -197,7 +208,8 @@ class ChatModel:
         """The completion; what the endpoint refuses is learned by one question, while others that it refuses wait."""
         await self._after_the_first()
         question, messages = request.question, request.messages
-        wanted = None if self._settings.max_tokens == OMIT else question.max_tokens or self._settings.max_tokens
+        limit = None if self._talks else question.max_tokens
+        wanted = None if self._settings.max_tokens == OMIT else limit or self._settings.max_tokens
         learns = False
         try:
             while True:
@@ -265,7 +277,7 @@ class ChatModel:
             request.question, request.messages, request.tokens, request.sent_in, request.count
         )
         # Of a request without an answer, the endpoint has read the prompt.
-        calls, prompt, written, told = 1, self._window.reckoned(request.messages), 0, False
+        calls, prompt, written, cached, told = 1, self._window.reckoned(request.messages), 0, 0, False
         came: httpx.Response | None = None
         failure: BaseException | None = None
         try:
@@ -278,6 +290,7 @@ class ChatModel:
             completion = self._completion(came, request)
             told = completion.prompt_tokens > 0
             prompt = completion.prompt_tokens or prompt
+            cached = completion.cached_tokens
             written = completion.completion_tokens or completion.characters // 4
             return completion
         except openai.APIStatusError as error:
@@ -307,9 +320,10 @@ class ChatModel:
                 calls=calls,
                 prompt_tokens=prompt,
                 completion_tokens=written,
+                cached_tokens=cached,
                 reckoned_tokens=0 if told else prompt + written,
                 seconds=taken,
-                cost=self._settings.cost(prompt, written),
+                cost=self._settings.cost(prompt, written, cached),
             )
             request.spent.append(spent)
             self._record(request, came, failure, taken)
@@ -406,8 +420,15 @@ def _reply(completion: Completion, question: Question[ReplyT]) -> ReplyT | None:
         return None
 
 
-def _probabilities(completion: Completion, reading: ReadReply[Any], field: str) -> tuple[float, ...] | None:
-    content = completion.content or ""
+def _probabilities(
+    completion: Completion, reading: ReadReply[Any], question: Question[Any]
+) -> tuple[float, ...] | None:
+    content, field = completion.content or "", question.graded
+    if question.reply is YesNo:
+        of_yes = probability_of_yes(completion.logprobs, content, reading.start)
+        return None if of_yes is None else (of_yes,)
+    if field is None:
+        return None
     found = probabilities_of_true(completion.logprobs, content, reading.start, reading.end, field)
     read = _booleans(reading.reply.model_dump(by_alias=True), field)
     # In a reply that was cut off, the last entry may have been given up after its boolean.
@@ -425,15 +446,19 @@ def _booleans(value: object, field: str) -> int:
     return sum(_booleans(inner, field) for inner in value) if isinstance(value, list | tuple) else 0
 
 
-def _repair(completion: Completion, fault: str) -> tuple[Message, Message]:
+def _repair(question: Question[Any], completion: Completion, fault: str) -> tuple[Message, Message]:
     # The fault may quote the reply or the material, so it is fenced like them.
     tag = fence_tag([fault])
+    form = (
+        "Answer the question above once more with one word, yes or no."
+        if question.reply is YesNo
+        else "Answer the question above once more, in full, in the form that was asked for, as JSON and nothing else."
+    )
     return (
         Message("assistant", (answer_of(completion.content or "") or "(no text)")[:_SHOWN_REPLY]),
         Message(
             "user",
             "Your reply cannot be used. What is wrong with it stands between these markers:\n"
-            f"{fence('fault', fault, tag)}\n"
-            "Answer the question above once more, in full, in the form that was asked for, as JSON and nothing else.",
+            f"{fence('fault', fault, tag)}\n{form}",
         ),
     )

@@ -22,6 +22,10 @@ class ClaimKind(StrEnum):
     """Each is a question, and the reference holds its answer."""
     PHRASE = "phrase"
     """Each is a phrase that could mean the same as the reference, a phrase too."""
+    CRITERION = "criterion"
+    """Each is a criterion in plain words, which the reference meets."""
+    STATEMENT = "statement"
+    """Each is true of the world; there is no reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +39,19 @@ class Claims:
     kind: ClaimKind
     prompt: str | None = None
     """The user's question, if it is known."""
+    text: str | None = None
+    """The candidate as it stands, where its sentences do not show its form (lines, a table, code)."""
     around: tuple[str, str] | None = None
     """The sentences that phrases stand in, the reference's first, if they are known."""
 
     def __post_init__(self) -> None:
         # Checkers of other packages give the kind's value.
         object.__setattr__(self, "kind", ClaimKind(self.kind))
+
+    @property
+    def whole(self) -> str:
+        """The candidate's text."""
+        return " ".join(self.sentences) if self.text is None else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,8 @@ class Judgement:
     """A greeting, a question, a refusal: it counts for nothing."""
     unsure: bool = False
     """The support lies between the judge's own thresholds: it is not good enough to decide by."""
+    misled: bool = False
+    """The judge called sentences supported, too, that are false for certain: it goes by something else."""
 
     @property
     def supported(self) -> bool:

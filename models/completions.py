@@ -38,6 +38,8 @@ class Completion:
     called_tools: bool
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int = 0
+    """Those of the prompt that the endpoint had read before."""
     logprobs: Any = None
     """The log-probabilities as they came; None if there are none."""
     others: tuple["Completion", ...] = ()
@@ -75,8 +77,9 @@ def _of_choice(choice: Any, usage: Any, others: tuple[Completion, ...] = ()) -> 
     message = choice.get("message")
     if message is None and reason.startswith("content_filter"):
         message = {}
-    told = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    prompt_tokens, completion_tokens = (number if isinstance(number, int) else 0 for number in told)
+    details = usage.get("prompt_tokens_details") or {}
+    told = [usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("cached_tokens")]
+    prompt_tokens, completion_tokens, cached_tokens = (number if isinstance(number, int) else 0 for number in told)
     return Completion(
         content=_text(message.get("content")),
         finish_reason=reason,
@@ -84,6 +87,7 @@ def _of_choice(choice: Any, usage: Any, others: tuple[Completion, ...] = ()) -> 
         called_tools=bool(message.get("tool_calls") or message.get("function_call")),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
+        cached_tokens=min(cached_tokens, prompt_tokens),
         logprobs=choice.get("logprobs"),
         others=others,
     )

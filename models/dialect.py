@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from models.faults import Refusal
 from models.probabilities import ALTERNATIVES
-from models.protocol import Message, Question
+from models.protocol import Message, Question, YesNo
 from models.settings import OMIT, EndpointSettings
 
 Mode = Literal["json_schema", "json_object", "none"]
@@ -66,18 +66,19 @@ class Dialect:
         completions: int = 1,
     ) -> dict[str, Any]:
         """The request that puts `messages`, which are the question's or continue them, in this manner."""
+        is_word = question.reply is YesNo
         form = self._form(question.reply)
-        if manner.mode != "json_schema":
+        if manner.mode != "json_schema" and not is_word:
             messages = _with_instruction(messages, form.instruction)
         request = {
             **self._options,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
         }
-        if manner.mode != "none":
+        if manner.mode != "none" and not is_word:
             request["response_format"] = form.formats[manner.mode]
         if max_tokens is not None:
             request[manner.limit_key] = max_tokens
-        if question.graded is not None:
+        if question.graded is not None or is_word:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         if completions > 1:
             request[SEVERAL] = completions
@@ -94,7 +95,8 @@ class Dialect:
 
     def added_characters(self, question: Question[Any], manner: Manner | None = None) -> int:
         """Characters that requests in this manner, or the known one, have beside the messages."""
-        return 0 if (manner or self.manner).mode == "json_schema" else len(self._form(question.reply).instruction)
+        has_none = question.reply is YesNo or (manner or self.manner).mode == "json_schema"
+        return 0 if has_none else len(self._form(question.reply).instruction)
 
     def concede(self, refusal: Refusal, asked: dict[str, Any], manner: Manner | None) -> Manner | None:
         """Another manner in which to send what was `asked`, after the endpoint's refusal; None if there is none."""

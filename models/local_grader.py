@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from models.claims import Claims, Grades, Judgement
+from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.model_loading import ModelThread
 from models.protocol import Answer, ModelFailed
 from models.worktime import Phase
 from schemas import Usage
+from schemas.evidence import SelfTestFigure
 
 BATCH_SENTENCES = 256
 """Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
+
+_NOT_COMPARED = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT})
 
 Graded = Sequence[Judgement] | ModelFailed
 """A judgement for each sentence of an entry, in order, or why this entry gets none."""
@@ -71,6 +74,8 @@ class LocalGrader:
         A batch ends before the sum of its entries' sizes is beyond `batch_size`.
         """
         self.name = name
+        self.version = ""
+        self.self_test: SelfTestFigure | None = None
         self._size_of = size_of
         self._batch_size = batch_size
         self._called = called
@@ -91,8 +96,11 @@ class LocalGrader:
         """The model's grades.
 
         Raises:
-            ModelFailed: it cannot be loaded, or failed on these claims.
+            ModelFailed: it cannot be loaded, or failed on these claims, or they are of a kind that it cannot judge.
         """
+        if any(one.kind in _NOT_COMPARED for one in claims):
+            detail = f"{self._called} compares texts and judges no {task}; configure an endpoint as judge"
+            raise ModelFailed(detail, cause="judge_failed")
         with Phase("waits") as phase:
             model = await self._thread.model()
             judged: asyncio.Future[Answer[Grades]] = asyncio.get_running_loop().create_future()

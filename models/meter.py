@@ -12,8 +12,8 @@ from models.billing import book, note
 from models.claims import Claims, Grades
 from models.protocol import (
     Answer,
-    Grader,
     Grading,
+    Judge,
     Model,
     ModelFailed,
     ModelUnavailable,
@@ -27,6 +27,7 @@ from models.recording import Journal, Request, request_digest
 from models.sampling import asked_often
 from models.single_flight import SingleFlight
 from schemas import Usage
+from schemas.evidence import SelfTestFigure
 
 _KEPT, _KEPT_SECONDS = 4096, 3600.0
 """Answers in memory, the least recently used of which go first, and how long each stays."""
@@ -69,19 +70,16 @@ class _Metered:
 
     def __init__(
         self,
-        inner: Model | Grader,
+        inner: Model | Judge,
         *,
         cached: bool = False,
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         charged: bool = True,
-        max_tokens: int | None = None,
         is_subject: bool = False,
     ) -> None:
         """A call that is not `charged` stands on no bill."""
         self.inner = inner
-        self.max_tokens = max_tokens
-        """Tokens of one reply at most; None if no limit is set."""
         self._journal = journal
         self._on_usage = on_usage
         self._charged = charged
@@ -138,7 +136,7 @@ class _Metered:
         ending: Answer[Any] | ModelFailed
         try:
             if isinstance(request, Grading):
-                answer = await cast("Grader", inner).grade(request.task, request.claims)
+                answer = await cast("Judge", inner).grade(request.task, request.claims)
             elif isinstance(request, Question):
                 answer = await cast("Model", inner).ask(request)
             elif isinstance(inner, Sampler):
@@ -184,8 +182,16 @@ class MeteredModel(_Metered):
         return await self._booked(sampling)
 
 
-class MeteredGrader(_Metered):
-    """Around a grader: the same."""
+class MeteredJudge(_Metered):
+    """Around a judge of this process, or a recorded one: the same."""
+
+    @property
+    def version(self) -> str:
+        return cast("Judge", self.inner).version
+
+    @property
+    def self_test(self) -> SelfTestFigure | None:
+        return cast("Judge", self.inner).self_test
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         return await self._booked(Grading(task, tuple(claims)))

@@ -3,7 +3,7 @@
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Any, cast
 
@@ -12,7 +12,8 @@ ALTERNATIVES = 5
 some endpoints give."""
 
 _STRINGS = re.compile(rb'"((?:[^"\\]|\\.)*+)"(?:\s*:\s*(true|false)\b)?', re.DOTALL)
-_WORDS = (b"true", b"false")
+_BOOLEANS = (b"true", b"false")
+_WORDS = (b"yes", b"no")
 
 
 def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, field: str) -> tuple[float, ...] | None:
@@ -24,6 +25,23 @@ def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, fie
     the text or give no alternatives, or if neither word was likely: a grammar then forced one on the model, and the
     other may have been likelier.
     """
+    places = _places(content[start:end].encode("utf-8", "surrogatepass"), field.encode())
+    return _probabilities(logprobs, content, start, places, _BOOLEANS)
+
+
+def probability_of_yes(logprobs: Any, content: str, start: int) -> float | None:
+    """P(yes) against P(no) of the word at `content[start]`, from the alternatives as above.
+
+    A word that is not among the alternatives counts as the least likely of them: it is no likelier. None as above.
+    """
+    found = _probabilities(logprobs, content, start, (0,), _WORDS)
+    return None if found is None else found[0]
+
+
+def _probabilities(
+    logprobs: Any, content: str, start: int, places: Iterable[int], words: tuple[bytes, bytes]
+) -> tuple[float, ...] | None:
+    """P(the first of `words`) at each place, in bytes behind `content[:start]`."""
     try:
         tokens = logprobs["content"]
         texts = [_text(token) for token in tokens]
@@ -35,10 +53,10 @@ def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, fie
         first = offset + len(content[:start].encode("utf-8", "surrogatepass"))
         starts = list(accumulate(map(len, texts), initial=0))
         found = []
-        for place in _places(content[start:end].encode("utf-8", "surrogatepass"), field.encode()):
+        for place in places:
             # Of tokens that begin there, all but the last are empty.
             number = bisect_right(starts, first + place) - 1
-            found.append(_of_true(tokens[number], first + place - starts[number]))
+            found.append(_of_first(tokens[number], first + place - starts[number], words))
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return None if None in found else cast("tuple[float, ...]", tuple(found))
@@ -56,25 +74,29 @@ def _text(token: Any) -> bytes:
     return token["token"].encode("utf-8", "surrogatepass") if given is None else bytes(given)
 
 
-def _of_true(token: Any, place: int) -> float | None:
-    """P(true) from the alternatives of the token in which the word begins, at the offset `place`."""
+def _of_first(token: Any, place: int, words: tuple[bytes, bytes]) -> float | None:
+    """P(the first word) from the alternatives of the token in which it begins, at the offset `place`."""
     text = _text(token)
     others = {_text(other): _probability(other) for other in token["top_logprobs"]}
     alternatives = {text: _probability(token)} | others
     if len(alternatives) < 2:
         return None
     before = _plain(text[:place])
-    true = false = 0.0
+    first = second = 0.0
     for alternative, probability in alternatives.items():
         plain = _plain(alternative)
         word = plain[len(before) :]
         if word and plain.startswith(before):
-            true += probability * _begins(word, _WORDS[0])
-            false += probability * _begins(word, _WORDS[1])
+            first += probability * _begins(word, words[0])
+            second += probability * _begins(word, words[1])
     # No text that is not listed has a higher probability than those that are.
-    if not (true and false) and true + false < min(others.values()):
+    least = min(others.values())
+    if not (first and second) and first + second < least:
         return None
-    return true / (true + false) if true + false else None
+    if words is _WORDS:
+        # One word is all that is written: how much likelier it was than the other one is the grade.
+        first, second = first or least, second or least
+    return first / (first + second) if first + second else None
 
 
 def _probability(token: Any) -> float:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, JsonValue
 
 from models.claims import Claims, Grades
 from schemas import Usage
-from schemas.evidence import GraderCause, JudgeCause, SubjectCause
+from schemas.evidence import GraderCause, JudgeCause, SelfTestFigure, SubjectCause
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT")
@@ -22,6 +22,12 @@ class Message:
 
     role: Role
     content: str
+
+
+class YesNo(BaseModel):
+    """A reply of one word, yes or no, which is asked for and read as it is, and no JSON."""
+
+    yes: bool
 
 
 def no_complaint(reply: BaseModel) -> None:
@@ -52,7 +58,8 @@ class Question(Generic[ReplyT]):
     """Tokens that the reply is likely to have, as far as is known: how long an answer takes hangs on it. 0 if nobody
     knows."""
     graded: str | None = None
-    """Name of a boolean field of the reply, at any depth, whose probabilities are wanted."""
+    """Name of a boolean field of the reply, at any depth, whose probabilities are wanted; those of a `YesNo` are always
+    wanted."""
     salvage: Callable[[str], ReplyT | None] = nothing_whole
     """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
     reply gets no `complaint`."""
@@ -96,8 +103,8 @@ class Answer(Generic[AnswerT]):
     usage: Usage = field(default_factory=Usage)
     """Usage of all attempts and the repair turn; `seconds` is the time that the model took, without waits for it."""
     probabilities: tuple[float, ...] | None = None
-    """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text;
-    None if the endpoint gives no log-probabilities."""
+    """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text, or
+    of a yes; None if the endpoint gives no log-probabilities."""
     complete: bool = True
     """False if the reply was cut off at the token limit and holds only what was whole."""
 
@@ -129,13 +136,20 @@ class Sampler(Protocol):
         """As many replies as are wanted; raises as `Model.ask` does, unless only some replies cannot be used."""
 
 
-@runtime_checkable
-class Grader(Protocol):
-    """A model that grades claims."""
+class Judge(Protocol):
+    """Decides whether claims hold."""
 
     @property
     def name(self) -> str:
         """As of a model."""
+
+    @property
+    def version(self) -> str:
+        """All else that bears on its grades, beside its name; part of verdicts' configuration digests."""
+
+    @property
+    def self_test(self) -> SelfTestFigure | None:
+        """How it did in its self-test; None if it has none."""
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """For each of `claims` a grade for each of its sentences, in order; raises as `Model.ask` does.
@@ -145,33 +159,6 @@ class Grader(Protocol):
 
     async def close(self) -> None:
         """Release connections and threads."""
-
-
-Judge: TypeAlias = Model | Grader
-"""A model that answers questions, or one that grades claims."""
-
-
-def grader_of(judge: Judge) -> Grader | None:
-    """The judge as a grader; None if it does not grade. A checker calls this when it is built."""
-    return judge if isinstance(judge, Grader) else None
-
-
-def answering(judge: Judge | None) -> Model:
-    """The judge as a model that answers.
-
-    Raises:
-        ValueError: it grades, or there is none.
-    """
-    if judge is None:
-        raise ValueError("there is no judge")
-    if not isinstance(judge, Grader):
-        return judge
-    raise ValueError(f"{judge.name} grades claims and answers no questions; configure an endpoint in its place")
-
-
-def reply_limit(judge: Judge) -> int | None:
-    """Tokens of one reply at most, as far as known; a checker that asks for lists calls this when it is built."""
-    return getattr(judge, "max_tokens", None)
 
 
 class ModelError(Exception):
@@ -254,7 +241,9 @@ class ModelFailed(ModelError):
 class WindowExceeded(ModelFailed):
     """The question is longer than the model's window; a shorter one may get an answer."""
 
-    def __init__(self, detail: str, *, characters: int, usage: Usage | None = None) -> None:
+    def __init__(self, detail: str, *, characters: int, asked: int, usage: Usage | None = None) -> None:
         super().__init__(detail, cause="too_long", usage=usage)
+        self.asked = asked
+        """The characters of the question's messages."""
         self.characters = characters
         """As many characters of messages fit at most, as far as is known."""

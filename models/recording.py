@@ -28,6 +28,7 @@ from models.protocol import (
     WindowExceeded,
 )
 from schemas import Usage
+from schemas.evidence import SelfTestFigure
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Longer lines are left out, and logged as left out: a recording stays readable line by line."""
@@ -73,7 +74,7 @@ class Journal:
         if isinstance(ending, ModelFailed):
             told = {"type": "failure", "cause": ending.cause, "detail": ending.detail}
             if isinstance(ending, WindowExceeded):
-                told["characters"] = ending.characters
+                told |= {"characters": ending.characters, "asked": ending.asked}
             if not ending.begun:
                 told["begun"] = False
         else:
@@ -166,6 +167,9 @@ class Replay:
     def name(self) -> str:
         return self._name
 
+    version = ""
+    self_test: SelfTestFigure | None = None
+
     @property
     def grades(self) -> bool:
         """True if the recorded model graded claims."""
@@ -218,7 +222,8 @@ class Replay:
             )
         if ending["type"] == "failure":
             if "characters" in ending:
-                raise WindowExceeded(ending["detail"], characters=ending["characters"], usage=Usage(cached=1))
+                sizes = {"characters": ending["characters"], "asked": ending["asked"]}
+                raise WindowExceeded(ending["detail"], **sizes, usage=Usage(cached=1))
             begun = ending.get("begun", True)
             raise ModelFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1), begun=begun)
         return ending

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from models.completions import Completion
-from models.protocol import ModelFailed, Question
+from models.protocol import ModelFailed, Question, YesNo
 from models.text.typography import straightened
 
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
@@ -28,6 +28,7 @@ _MARK = re.compile(rf"{_TAG}|\{{(?=\s*\")|\[(?=\s*[\"{{\[])", re.IGNORECASE)
 """A tag, or a bracket with which JSON may begin."""
 _MARK_BEHIND_BROKEN = re.compile(rf"{_TAG}|(?<=\n)\{{(?=\s*\")", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
 _SHOWN_FAULTS = 5
 
@@ -66,6 +67,8 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
     if completion.called_tools:
         raise Unusable("the reply calls tools; none were offered")
     content = completion.content or ""
+    if question.reply is YesNo:
+        return _word_of(content, question.reply, is_cut_off=reason in CUT_OFF)
     start = len(content) - len(content.lstrip())
     if content.startswith(("{", "["), start):
         # By far the most replies are the object and nothing else.
@@ -79,6 +82,20 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
     if reason in CUT_OFF:
         return _cut_off(content, spoken, question)
     return _among_prose(content, spoken, question, bare_fault)
+
+
+def _word_of(content: str, form: type[_FormT], *, is_cut_off: bool) -> ReadReply[_FormT]:
+    """The yes or no that a reply begins with, or the only one in it."""
+    spoken = _spoken(content)
+    found = list(_YES_OR_NO.finditer(content, spoken.start, spoken.end))
+    words = {one[0].casefold() for one in found}
+    opens = bool(found) and not any(map(str.isalnum, content[spoken.start : found[0].start()]))
+    if opens or (len(words) == 1 and not is_cut_off):
+        reply = form.model_validate({"yes": found[0][0].casefold() == "yes"})
+        return ReadReply(reply, found[0].start(), found[0].end())
+    if is_cut_off:
+        raise ModelFailed("the reply was cut off at the token limit (max_tokens)", cause="judge_cut_off")
+    raise Unusable("the reply is neither yes nor no")
 
 
 def answer_of(content: str) -> str:

@@ -96,6 +96,8 @@ class EndpointSettings(_Settings):
     sent even if the endpoint refuses them. Recordings show them."""
     prompt_price: float = Field(default=0.0, ge=0)
     """Price of a million prompt tokens, in any currency."""
+    cached_price: float | None = Field(default=None, ge=0)
+    """Price of a million prompt tokens that the endpoint had in its cache; that of the others unless set."""
     completion_price: float = Field(default=0.0, ge=0)
     """Price of a million completion tokens, in the same currency."""
     record_to: Path | None = None
@@ -149,9 +151,11 @@ class EndpointSettings(_Settings):
             raise ValueError("api_key and extra_headers.authorization are both set; an endpoint takes one of them")
         return self
 
-    def cost(self, prompt_tokens: float, completion_tokens: float = 0) -> float:
-        """The price of so many tokens."""
-        return (prompt_tokens * self.prompt_price + completion_tokens * self.completion_price) / 1_000_000
+    def cost(self, prompt_tokens: float, completion_tokens: float = 0, cached_tokens: float = 0) -> float:
+        """The price of so many tokens; `cached_tokens` are those of the prompt that the endpoint had in its cache."""
+        saved = 0.0 if self.cached_price is None else cached_tokens * (self.prompt_price - self.cached_price)
+        full = prompt_tokens * self.prompt_price + completion_tokens * self.completion_price
+        return (full - saved) / 1_000_000
 
     def _check_backend(self, backend: str) -> None:
         needed = {
@@ -177,6 +181,22 @@ class JudgeSettings(EndpointSettings):
     recorded exchanges."""
     local: LocalSettings = LocalSettings()
     """Which model the backend `local` uses."""
+    form: Literal["auto", "short", "list", "paper"] = "auto"
+    """The form in which an endpoint is asked whether passages support an answer. `short`: one word a sentence. `list`:
+    a verdict for each of several sentences. `paper`: a reason before each verdict, read by a further call, as DCR does.
+    `auto`: the one that the model's self-test chooses."""
+    threshold: float | None = None
+    """Log-odds of a yes from which on a sentence counts as supported. If it is not set, the self-test finds it; with
+    `form` and `threshold` both set, none is run."""
+    require_self_test: bool = False
+    """Judge nothing, and do not start, with a model that is right on fewer than three quarters of its self-test."""
+    prompts: dict[str, Path] = Field(default_factory=dict)
+    """Own templates in place of the judge's built-in ones, by name."""
+
+    @property
+    def is_pinned(self) -> bool:
+        """True if no self-test is needed to know how to ask."""
+        return self.form != "auto" and self.threshold is not None and not self.require_self_test
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:

@@ -75,6 +75,7 @@ class Window:
         return WindowExceeded(
             f"the question, of {characters} characters, is longer than the model's {window} allows",
             characters=max(int(fits), 0),
+            asked=characters,
         )
 
     def count(self, messages: tuple[Message, ...], prompt_tokens: int, added: int) -> None:

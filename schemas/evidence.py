@@ -9,18 +9,6 @@ from schemas.equivalence import EquivalenceEvidence
 from schemas.extraction import ExtractionEvidence
 
 
-class PieceFinding(Wire):
-    """Finding about one sentence, held against one piece of a reference that is longer than the judge's window."""
-
-    start: int
-    """Offset of the piece in the reference (contexts and reference joined by empty lines), in code points."""
-    end: int
-    """Offset behind the piece, in code points."""
-    reason: str
-    support: float | None = None
-    """Degree of support by this piece, 0 to 1; null if the judge answers yes or no only."""
-
-
 class JudgedSentence(Wire):
     """A sentence of a response, and why it is judged as it is."""
 
@@ -32,20 +20,25 @@ class JudgedSentence(Wire):
     reason: str
 
 
+class SelfTestFigure(Wire):
+    """How a judge did on built-in pairs before its first verdict."""
+
+    form: str
+    """The form in which it is asked."""
+    accuracy: float
+    """Mean of the shares of supported and of other answers that it judged rightly, 0 to 1."""
+    pairs: int
+
+
 class SentenceFinding(JudgedSentence):
     """Finding about one sentence of a response."""
 
     mark: Literal[-1, 1]
     """1: consistent. -1: not consistent."""
-    support: float | None = None
-    """Degree of support by the reference, 0 to 1; null if the judge answers yes or no only."""
+    support: float
+    """Degree of support by the reference, 0 to 1; from one half on the sentence is consistent."""
     passage: str | None = None
     """The decisive passage of the reference; null if the judge names none."""
-    converted: Literal["boolean", "asked", "graded", "samples"]
-    """Source of the mark. `boolean`: the judge's boolean beside the reason. `asked`: a further question about the
-    reason (AMC). `graded`: the judge's grade. `samples`: a mean support by the samples of 0.5 or more is consistent."""
-    contradicted_by: tuple[PieceFinding, ...] = ()
-    """Where the reference was cut into pieces: those that contradict the sentence, also if another one supports it."""
 
 
 class SampleAgreement(Wire):
@@ -63,23 +56,13 @@ class ConsistencyEvidence(Wire):
 
     type: Literal["consistency"] = "consistency"
     task: str
-    marks_from: Literal["boolean", "reasons"]
-    """`boolean`: the judge's own decision on each sentence, AMC where the reason may say something else. `reasons`: AMC
-    for all reasons."""
     against: Literal["reference", "contexts", "samples"]
     sentences: tuple[SentenceFinding, ...]
     """Those that claim something."""
     without_claim: tuple[JudgedSentence, ...] = ()
     """Those that claim nothing (a greeting, a lead-in, a question back), which count for nothing."""
-    is_consistent: bool | None = None
-    """True if the judge's own decisions on the sentences, before AMC, are all true; null if it gives none."""
     consistent_share: float
-    """The paper's score: ((sum of marks + alpha) / (entries + beta) + 1) / 2."""
-    alpha: int = 0
-    beta: int = 0
-    score_is: Literal["graded", "share"]
-    """The meaning of the verdict's `score`. `graded`: made of the sentences' supports, so that it ranks. `share`: the
-    `consistent_share`, as the judge tells no degrees."""
+    """The paper's score: (mean of marks + 1) / 2. The verdict's own `score` is made of the supports, so it ranks."""
     threshold: float
     """The response is accepted if `consistent_share` is at least this and the next two are null."""
     accept_from: float | None = None
@@ -87,13 +70,10 @@ class ConsistencyEvidence(Wire):
     reject_below: float | None = None
     """The response is rejected if the verdict's `score` is below this; null if scores reject nothing."""
     samples: tuple[SampleAgreement, ...] = ()
-    prompt_versions: dict[str, str] = Field(default_factory=dict)
-    overruled: int = 0
-    """Number of the judge's booleans that AMC, reading the reasons beside them, turned."""
-    asked_again: int = 0
-    """Number of sentences that an answer left out, and that were asked about again."""
-    invented: int = 0
-    """Number of entries in the judge's answers about sentences that it was not asked about. They are ignored."""
+    judge_version: str = ""
+    """Form, digest of the prompts and threshold of a judge that is asked by prompts; empty for others."""
+    self_test: SelfTestFigure | None = None
+    """How that judge did in its self-test."""
 
 
 Label = int | bool | str
@@ -243,7 +223,8 @@ class RetrievalEvidence(Wire):
     """The candidate that text matching prefers to the matched text; null if there is none."""
     threshold: float
     """The matched text is accepted if its score is at least this."""
-    prompt_versions: dict[str, str] = Field(default_factory=dict)
+    judge_version: str = ""
+    """As of consistency evidence."""
 
 
 class ProbeEvidence(Wire):

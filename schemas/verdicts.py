@@ -25,6 +25,8 @@ class Usage(Wire):
     """Questions answered from the cache or by an identical question under way."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Those of `prompt_tokens` that the endpoint had in its cache."""
     reckoned_tokens: int = 0
     """Tokens reckoned from the texts, as the endpoint told none. An unanswered request has cost its prompt."""
     seconds: float = 0.0
@@ -48,6 +50,7 @@ class Usage(Wire):
             cached=sum([part.cached for part in parts]),
             prompt_tokens=sum([part.prompt_tokens for part in parts]),
             completion_tokens=sum([part.completion_tokens for part in parts]),
+            cached_tokens=sum([part.cached_tokens for part in parts]),
             reckoned_tokens=sum([part.reckoned_tokens for part in parts]),
             seconds=seconds,
             cost=sum([part.cost for part in parts]),

@@ -14,7 +14,7 @@ from benchmarks.endpoint.asking import Endpoint, Kept, Prompt, Spent
 from benchmarks.endpoint.rows import Row
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.sentences import split_sentences
+from models.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from models.build import build_model
 from models.settings import JudgeSettings

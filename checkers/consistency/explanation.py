@@ -1,15 +1,11 @@
 """A rejected response for a person: the sentences at fault, why, and the passages that decided."""
 
-import re
 from collections.abc import Iterator
 
 from checkers.wording import labelled
 from schemas import ConsistencyEvidence, Verdict
 
 _MOST_FINDINGS = 3
-
-# Reasons open as the prompts ask, so that marks can be read off them; under "fault" that says nothing new.
-_OPENING = re.compile(r"This sentence is not consistent with the \w+: ")
 
 
 def explain(verdict: Verdict) -> Iterator[str]:
@@ -19,7 +15,7 @@ def explain(verdict: Verdict) -> Iterator[str]:
     faults = [found for found in verdict.evidence.sentences if found.mark < 0]
     for finding in faults[:_MOST_FINDINGS]:
         yield from labelled("says:   ", f"“{finding.text}”")
-        yield from labelled("fault:  ", _OPENING.sub("", finding.reason))
+        yield from labelled("fault:  ", finding.reason)
         if finding.passage:
             yield from labelled("source: ", f"“{finding.passage}”")
     if len(faults) > _MOST_FINDINGS:

@@ -1,171 +1,114 @@
-"""Findings about every sentence against one reference, put together over its pieces and over samples."""
+"""Findings about every sentence of a response, against what it is held against."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
-from checkers.consistency.evaluator import Evaluation, Opinion
-from checkers.consistency.pieces import Piece
-from checkers.consistency.scoring import graded_score
-from checkers.consistency.sentences import Sentence
-from models.claims import SUPPORTED
-from schemas import JudgedSentence, PieceFinding, SentenceFinding
+from checkers.checker import Undecidable
+from models.claims import SUPPORTED, Judgement
+from models.sentences import Sentence
+from schemas import Generation, JudgedSentence, SampleAgreement, SentenceFinding
 
-_SILENCE = re.compile(
-    r"(?i)^(?!.*\b(?:but|instead|rather|while|whereas|however)\b|.*;)"
-    r".*(?:\b(?:no|not|nothing|never|nowhere)\b|n[’']t\b)(?:\W+\w+){0,4}?\W+"
-    r"(?:mention|stat|sa[iy]|giv|told|tell|cover|found|contain|includ|appear|report|there\b)"
-)
-"""A reason that finds nothing about a sentence, rather than something else. It decides nothing: of the pieces that do
-not support a sentence those are shown that speak of it."""
+_MOST_SAMPLES = 20
+"""Samples that a response is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSource:
+    """The texts that a response is held against, one by one."""
+
+    against: Literal["reference", "contexts", "samples"]
+    texts: tuple[str, ...]
+    """One where there is a reference or contexts, else a text a sample."""
+
+
+def source_of(record: Generation) -> ResponseSource:
+    """The texts that `record` brings along.
+
+    Raises:
+        Undecidable: `no_reference` where it brings nothing.
+    """
+    # Contexts and a true answer are both what the response may draw on.
+    texts = [text for text in (*record.contexts, record.reference or "") if text.strip()]
+    if texts:
+        return ResponseSource("reference" if record.reference else "contexts", ("\n\n".join(texts),))
+    samples = tuple(text for text in record.samples if text.strip())[:_MOST_SAMPLES]
+    if samples:
+        return ResponseSource("samples", samples)
+    raise Undecidable("no_reference", "the record has neither a reference nor contexts nor other samples")
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The sentences with their marks, and the marks of the response as a whole."""
+    """The sentences with their marks."""
 
-    sentences: tuple[JudgedSentence, ...]
-    is_consistent: bool
-    """True if the judge's booleans, before AMC, were all true."""
-    whole_marks: tuple[int, ...] = ()
-    """Marks of opinions on the response as a whole, which are taken out of the score again."""
-    overruled: int = 0
-    asked_again: int = 0
-    invented: int = 0
+    claims: tuple[SentenceFinding, ...]
+    """Those that claim something."""
+    without_claim: tuple[JudgedSentence, ...]
+    unsure: tuple[bool, ...]
+    """For each claim whether the judge leaves open if it is consistent."""
     misled: bool = False
-    """True if the judge did not find a control sentence inconsistent."""
-    unsure: tuple[bool, ...] = ()
-    """True for each claim of which the judge leaves open whether it is consistent; empty for none."""
-
-    @property
-    def claims(self) -> tuple[SentenceFinding, ...]:
-        """The sentences that claim something."""
-        return _claims(self.sentences)
-
-    @property
-    def graded_score(self) -> float | None:
-        """The score of the claims' supports; None where the judge did not grade them all."""
-        supports = [found.support for found in self.claims if found.support is not None]
-        return graded_score(supports) if len(supports) == len(self.claims) else None
+    """True if the judge called a control sentence supported."""
+    samples: tuple[SampleAgreement, ...] = ()
 
 
-def found_against(sentences: Sequence[Sentence], evaluation: Evaluation) -> Findings:
-    """The findings against one piece of the reference."""
-    each = [evaluation.opinions[number] for number in range(1, len(sentences) + 1)]
-    opinions = [one for own in each for one in _claiming(own)]
+def found(sentences: Sequence[Sentence], grades: Sequence[Judgement]) -> Findings:
+    """The findings of a judge's grades."""
+    pairs = list(zip(sentences, grades, strict=True))
+    claims = [(sentence, grade) for sentence, grade in pairs if not grade.claims_nothing]
     return Findings(
-        tuple(map(_finding, sentences, each)),
-        all(one.consistent != one.overruled for one in opinions),
-        tuple(1 if one.consistent else -1 for one in evaluation.whole),
-        sum(one.overruled for one in (*opinions, *evaluation.whole)),
-        len(evaluation.again),
-        evaluation.invented,
-        evaluation.misled,
-        tuple(any(one.unsure for one in own) for own in each if _claiming(own)),
+        tuple(_finding(sentence, grade) for sentence, grade in claims),
+        tuple(
+            JudgedSentence(text=one.text, start=one.start, end=one.end, reason=grade.reason)
+            for one, grade in pairs
+            if grade.claims_nothing
+        ),
+        tuple(grade.unsure for _, grade in claims),
+        any(grade.misled for grade in grades),
     )
 
 
-def over_pieces(pieces: Sequence[Piece], each: Sequence[Findings]) -> Findings:
-    """One finding a sentence from those against all pieces of a reference: one piece that supports it is enough.
-
-    The pieces that contradict it, rather than say nothing of it, stay in its evidence.
-    """
-    if len(each) == 1:
-        return each[0]
-
-    def merged(found: Sequence[JudgedSentence]) -> SentenceFinding:
-        against = [
-            (piece, one)
-            for piece, one in zip(pieces, found, strict=True)
-            if isinstance(one, SentenceFinding) and one.mark < 0 and not _SILENCE.search(one.reason)
-        ]
-        contradicted_by = tuple(
-            PieceFinding(start=piece.start, end=piece.end, reason=one.reason, support=one.support)
-            for piece, one in against
-        )
-        telling = _telling(_claims(found), [one for _, one in against])
-        return telling.model_copy(update={"contradicted_by": contradicted_by})
-
-    return _together(merged, each)
-
-
-def over_samples(each: Sequence[Findings]) -> Findings:
+def found_by_samples(sentences: Sequence[Sentence], each: Sequence[Sequence[Judgement]]) -> Findings:
     """Self-consistency: a sentence is consistent where the samples support it on average (method page, "Input").
 
     Its support is the mean over the samples; its reason and passage are those of the sample that supports it least
     or, where it is consistent, most.
     """
-
-    def merged(found: Sequence[JudgedSentence]) -> SentenceFinding:
-        versions = _claims(found)
-        supports = [support_of(version) for version in versions]
-        support = round(fmean(supports), 6)
-        against = sum(version.mark < 0 for version in versions)
-        telling = versions[supports.index(max(supports) if support >= SUPPORTED else min(supports))]
-        update = {
-            "mark": 1 if support >= SUPPORTED else -1,
-            "support": support,
-            "reason": f"{against} of {len(versions)} other samples do not support it. {telling.reason}",
-            "converted": "samples",
-        }
-        return telling.model_copy(update=update)
-
-    return _together(merged, each)
+    merged = [_mean(column) for column in zip(*each, strict=True)]
+    whole = found(sentences, merged)
+    places = [place for place, grade in enumerate(merged) if not grade.claims_nothing]
+    agreements = []
+    for number, grades in enumerate(each):
+        own = [grades[place] for place in places]
+        agreements.append(
+            SampleAgreement(
+                sample=number,
+                score=round(fmean([one.support for one in own] or [SUPPORTED]), 6),
+                inconsistent=tuple(index for index, one in enumerate(own) if not one.supported),
+            )
+        )
+    return Findings(whole.claims, whole.without_claim, whole.unsure, whole.misled, tuple(agreements))
 
 
-def _claims(sentences: Sequence[JudgedSentence]) -> tuple[SentenceFinding, ...]:
-    return tuple(one for one in sentences if isinstance(one, SentenceFinding))
+def _mean(grades: Sequence[Judgement]) -> Judgement:
+    claims = [one for one in grades if not one.claims_nothing]
+    if not claims:
+        return grades[0]
+    support = round(fmean(one.support for one in claims), 6)
+    against = sum(not one.supported for one in claims)
+    telling = (max if support >= SUPPORTED else min)(claims, key=lambda one: one.support)
+    reason = f"{against} of {len(claims)} other samples do not support it. {telling.reason}"
+    return Judgement(support, reason, telling.passage, misled=any(one.misled for one in grades))
 
 
-def _together(merged: Callable[[Sequence[JudgedSentence]], SentenceFinding], each: Sequence[Findings]) -> Findings:
-    """One finding a sentence from those against several pieces or samples; none where all find no claim in it."""
-    columns = list(zip(*(findings.sentences for findings in each), strict=True))
-    sentences = tuple(merged(found) if _claims(found) else found[0] for found in columns)
-    return Findings(
-        sentences,
-        all(one.mark > 0 for one in _claims(sentences)),
-        (),
-        sum(findings.overruled for findings in each),
-        sum(findings.asked_again for findings in each),
-        sum(findings.invented for findings in each),
-        any(findings.misled for findings in each),
-    )
-
-
-def _telling(versions: Sequence[SentenceFinding], contradicting: Sequence[SentenceFinding]) -> SentenceFinding:
-    """The finding against the piece that supports a sentence best; else the strongest contradiction."""
-    supporting = [one for one in versions if one.mark > 0]
-    if supporting:
-        return max(supporting, key=support_of)
-    telling = min(contradicting or versions, key=support_of)
-    supports = [one.support for one in versions if one.support is not None]
-    return telling.model_copy(update={"support": max(supports) if len(supports) == len(versions) else None})
-
-
-def _claiming(opinions: Sequence[Opinion]) -> list[Opinion]:
-    return [one for one in opinions if one.consistent is not None]
-
-
-def _finding(sentence: Sentence, opinions: Sequence[Opinion]) -> JudgedSentence:
-    aspects = _claiming(opinions)
-    if not aspects:
-        return JudgedSentence(text=sentence.text, start=sentence.start, end=sentence.end, reason=opinions[0].reason)
-    # One aspect at fault is enough; it is the one that is told.
-    telling = min(aspects, key=lambda one: bool(one.consistent))
-    supports = [one.support for one in aspects if one.support is not None]
+def _finding(sentence: Sentence, grade: Judgement) -> SentenceFinding:
     return SentenceFinding(
         text=sentence.text,
         start=sentence.start,
         end=sentence.end,
-        mark=1 if telling.consistent else -1,
-        support=min(supports) if len(supports) == len(aspects) else None,
-        reason=telling.reason,
-        passage=telling.passage,
-        converted=telling.told_by,
+        mark=1 if grade.supported else -1,
+        support=grade.support,
+        reason=grade.reason,
+        passage=grade.passage,
     )
-
-
-def support_of(found: SentenceFinding) -> float:
-    """Its support, or its mark as 0 or 1 from a judge that does not grade."""
-    return found.support if found.support is not None else (found.mark + 1) / 2

@@ -1,4 +1,4 @@
-"""From marks to a score (paper, equation 3 and appendix A.4)."""
+"""From marks and supports to a score (paper, equation 3 and appendix A.4)."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -7,19 +7,12 @@ WORST_SHARE = 0.4
 """Weight of the worst sentence in a graded score, beyond its part in the mean."""
 
 
-def consistent_share(marks: Sequence[float], *, alpha: float = 0, beta: float = 0) -> float | None:
-    """Scale ((sum of marks + alpha) / (number of marks + beta)) from -1..1 to 0..1.
+def consistent_share(marks: Sequence[float]) -> float | None:
+    """The mean of `marks` (1: consistent, -1: not) scaled to 0..1; None where there are none.
 
-    `marks` are 1 (consistent) or -1 (not), those of entries that judge the whole included; `alpha` is minus the
-    sum and `beta` minus the number of the latter, so that they count for nothing.
-
-    Returns:
-        0 to 1; exactly 1 where no mark is negative; None where nothing is left to divide by.
+    Entries that judge a response as a whole, which the paper takes out by alpha and beta, are never asked for.
     """
-    entries = len(marks) + beta
-    if entries <= 0:
-        return None
-    return ((sum(marks) + alpha) / entries + 1) / 2
+    return (fmean(marks) + 1) / 2 if marks else None
 
 
 def graded_score(supports: Sequence[float]) -> float:

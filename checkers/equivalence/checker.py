@@ -17,10 +17,10 @@ from checkers.equivalence.explanation import proof_reason, test_reason
 from checkers.equivalence.parsers import build_parser
 from checkers.equivalence.phrase_questions import EquivalencePrompts
 from checkers.equivalence.proof import prove
-from checkers.equivalence.respondent import Respondent, Role
+from checkers.equivalence.respondent import Respondent
 from checkers.equivalence.settings import EquivalenceSettings
 from models.concurrent import both
-from models.protocol import Model
+from models.protocol import Judge, Model
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
 _SEED = 0
@@ -45,9 +45,9 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         names: dict[str, JsonValue] = {name: model.name for name, model in subjects.items()}
         return [self._parser.name, dict(self._prompts.versions), names]
 
-    def judge_of(self, record: Paraphrase) -> Model:
-        """The model that answers: the subject, or the judge in its place."""
-        return self._respondent_for(record.model)[0]
+    def judge_of(self, record: Paraphrase) -> Model | Judge:
+        """Whoever answers: the subject, or the judge in its place."""
+        return self._subject_of(record.model) or self.judge
 
     async def close(self) -> None:
         await self._parser.close()
@@ -79,17 +79,15 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     def _respondent(self, record: Paraphrase) -> Respondent:
         """The model that answers about a record. Raises Undecidable if none may be asked."""
-        model, role = self._respondent_for(record.model)
-        if role is None or (role == "judge" and not record.answer and self.settings.ask != "judge"):
+        subject = self._subject_of(record.model)
+        if subject is not None:
+            return Respondent(subject, self._prompts, judge=None, application=record.prompt)
+        if self.settings.ask == "subject" or (not record.answer and self.settings.ask != "judge"):
             raise no_subject(record.model)
-        return Respondent(model, self._prompts, role, application=record.prompt)
+        return Respondent(self.models.writer, self._prompts, judge=self.judge)
 
-    def _respondent_for(self, model: str) -> tuple[Model, Role | None]:
-        """The model to ask about a record of `model`, and its role; no role if none may be asked."""
-        subject = self.models.subjects.get(model)
-        if subject is not None and self.settings.ask != "judge":
-            return subject, "subject"
-        return self.judge, None if self.settings.ask == "subject" else "judge"
+    def _subject_of(self, model: str) -> Model | None:
+        return None if self.settings.ask == "judge" else self.models.subjects.get(model)
 
     async def _test(
         self, respondent: Respondent, record: Paraphrase, proving: Awaitable[EquivalenceProof]

@@ -1,4 +1,4 @@
-"""The model that answers the questions of a check: the subject, or the judge in its place."""
+"""Whoever answers the questions of a check: the subject, or the judge and its model in its place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checkers.equivalence.aligned import PhrasePair
 from checkers.equivalence.phrase_questions import EquivalencePrompts, EquivalenceReply
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
-from models.protocol import Model, ModelFailed, Question, ReplyT, grader_of
+from models.protocol import Judge, Model, ModelFailed, Question, ReplyT
 
 Role = Literal["subject", "judge"]
 
@@ -23,25 +23,28 @@ class Respondent:
     """
 
     def __init__(
-        self, model: Model, prompts: EquivalencePrompts, role: Role, *, application: str | None = None
+        self, model: Model | None, prompts: EquivalencePrompts, *, judge: Judge | None, application: str | None = None
     ) -> None:
-        """`application` is the prompt that the application gave the subject: it is asked under it, a judge is not."""
-        self.role: Role = role
-        self._under = application if role == "subject" else None
+        """`model` writes, and decides unless there is a `judge`, which is asked about phrases in its place.
+
+        `application` is the prompt that the application gave the subject: it is asked under it, a judge is not.
+        """
+        self.role: Role = "subject" if judge is None else "judge"
+        self._under = application if judge is None else None
         self._model = model
-        self._grader = grader_of(model)
+        self._judge = judge
         self._prompts = prompts
 
     async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
         """Ask if the phrases of each pair could mean the same.
 
-        A judge that grades is shown the `sentences` that they stand in; a model that reads prompts is not.
+        A judge is shown the `sentences` that they stand in; a subject is not.
         """
-        if self._grader is None or not pairs:
+        if self._judge is None or not pairs:
             questions = [self._prompts.phrase(pair.first, pair.second, self._under) for pair in pairs]
             return await gather_or_cancel(map(self._ask, questions))
         claims = [Claims(pair.first, (pair.second,), ClaimKind.PHRASE, around=sentences) for pair in pairs]
-        grades = (await self._grader.grade("equivalence.phrase", claims)).reply
+        grades = (await self._judge.grade("equivalence.phrase", claims)).reply
         return [
             EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no") for (grade,) in grades
         ]
@@ -55,6 +58,8 @@ class Respondent:
         return await self._ask(self._prompts.equivalent(first, second, self._under))
 
     async def _ask(self, question: Question[ReplyT]) -> ReplyT:
+        if self._model is None:
+            raise ModelFailed("the judge compares and cannot write; configure an endpoint", cause="judge_failed")
         try:
             return (await self._model.ask(question)).reply
         except ModelFailed as error:

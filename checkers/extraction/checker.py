@@ -40,8 +40,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
         self._prompts = ExtractionPrompts(settings.prompts)
-        # A judge that grades reads no prompts.
-        self._writer = None if self.grader else self.judge
+        self._writer = models.writer
         self._seen = SeenNames()
         self._names = Names(self._writer, self._prompts, self._seen)
 
@@ -50,7 +49,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         names: dict[str, JsonValue] = {name: model.name for name, model in self.models.subjects.items()}
         return [dict(self._prompts.versions), names, metadata.version("faker")]
 
-    def judge_of(self, record: Extraction) -> Judge:
+    def judge_of(self, record: Extraction) -> Judge | Model:
         """The model that is tested by asking it: the subject."""
         return self.models.subjects.get(record.model, self.judge)
 

@@ -108,7 +108,7 @@ class LabellingChecker(Checker[LabellingSettings]):
 
     def verifiers(self, problem: LabellingProblem) -> tuple[Verifier, ...]:
         """One for each rubric of the problem, for one datapoint."""
-        return problem.verifiers(CriterionJudge(self.judge, self.prompts))
+        return problem.verifiers(CriterionJudge(self.judge))
 
     def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
         rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))

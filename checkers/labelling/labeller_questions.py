@@ -10,8 +10,9 @@ from checkers.draws import canonical
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import from_json, same_label, shown
+from models.claims import ClaimKind, Claims
 from models.prompts import Placeholders, PromptSet, as_list
-from models.protocol import Model, Question
+from models.protocol import Judge, Question
 from schemas.evidence import Label
 
 
@@ -51,13 +52,6 @@ class GenerateReply(_Reply):
     """The text, or the JSON of a datapoint that is none."""
 
 
-class CriterionReply(_Reply):
-    """The judge's answer about a criterion in plain language, and the reason for it."""
-
-    reason: str
-    holds: bool
-
-
 class LabellingPrompts(PromptSet):
     """Makes the questions to a labeller, a generator and a judge.
 
@@ -73,15 +67,7 @@ class LabellingPrompts(PromptSet):
         "generate": Placeholders(
             ("examples", "earlier", "datapoint"), ("rubric", "label", "form"), ("examples", "form")
         ),
-        "criterion": Placeholders(("datapoint",), ("criterion",)),
     }
-
-    def criterion(self, criterion: str, x: JsonValue) -> Question[CriterionReply]:
-        """Ask if `criterion`, in the words of the rubric, holds for `x`, which is untrusted."""
-        datapoint = x if isinstance(x, str) else json.dumps(x, ensure_ascii=False, sort_keys=True, indent=2)
-        return self._question(
-            "criterion", "labelling.criterion", CriterionReply, {"datapoint": datapoint}, {"criterion": criterion}
-        )
 
     def label(
         self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar], *, under: str | None = None
@@ -181,18 +167,18 @@ class LabellingPrompts(PromptSet):
 
 
 class CriterionJudge:
-    """Puts criteria to a model; each pair of criterion and datapoint once it has been answered."""
+    """Asks a judge whether criteria hold; about each pair of criterion and datapoint once."""
 
-    def __init__(self, model: Model, prompts: LabellingPrompts) -> None:
-        self._model = model
-        self._prompts = prompts
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
         self._known: dict[tuple[str, str], bool] = {}
 
     async def __call__(self, criterion: str, x: JsonValue) -> bool:
         key = (criterion, canonical(x))
         if key not in self._known:
-            answer = await self._model.ask(self._prompts.criterion(criterion, x))
-            self._known[key] = answer.reply.holds
+            claims = Claims(shown(x), (criterion,), ClaimKind.CRITERION)
+            ((grade,),) = (await self._judge.grade("labelling.criterion", [claims])).reply
+            self._known[key] = grade.supported
         return self._known[key]
 
 

@@ -19,7 +19,7 @@ class LongtailChecker(Checker[LongtailSettings]):
 
     name = "longtail"
     version = "2"
-    needs = "none"
+    asks_judge = False
 
     async def decide(self, record: Probe) -> Decision:
         """Accept the right answer, reject any other; undecidable if either cannot be read."""

@@ -1,7 +1,5 @@
 """The retrieval checker: a store's hit, and what else was near, are matched with the query as texts."""
 
-from pydantic import JsonValue
-
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.retrieval.candidates import candidates_of, has_words
 from checkers.retrieval.explanation import reason_of
@@ -23,12 +21,8 @@ class RetrievalChecker(Checker[RetrievalSettings]):
     name = "retrieval"
 
     def __init__(self, settings: RetrievalSettings, models: Models) -> None:
-        """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
         super().__init__(settings, models)
-        self._matcher = TextMatcher(self.judge, settings.prompts)
-
-    def fingerprint(self) -> JsonValue:
-        return dict(self._matcher.prompt_versions)
+        self._matcher = TextMatcher(self.judge)
 
     async def decide(self, record: Retrieval) -> Decision:
         """Match every hit in both directions, or as an answer to the query; undecidable without anything to compare."""
@@ -62,7 +56,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             left_out=left_out,
             better=self._better(found, others),
             threshold=self.settings.threshold,
-            prompt_versions={matching: self._matcher.prompt_versions[matching]},
+            judge_version=self.judge.version,
         )
         reason = reason_of(evidence, accepted=accepted)
         return Decision(accepted=accepted, score=found.score, reason=reason, evidence=evidence)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from checkers.checker import CheckerSettings, Prompts
+from checkers.checker import CheckerSettings
 
 
 class RetrievalSettings(CheckerSettings):
@@ -13,4 +13,3 @@ class RetrievalSettings(CheckerSettings):
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Accept a hit if its score is at least this. The score says how surely the text entails the query, or answers
     it; for a cache it is the lower one of both directions."""
-    prompts: Prompts = Field(default_factory=dict)

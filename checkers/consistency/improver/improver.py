@@ -1,14 +1,16 @@
 """RAI, the reason-assisted improver: rewrite what is inconsistent, check again, up to m times (paper, section 3.3)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from checkers.checker import Checker, Undecidable
-from checkers.consistency.improver.rewriter import ImproverQuestions, Rewriter, SentenceRewrite
+from checkers.consistency.findings import source_of
+from checkers.consistency.improver.rewriter import ImproverQuestions, Rewriter
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.splicing import fits, spliced
-from checkers.consistency.material import CheckedResponse, source_of
 from models.billing import billed
+from models.judges.prompted import PromptedJudge
 from models.protocol import Model
 from models.wording import counted
 from models.worktime import WorkLimit
@@ -49,7 +51,7 @@ class ConsistencyImprover:
     def __init__(self, settings: RewritingSettings, checker: Checker[Any], writer: Model) -> None:
         """Raises ValueError (as TemplateError) where one of the settings' own templates cannot be used."""
         self._settings = settings
-        self._checker = checker
+        self._checker = _in_another_form(checker)
         self._writer = writer
         questions = ImproverQuestions(settings.prompts)
         self._rewriter = Rewriter(writer, questions)
@@ -107,14 +109,12 @@ class ConsistencyImprover:
         for _ in range(_ROUNDS):
             if not course.inconsistent:
                 break
-            material = CheckedResponse.of(record.effective_task, source.texts[0], record.response, record.prompt, ())
-            rewrites, fault = await self._rewriter.rewrite(material, course.findings)
-            course.answered |= bool(rewrites)
-            changes = _changes(course.findings, rewrites)
-            if not changes:
+            texts, fault = await self._rewriter.rewrite(record, source.texts[0], course.findings)
+            course.answered |= bool(texts) or fault is None
+            if not texts:
                 why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"
                 return f"{course.so_far}The writer {why}."
-            texts = {index: rewrite.improved for index, rewrite in rewrites.items()}
+            changes = _changes(course.findings, texts)
             response = spliced(record.response, course.findings, texts, beside=course.without_claim)
             record = record.model_copy(update={"response": response})
             await self._check(record, course, changes)
@@ -211,17 +211,22 @@ class _Course:
         return f"After {counted(len(self.rounds), 'round')} of rewriting: " if self.rounds else ""
 
 
-def _changes(
-    findings: Sequence[SentenceFinding], rewrites: Mapping[int, SentenceRewrite]
-) -> tuple[SentenceChange, ...]:
+def _in_another_form(checker: Checker[Any]) -> Checker[Any]:
+    """The checker with its judge asked in another form: what pleases the one need not please the other."""
+    judge = checker.models.judge
+    if not isinstance(judge, PromptedJudge):
+        return checker
+    return type(checker)(checker.settings, replace(checker.models, judge=judge.in_another_form()))
+
+
+def _changes(findings: Sequence[SentenceFinding], texts: Mapping[int, str]) -> tuple[SentenceChange, ...]:
     return tuple(
         SentenceChange(
             before=findings[index].text,
-            after=rewrite.improved,
+            after=text,
             start=findings[index].start,
             end=findings[index].end,
-            reason=rewrite.reason,
+            reason=findings[index].reason,
         )
-        for index, rewrite in sorted(rewrites.items())
-        if rewrite.improved != findings[index].text
+        for index, text in sorted(texts.items())
     )

@@ -4,18 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 
 from models.concurrent import gather_or_cancel
-from models.protocol import Model, ModelFailed, reply_limit
+from models.protocol import ModelFailed
 
 AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 """Asks one question about the numbers, keeps what can be used of its answer, and returns the numbers that it lacks."""
 
 _TOO_MUCH_AT_ONCE = frozenset({"judge_slow", "judge_cut_off"})
-
-
-def per_call(model: Model, at_most: int, *, tokens_each: int) -> int:
-    """Entries of `tokens_each` to ask `model` for in one call: `at_most`, fewer if its replies are limited."""
-    limit = reply_limit(model)
-    return at_most if limit is None else max(1, min(at_most, limit // tokens_each))
 
 
 def parts_of(numbers: Sequence[int], at_most: int) -> list[Sequence[int]]:

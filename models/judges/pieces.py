@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checkers.consistency.sentences import split_sentences
+from models.sentences import split_sentences
 
 _OVERLAP = 0.1
 """Share of a piece's length that two neighbours have in common at most: what is told across a cut then stands whole in

@@ -1,0 +1,152 @@
+"""The form in which a judge is asked: the settings' own, or the one that its self-test chose."""
+
+import asyncio
+from contextvars import Context
+
+import structlog
+
+from models.judges import self_test
+from models.judges.forms import Form, FormName
+from models.judges.questions import JudgeQuestions
+from models.judges.self_test import GOOD_ENOUGH, FormResult, SelfTest
+from models.protocol import Model, ModelUnavailable
+from models.settings import JudgeSettings
+from models.worktime import Phase
+from schemas.evidence import SelfTestFigure
+
+_RETRY_SECONDS = 60.0
+
+_LOG = structlog.get_logger(__name__)
+
+
+class ChosenForm:
+    """Belongs to one judge and event loop. The self-test is run with the first claims, unless it is on file."""
+
+    def __init__(self, model: Model, questions: JudgeQuestions, settings: JudgeSettings) -> None:
+        self._model = model
+        self._questions = questions
+        self._settings = settings
+        self._running: asyncio.Task[SelfTest] | None = None
+        self._form: Form | None = None
+        self.result: FormResult | None = None
+        """The outcomes in the form that is used; None before the test, and where none is needed."""
+        if settings.is_pinned:
+            self._use(settings.form, settings.threshold or 0.0)  # type: ignore[arg-type]
+        elif settings.backend == "replay":
+            # A recording has the answers in the form that was used, and a self-test's only if it was run meanwhile.
+            self._use("short" if settings.form == "auto" else settings.form, settings.threshold or 0.0)
+        elif (known := self_test.kept(model.name, questions)) is not None:
+            self._take(known)
+
+    @property
+    def figure(self) -> SelfTestFigure | None:
+        """The accuracy in the form that is used."""
+        result = self.result
+        if result is None:
+            return None
+        return SelfTestFigure(form=result.form, accuracy=round(result.accuracy, 3), pairs=len(result.outcomes))
+
+    @property
+    def version(self) -> str:
+        """Form, prompts and threshold, as verdicts' digests have them; empty while they are not known."""
+        form = self._form
+        return "" if form is None else f"{form.name} {self._questions.digest} {form.threshold:g}"
+
+    async def form(self) -> Form:
+        """The form to ask in.
+
+        Raises:
+            ModelUnavailable: the self-test cannot be run now, or the judge failed it and `require_self_test` is set.
+        """
+        if self._form is None:
+            with Phase("waits"):
+                await self._tested()
+        if self._form is None:
+            raise RuntimeError("a self-test ended without a form")
+        accuracy = None if self.result is None else self.result.accuracy
+        if self._settings.require_self_test and accuracy is not None and accuracy < GOOD_ENOUGH:
+            raise ModelUnavailable(refusal(self._model.name, accuracy), retry_after=_RETRY_SECONDS, misconfigured=True)
+        return self._form
+
+    def other_than(self, form: Form) -> Form:
+        """The form that this one is not."""
+        return self_test.form_of("list" if form.name == "short" else "short", 0.0, self._model, self._questions)
+
+    def another(self) -> "OtherForm":
+        """The list form if sentences are asked about one by one, else the short form."""
+        return OtherForm(self)
+
+    async def _tested(self) -> None:
+        if self._running is None:
+            # What it costs is on nobody's bill, and takes of nobody's time.
+            self._running = asyncio.get_running_loop().create_task(self._test(), context=Context())
+        try:
+            test = await asyncio.shield(self._running)
+        except ModelUnavailable:
+            self._running = None
+            raise
+        if self._form is None:
+            self._take(test)
+
+    async def _test(self) -> SelfTest:
+        _LOG.info("self_test_started", model=self._model.name)
+        test = await self_test.run(
+            self._model, self._questions, forms=forms_of(self._settings), asked=self_test.pairs()
+        )
+        self_test.keep(test, self._questions)
+        return test
+
+    def _take(self, test: SelfTest) -> None:
+        own = [one for one in test.results if one.form == self._settings.form]
+        result = self.result = own[0] if own else test.chosen
+        threshold = self._settings.threshold
+        self._use(result.form, result.threshold if threshold is None else threshold)
+        log = _LOG.info if result.accuracy >= GOOD_ENOUGH else _LOG.warning
+        weak = ", ".join(kind for kind, (right, count) in result.by_kind().items() if right <= count / 2)
+        log(
+            "self_test",
+            model=test.model,
+            form=result.form,
+            accuracy=round(result.accuracy, 3),
+            pairs=len(result.outcomes),
+            fails_on=weak,
+        )
+
+    def _use(self, name: FormName, threshold: float) -> None:
+        self._form = self_test.form_of(name, threshold, self._model, self._questions)
+
+
+class OtherForm:
+    """The form in which a judge is not asked, for a second opinion of the same model."""
+
+    def __init__(self, choice: ChosenForm) -> None:
+        self._choice = choice
+
+    @property
+    def figure(self) -> SelfTestFigure | None:
+        """None: its self-test was in the other form."""
+        return None
+
+    @property
+    def version(self) -> str:
+        return f"not {self._choice.version}"
+
+    async def form(self) -> Form:
+        """As of the choice; its threshold is one half."""
+        return self._choice.other_than(await self._choice.form())
+
+    def another(self) -> ChosenForm:
+        return self._choice
+
+
+def forms_of(settings: JudgeSettings) -> tuple[FormName, ...]:
+    """The forms that a self-test tries."""
+    return ("short", "list") if settings.form == "auto" else (settings.form,)
+
+
+def refusal(model: str, accuracy: float) -> str:
+    """The words about a judge that is not believed."""
+    return (
+        f"{model} was right on {accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}, and judge.require_self_test "
+        "is set (`assay judge check` shows what it fails on)"
+    )

@@ -1,0 +1,238 @@
+"""The judge behind an endpoint: each kind of claim is a short question, and the words' probabilities are the grades."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from models.claims import NO_CLAIM, ClaimKind, Claims, Grades, Judgement
+from models.concurrent import gather_or_cancel
+from models.judges.control import control_sentence, drawn
+from models.judges.forms import SHORT_ANSWER, Asked, Form, Support, odds_of
+from models.judges.pieces import pieces_of
+from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions
+from models.protocol import Answer, Model, ModelFailed, WindowExceeded
+from schemas.evidence import SelfTestFigure
+
+_LEAST_PIECE = 500
+"""Characters of passages below which a question about them makes no sense."""
+_NARROWER = 0.9
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"\w+")
+
+_OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT})
+"""Kinds of claims that an empty text may be held against."""
+
+Ask = Callable[[str], Awaitable[list[Support]]]
+
+
+class FormChoice(Protocol):
+    """Whoever knows the form to ask in."""
+
+    @property
+    def version(self) -> str:
+        """As of a judge."""
+
+    @property
+    def figure(self) -> SelfTestFigure | None:
+        """As of a judge."""
+
+    async def form(self) -> Form:
+        """The form; raises ModelUnavailable while there is none."""
+
+    def another(self) -> "FormChoice":
+        """Another form."""
+
+
+class PromptedJudge:
+    """Grades by asking a chat model in one form."""
+
+    def __init__(self, model: Model, questions: JudgeQuestions, choice: FormChoice | None = None) -> None:
+        """`choice` tells how to ask whether passages support sentences, before the first grade."""
+        self.model = model
+        self.questions = questions
+        self._choice = choice
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def version(self) -> str:
+        """As of a judge."""
+        return "" if self._choice is None else self._choice.version
+
+    @property
+    def self_test(self) -> SelfTestFigure | None:
+        """How it did in its self-test; None if it was not put to one."""
+        return None if self._choice is None else self._choice.figure
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """A grade for each sentence of each of `claims`; the calls are on the bill of whoever waits.
+
+        Raises:
+            ModelFailed: the model gave no usable answer to one of the questions; `too_long` if a single sentence with a
+                piece of its passages is more than it takes.
+            ModelUnavailable: its endpoint is down.
+        """
+        if self._choice is None:
+            raise RuntimeError("the judge has no form")
+        form = await self._choice.form()
+        return Answer(tuple(await gather_or_cancel(self._graded(task, one, form) for one in claims)))
+
+    def in_another_form(self) -> "PromptedJudge":
+        """The same model, asked in another form."""
+        return PromptedJudge(self.model, self.questions, self._choice and self._choice.another())
+
+    async def close(self) -> None:
+        await self.model.close()
+
+    async def _graded(self, task: str, claims: Claims, form: Form) -> tuple[Judgement, ...]:
+        if not claims.reference.strip() and claims.kind not in _OF_NO_TEXT:
+            raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
+        if claims.kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}:
+            return await self._response(task, claims, form)
+        if claims.kind is ClaimKind.PARAPHRASE:
+            return await self._paraphrase(task, claims)
+        found = await gather_or_cancel(self._word(task, claims, sentence) for sentence in claims.sentences)
+        return tuple(_judgement(one) for one in found)
+
+    async def _word(self, task: str, claims: Claims, sentence: str) -> Support:
+        """One plain question about a text and a sentence."""
+        reference, kind = claims.reference, claims.kind
+        texts: dict[str, str]
+        if kind is ClaimKind.ANSWERABILITY:
+            name, texts = "answerable", {"passages": reference, "question": sentence}
+        elif kind is ClaimKind.PHRASE:
+            first, second = claims.around or (reference, sentence)
+            name = "same_phrase"
+            texts = {"first": reference, "second": sentence, "first_sentence": first, "second_sentence": second}
+        elif kind is ClaimKind.CRITERION:
+            name, texts = "criterion", {"text": reference, "criterion": sentence}
+        elif kind is ClaimKind.STATEMENT:
+            name, texts = "true_statement", {"statement": sentence}
+        else:
+            name, texts = "entails", {"first": reference, "second": sentence}
+        return Support(await odds_of(self.model, self.questions.word(name, task, **texts)))
+
+    async def _paraphrase(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
+        """Each sentence must follow from the reference, and the reference from all of them."""
+        follow = Claims(claims.reference, claims.sentences, ClaimKind.ENTAILMENT)
+        back = Claims(claims.whole, (claims.reference,), ClaimKind.ENTAILMENT)
+        found = await gather_or_cancel(
+            [self._word(task, back, claims.reference), *(self._word(task, follow, one) for one in claims.sentences)]
+        )
+        whole, *each = found
+        return tuple(_judgement(min(one, whole, key=lambda support: support.odds)) for one in each)
+
+    async def _response(self, task: str, claims: Claims, form: Form) -> tuple[Judgement, ...]:
+        supports, empty = await self.corrected(task, claims, await self.supports(task, claims, form))
+        misled = False
+        if any(one.odds >= 0 and number not in empty for number, one in enumerate(supports, start=1)):
+            misled = await self._is_misled(task, claims, form)
+        reasons = await self._reasons(task, claims, supports, empty)
+        return tuple(
+            NO_CLAIM if number in empty else replace(_judgement(one, reasons.get(number)), misled=misled)
+            for number, one in enumerate(supports, start=1)
+        )
+
+    async def supports(self, task: str, claims: Claims, form: Form, asked: Asked | None = None) -> list[Support]:
+        """The support of each sentence, or of those that are asked about, by the passages alone; raises as `grade`."""
+        if asked is None:
+            asked = dict(enumerate(claims.sentences, start=1))
+        return await self._over_pieces(claims, lambda passages: form.supports(task, passages, claims, asked))
+
+    async def _over_pieces(self, claims: Claims, ask: Ask) -> list[Support]:
+        """The best support of each sentence by all passages or, if those are too long, by any piece of them."""
+        reference, room = claims.reference, None
+        while True:
+            pieces = [reference] if room is None else [reference[p.start : p.end] for p in pieces_of(reference, room)]
+            try:
+                found = await gather_or_cancel(map(ask, pieces))
+                return [max(each, key=lambda one: one.odds) for each in zip(*found, strict=True)]
+            except WindowExceeded as refusal:
+                longest = max(map(len, pieces))
+                # Unless it is refused again, the window is known to the character.
+                room = int(min(longest * _NARROWER, longest - (refusal.asked - refusal.characters)))
+                if room < min(_LEAST_PIECE, longest):
+                    raise ModelFailed(refusal.detail, cause="too_long") from None
+
+    async def corrected(
+        self, task: str, claims: Claims, supports: list[Support]
+    ) -> tuple[list[Support], frozenset[int]]:
+        """The supports with those of a refusal corrected, and the numbers of sentences that claim nothing.
+
+        "I cannot answer that" is never supported. As a whole answer to a question it is right if the passages do not
+        hold the answer; a sentence of a longer answer that gives no information counts for nothing.
+        """
+        unsupported = [number for number, one in enumerate(supports, start=1) if one.odds < 0]
+        if not unsupported:
+            return supports, frozenset()
+        if len(supports) <= SHORT_ANSWER and claims.prompt:
+            if await self._informs(task, claims.prompt, claims.whole):
+                return supports, frozenset()
+            holds = await self._over_pieces(
+                claims, lambda passages: self._answerable(task, passages, claims.prompt or "")
+            )
+            return [Support(-holds[0].odds)] * len(supports), frozenset()
+        question = claims.prompt or UNKNOWN_QUESTION
+        informs = await gather_or_cancel(
+            self._informs(task, question, claims.sentences[number - 1]) for number in unsupported
+        )
+        return supports, frozenset(number for number, one in zip(unsupported, informs, strict=True) if not one)
+
+    async def _informs(self, task: str, question: str, answer: str) -> bool:
+        return await odds_of(self.model, self.questions.word("informs", task, question=question, answer=answer)) >= 0
+
+    async def _answerable(self, task: str, passages: str, question: str) -> list[Support]:
+        asked = self.questions.word("answerable", task, passages=passages, question=question)
+        return [Support(await odds_of(self.model, asked))]
+
+    async def _is_misled(self, task: str, claims: Claims, form: Form) -> bool:
+        """True if two sentences that are false for certain are called supported, too.
+
+        A judge that does as a text in the record bids it, or that says yes to everything, calls them so.
+        """
+        number = drawn(f"{claims.reference}\n{claims.whole}")
+        for draw in (number, number // 7 + 1):
+            control = control_sentence(claims.sentences, claims.reference, draw)
+            (found,) = await self.supports(task, claims, form, {0: control})
+            if found.odds < 0:
+                return False
+        return True
+
+    async def _reasons(
+        self, task: str, claims: Claims, supports: Sequence[Support], empty: frozenset[int]
+    ) -> dict[int, str]:
+        """What is wrong with each sentence that is not supported, where the model says something usable of it."""
+
+        async def asked(number: int) -> str | None:
+            sentence, told = claims.sentences[number - 1], supports[number - 1].reason
+            if told is None:
+                try:
+                    told = (await self.model.ask(self.questions.reason(task, claims.reference, sentence))).reply.reason
+                except ModelFailed:
+                    # The verdict stands without it.
+                    return None
+            return told if _says_something(told, sentence, claims.reference) else None
+
+        faulty = [number for number, one in enumerate(supports, start=1) if one.odds < 0 and number not in empty]
+        found = await gather_or_cancel(map(asked, faulty))
+        return {number: told for number, told in zip(faulty, found, strict=True) if told}
+
+
+def _judgement(support: Support, reason: str | None = None) -> Judgement:
+    degree = round(support.degree, 6)
+    if reason is None:
+        what = "finds it supported" if support.odds >= 0 else "does not find it supported"
+        reason = support.reason or f"the judge {what} (probability {degree:.2f})"
+    return Judgement(degree, reason, None)
+
+
+def _says_something(reason: str, sentence: str, passages: str) -> bool:
+    """False for a reason that repeats the sentence, or whose figures are none of the passages'."""
+    words = [word.casefold() for word in _WORD.findall(reason)]
+    if not words or " ".join(words) in " ".join(word.casefold() for word in _WORD.findall(sentence)):
+        return False
+    figures, known = set(_FIGURE.findall(reason)), set(_FIGURE.findall(passages))
+    return not figures or bool(figures & known)

@@ -1,0 +1,165 @@
+"""The questions that a chat model is asked as judge; each prompt's file tells where its form comes from."""
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from models.prompts import Placeholders, PromptSet, as_list, quoted
+from models.protocol import Question, YesNo
+from models.replies import salvaging
+
+WORD_TOKENS = 4
+"""Room for a yes or a no with what may stand around it."""
+_REASON_TOKENS = 80
+_TOKENS_A_VERDICT = 14
+_TOKENS_A_REASON = 60
+
+UNKNOWN_QUESTION = "Sum up the passages."
+"""Stands for the user's question where none is known, in the worked examples too."""
+_ANSWER = "Is this a right answer by the passages? Reply yes or no."
+_SENTENCE = "Sentence of the answer:\n{}\nIs the sentence right by the passages? Reply yes or no."
+
+
+class Verdict(BaseModel):
+    """Whether one numbered sentence is supported."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    supported: bool
+
+
+class ReasonedVerdict(BaseModel):
+    """The same with the reason before it, as the paper asks (appendix A.2)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    reason: str
+    supported: bool
+
+
+class Verdicts(BaseModel):
+    """The list form's reply."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    verdicts: list[Verdict]
+
+
+class ReasonedVerdicts(BaseModel):
+    """The paper's reply, and that of AMC about its reasons."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    verdicts: list[ReasonedVerdict]
+
+
+class Reason(BaseModel):
+    """What is wrong with a sentence."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: str
+
+
+_SALVAGE = salvaging(Verdicts, "verdicts")
+_SALVAGE_REASONED = salvaging(ReasonedVerdicts, "verdicts")
+
+
+class JudgeQuestions(PromptSet):
+    """All that a judge is asked. Untrusted texts are quoted, line by line."""
+
+    package = "models.judges.prompts"
+    placeholders: ClassVar = {
+        "supported": Placeholders(("passages", "question", "answer"), ("asked",)),
+        "supported_list": Placeholders(("passages", "question", "sentences")),
+        "supported_paper": Placeholders(("passages", "question", "sentences")),
+        "convert": Placeholders(("reasons",)),
+        "informs": Placeholders(("question", "answer")),
+        "answerable": Placeholders(("passages", "question")),
+        "entails": Placeholders(("first", "second")),
+        "same_phrase": Placeholders(("first", "second", "first_sentence", "second_sentence")),
+        "criterion": Placeholders(("text", "criterion")),
+        "true_statement": Placeholders(("statement",)),
+        "reason": Placeholders(("passages", "sentence")),
+    }
+
+    def supported(
+        self, task: str, passages: str, question: str | None, answer: str, sentence: str | None = None
+    ) -> Question[YesNo]:
+        """Whether passages support an answer, or one sentence of it. All of them begin alike for the same passages."""
+        asked = _ANSWER if sentence is None else _SENTENCE.format(quoted(sentence))
+        texts = {"passages": passages, "question": question or UNKNOWN_QUESTION, "answer": answer}
+        return self._word("supported", task, asked=asked, **texts)
+
+    def word(self, name: str, task: str, **texts: str) -> Question[YesNo]:
+        """The question of this name, to be answered by yes or no."""
+        return self._word(name, task, **texts)
+
+    def listed(
+        self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
+    ) -> Question[Verdicts]:
+        """A verdict for each numbered sentence."""
+        return self._question(
+            "supported_list",
+            task,
+            Verdicts,
+            _list(passages, question, sentences),
+            complaint=_lacks_all(sentences),
+            graded="supported",
+            salvage=_SALVAGE,
+            written=_TOKENS_A_VERDICT * len(sentences),
+        )
+
+    def reasoned(
+        self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
+    ) -> Question[ReasonedVerdicts]:
+        """A reason and a verdict for each numbered sentence: DCE (paper, section 3.1)."""
+        return self._reasons("supported_paper", task, _list(passages, question, sentences), sentences)
+
+    def conversion(self, task: str, reasons: Mapping[int, str]) -> Question[ReasonedVerdicts]:
+        """For each numbered reason whether its sentence is supported by it: AMC (paper, section 3.2)."""
+        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
+        return self._reasons("convert", task, {"reasons": listed}, reasons)
+
+    def reason(self, task: str, passages: str, sentence: str) -> Question[Reason]:
+        """What is wrong with a sentence that was found not to be supported."""
+        texts = {"passages": passages, "sentence": sentence}
+        return self._question("reason", task, Reason, texts, written=25, max_tokens=_REASON_TOKENS)
+
+    def _word(self, name: str, task: str, *, asked: str | None = None, **texts: str) -> Question[YesNo]:
+        plain = {} if asked is None else {"asked": asked}
+        return self._question(name, task, YesNo, texts, plain, written=1, max_tokens=WORD_TOKENS)
+
+    def _reasons(
+        self, name: str, task: str, texts: dict[str, str], asked: Mapping[int, str]
+    ) -> Question[ReasonedVerdicts]:
+        return self._question(
+            name,
+            task,
+            ReasonedVerdicts,
+            texts,
+            complaint=_lacks_all(asked),
+            graded="supported",
+            salvage=_SALVAGE_REASONED,
+            written=_TOKENS_A_REASON * len(asked),
+        )
+
+
+def _list(passages: str, question: str | None, sentences: Mapping[int, str]) -> dict[str, str]:
+    # A sentence with a line break cannot begin the next one's number.
+    lines = [f"{number}. {' '.join(text.split())}" for number, text in sentences.items()]
+    return {"passages": passages, "question": question or UNKNOWN_QUESTION, "sentences": "\n".join(lines)}
+
+
+def _lacks_all(asked: Mapping[int, str]) -> Callable[[Verdicts | ReasonedVerdicts], str | None]:
+    """A reply is refused only if nothing of it can be used: else only what it lacks is asked again."""
+
+    def complaint(reply: Verdicts | ReasonedVerdicts) -> str | None:
+        if any(one.number in asked for one in reply.verdicts):
+            return None
+        return f"'verdicts' has none with a number of the list: {', '.join(map(str, asked))}"
+
+    return complaint

@@ -1,0 +1,250 @@
+"""The self-test of a judge: pairs on invented passages that say how often it is right, in which form, from where on.
+
+Kept in a file by model and prompts, so that it is run once.
+"""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib import resources
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import structlog
+from pydantic import TypeAdapter, ValidationError
+
+from models.billing import billed
+from models.claims import ClaimKind, Claims
+from models.concurrent import gather_or_cancel
+from models.judges.forms import Form, FormName, ListForm, PaperForm, ShortForm
+from models.judges.prompted import PromptedJudge
+from models.judges.questions import JudgeQuestions
+from models.protocol import Model, ModelFailed
+from models.sentences import split_sentences
+from schemas import Usage
+
+TASK = "self_test"
+GOOD_ENOUGH = 0.75
+"""Share of right answers below which a judge is warned of, or refused."""
+_MASTERED = 0.9
+"""Share of right answers from which on the list form is chosen: it is cheaper, and asks more of a model."""
+_LANGUAGE = "language: "
+_AT_ONCE = 8
+
+_LOG = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An answer on invented passages, and whether they support it."""
+
+    kind: str
+    passages: str
+    question: str | None
+    answer: str
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a judge said of a pair."""
+
+    kind: str
+    supported: bool
+    odds: float | None
+    """Above the threshold that the other pairs give; None if it gave no usable answer."""
+
+    @property
+    def right(self) -> float:
+        """1, 0, or one half without an answer."""
+        return 0.5 if self.odds is None else float((self.odds >= 0) is self.supported)
+
+
+@dataclass(frozen=True, slots=True)
+class FormResult:
+    """The outcomes in one form."""
+
+    form: FormName
+    threshold: float
+    """Half-way between the mean log-odds of supported and of other answers, rounded to a quarter."""
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def accuracy(self) -> float:
+        """The mean of the shares of supported and of other answers that are judged rightly."""
+        return fmean(fmean(one.right for one in self.outcomes if one.supported is side) for side in (True, False))
+
+    @property
+    def auroc(self) -> float:
+        """The probability that a supported answer has higher odds than another one."""
+        good, bad = ([one.odds or 0.0 for one in self.outcomes if one.supported is side] for side in (True, False))
+        return fmean(float(one > other) + 0.5 * (one == other) for one in good for other in bad)
+
+    def by_kind(self) -> dict[str, tuple[float, int]]:
+        """For each kind of pair the number judged rightly, and of how many."""
+        kinds = dict.fromkeys(one.kind for one in self.outcomes)
+        found = {kind: [one.right for one in self.outcomes if one.kind == kind] for kind in kinds}
+        return {kind: (sum(right), len(right)) for kind, right in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The results of a model with these prompts."""
+
+    model: str
+    prompts: str
+    """Digest of the prompts and of the pairs."""
+    results: tuple[FormResult, ...]
+    usage: Usage
+    """Of all of them; `seconds` is the time that it took."""
+
+    @property
+    def chosen(self) -> FormResult:
+        """The list form where it is mastered; else the one that is right most often."""
+        by_form = {one.form: one for one in self.results}
+        listed = by_form.get("list")
+        if listed is not None and listed.accuracy >= _MASTERED:
+            return listed
+        return max(self.results, key=lambda one: one.accuracy)
+
+
+_FILE = TypeAdapter(SelfTest)
+
+
+def pairs(language: str | None = None) -> list[Pair]:
+    """The built-in pairs; those in other languages only for that one, by its English name."""
+    known = _pairs()
+    return [one for one in known if not one.kind.startswith(_LANGUAGE) or one.kind == f"{_LANGUAGE}{language}"]
+
+
+@cache
+def _pairs() -> tuple[Pair, ...]:
+    text = resources.files("models.judges").joinpath("self_test.jsonl").read_text(encoding="utf-8")
+    return tuple(Pair(**json.loads(line)) for line in text.splitlines())
+
+
+def form_of(name: FormName, threshold: float, model: Model, questions: JudgeQuestions) -> Form:
+    """The form of this name."""
+    if name == "paper":
+        return PaperForm(model, questions)
+    return (ShortForm if name == "short" else ListForm)(model, questions, threshold)
+
+
+async def run(model: Model, questions: JudgeQuestions, *, forms: Sequence[FormName], asked: Sequence[Pair]) -> SelfTest:
+    """Ask about every pair in each of `forms`.
+
+    The list form is left out where the first form is right too seldom for it to be chosen.
+
+    Raises:
+        ModelUnavailable: the model's endpoint is down.
+    """
+    begun, judge, results = time.monotonic(), PromptedJudge(model, questions), list[FormResult]()
+    with billed() as bill:
+        for name in forms:
+            if name != "list" or not results or results[0].accuracy >= _MASTERED:
+                results.append(await _result(name, judge, asked))
+    usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
+    return SelfTest(model.name, _digest(questions), tuple(results), usage)
+
+
+async def _result(name: FormName, judge: PromptedJudge, asked: Sequence[Pair]) -> FormResult:
+    plain = form_of(name, 0.0, judge.model, judge.questions)
+    claims = [_claims(pair) for pair in asked]
+    odds = await _in_turn([_primary(judge, plain, one) for one in claims])
+    known = [(value, pair.supported) for value, pair in zip(odds, asked, strict=True) if value is not None]
+    threshold = 0.0 if name == "paper" else _threshold(known)
+    form = form_of(name, threshold, judge.model, judge.questions)
+    # Answers are cached: only what follows a sentence that is not supported is asked in addition.
+    whole = await _in_turn([_whole(judge, form, one) for one in claims])
+    outcomes = []
+    for pair, first, last in zip(asked, odds, whole, strict=True):
+        found = last
+        if first is not None and last == first - threshold and name != "paper":
+            # A pair has no say in the threshold that it is measured by.
+            found = first - _threshold(_without(known, (first, pair.supported)))
+        outcomes.append(Outcome(pair.kind, pair.supported, found))
+    return FormResult(name, threshold, tuple(outcomes))
+
+
+def _claims(pair: Pair) -> Claims:
+    kind = ClaimKind.SUMMARY if pair.question is None else ClaimKind.ANSWER
+    sentences = tuple(one.text for one in split_sentences(pair.answer))
+    return Claims(pair.passages, sentences, kind, pair.question, text=pair.answer)
+
+
+async def _primary(judge: PromptedJudge, form: Form, claims: Claims) -> float | None:
+    try:
+        return min(one.odds for one in await judge.supports(TASK, claims, form))
+    except ModelFailed:
+        return None
+
+
+async def _whole(judge: PromptedJudge, form: Form, claims: Claims) -> float | None:
+    try:
+        supports, empty = await judge.corrected(TASK, claims, await judge.supports(TASK, claims, form))
+    except ModelFailed:
+        return None
+    return min((one.odds for number, one in enumerate(supports, start=1) if number not in empty), default=None)
+
+
+async def _in_turn(work: Sequence[Any]) -> list[float | None]:
+    """The results, a few at a time: a small server answers all at once no sooner, and too late."""
+    found: list[float | None] = []
+    for start in range(0, len(work), _AT_ONCE):
+        found += await gather_or_cancel(work[start : start + _AT_ONCE])
+    return found
+
+
+def _threshold(known: Sequence[tuple[float, bool]]) -> float:
+    sides = [[odds for odds, supported in known if supported is side] for side in (True, False)]
+    if not all(sides):
+        return 0.0
+    return round(4 * fmean(map(fmean, sides))) / 4
+
+
+def _without(known: Sequence[tuple[float, bool]], one: tuple[float, bool]) -> list[tuple[float, bool]]:
+    rest = list(known)
+    rest.remove(one)
+    return rest
+
+
+def _digest(questions: JudgeQuestions) -> str:
+    shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
+    return blake2b(f"{questions.digest}{shown}".encode(), digest_size=6).hexdigest()
+
+
+def kept(model: str, questions: JudgeQuestions) -> SelfTest | None:
+    """The result that is on file for this model and these prompts."""
+    path = _path(model, questions)
+    try:
+        return _FILE.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as error:
+        _LOG.warning("self_test_unreadable", file=str(path), reason=type(error).__name__)
+        return None
+
+
+def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
+    """Write the result to its file; returns that, or None if it cannot be written."""
+    path = _path(test.model, questions)
+    part = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(_FILE.dump_json(test))
+        part.replace(path)
+    except OSError as error:
+        _LOG.warning("self_test_not_kept", file=str(path), reason=error.strerror)
+        return None
+    return path
+
+
+def _path(model: str, questions: JudgeQuestions) -> Path:
+    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    name = blake2b(f"{model}\n{_digest(questions)}".encode(), digest_size=12).hexdigest()
+    return cache_home / "assay" / "self-tests" / f"{name}.json"
