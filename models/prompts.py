@@ -194,7 +194,6 @@ class PromptSet(Templates):
         graded: str | None = None,
         salvage: Callable[[str], ReplyT | None] = nothing_whole,
         written: int = 0,
-        likely: Callable[[Callable[[], bool], str], ReplyT] | None = None,
     ) -> Question[ReplyT]:
         """The template with this name as a question; what goes into it is as in `Template.render`."""
         template = self[name]
@@ -208,7 +207,6 @@ class PromptSet(Templates):
             graded=graded,
             salvage=salvage,
             written=written,
-            likely=likely,
         )
 
 

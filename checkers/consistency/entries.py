@@ -88,9 +88,6 @@ class ConsistencyQuestions(PromptSet):
             graded=CONSISTENT,
             salvage=whole_entries,
             written=TOKENS_AN_ENTRY * len(asked),
-            likely=lambda yes, reason: Entries(
-                entries=[Entry(number=number, reason=reason, consistent=yes()) for number in asked]
-            ),
         )
 
 
