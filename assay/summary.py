@@ -28,6 +28,11 @@ class Summary:
         self._bundled = 0
 
     @property
+    def working_seconds(self) -> float:
+        """Since the beginning, without the time in which models were loaded."""
+        return max(time.monotonic() - self._started - self.loading_seconds, 0.0)
+
+    @property
     def rejected(self) -> int:
         return self._total("reject")
 
@@ -75,7 +80,7 @@ class Summary:
         """The summary, a line at a time."""
         seconds = time.monotonic() - self._started
         loading = f" ({self.loading_seconds:.1f} s of it to load models)" if self.loading_seconds >= 0.1 else ""
-        working = seconds - self.loading_seconds
+        working = self.working_seconds
         rate = f", {self.records / working:.1f} records a second" if self.records and working >= 0.1 else ""
         yield f"{counted(self.records, 'record')} in {seconds:.1f} s{loading}{rate}"
         for checker, outcomes in sorted(self._outcomes.items()):

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from checkers.checker import Models
 from models.billing import book
-from models.protocol import Answer, Grader, Model, Question, ReplyT
+from models.judges.prompted import PromptedJudge
+from models.protocol import Answer, Model, Question, ReplyT
 from models.recording import request_digest
 from schemas import Usage, digest
 
@@ -160,8 +161,9 @@ def usage_lines(usage: Usage) -> Iterator[str]:
 
 
 def _kept(models: Models, kept: KeptAnswers) -> Models:
-    # A judge that grades is of this process, and answers no questions.
-    known = models.judge
-    judge = known if known is None or isinstance(known, Grader) else KeptModel(known, kept, "judge")
+    judge, writer = models.judge, models.writer
+    if isinstance(judge, PromptedJudge):
+        writer = KeptModel(judge.model, kept, "judge")
+        judge = judge.through(writer)
     subjects = {name: KeptModel(one, kept, f"subjects.{name}") for name, one in models.subjects.items()}
-    return replace(models, judge=judge, subjects=subjects)
+    return replace(models, judge=judge, writer=writer, subjects=subjects)

@@ -211,7 +211,6 @@ class PromptSet(Templates):
         salvage: Callable[[str], ReplyT | None] = nothing_whole,
         written: int = 0,
         max_tokens: int | None = None,
-        likely: Callable[[Callable[[], bool], str], ReplyT] | None = None,
     ) -> Question[ReplyT]:
         """The template with this name as a question; what goes into it is as in `Template.render`."""
         template = self[name]
@@ -226,7 +225,6 @@ class PromptSet(Templates):
             salvage=salvage,
             written=written,
             max_tokens=max_tokens,
-            likely=likely,
         )
 
 

@@ -63,8 +63,6 @@ class Question(Generic[ReplyT]):
     salvage: Callable[[str], ReplyT | None] = nothing_whole
     """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
     reply gets no `complaint`."""
-    likely: Callable[[Callable[[], bool], str], ReplyT] | None = None
-    """Makes a reply for a dry run, of what says yes or no each time and of a reason; None: the form tells enough."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
-import orjson
 
 from assay.cli.files import reading, size_of, writing
 from assay.cli.front_door import (
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from assay.config import Configuration
     from assay.junit import JUnitReport
     from assay.progress import Progress
+    from assay.sample import Sample
     from assay.summary import Summary
     from assay.verdict_printer import VerdictPrinter
     from checkers.plugin import CheckerPlugin
@@ -64,7 +64,10 @@ _LOOK_SECONDS = 0.1
     help="Write the verdicts as a JUnit report, too: a test case for each.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="Ask nothing: print what it would cost, as a table, or as JSON lines to --out."
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Check only N records, drawn at random, and estimate what the whole file would cost.",
 )
 @click.option("--strict", is_flag=True, help="Refuse records with a field that is nearly a known one, such as context.")
 @click.option("--explain/--no-explain", default=True, help="Explain verdicts on standard error, the default, or not.")
@@ -80,7 +83,7 @@ def check(
     fail_under: float | None,
     fail_on_abstain: float | None,
     junit: Path | None,
-    dry_run: bool,
+    sample: int | None,
     strict: bool,
     explain: bool,
     config_file: Path | None,
@@ -88,14 +91,11 @@ def check(
     """Check the records in FILE (JSON lines; - is standard input) and write their verdicts as JSON lines, in order.
 
     Each checker that takes a record's kind gives a verdict. Progress, explanations and a summary go to standard error.
-    With --dry-run nothing is asked, and calls, tokens and price are printed by checker.
+    With --sample the cost of N records is printed, and with an interval that of all.
     """
     loaded = configuration(config_file)
     plugins = selected(loaded, checkers)
     quiet_logs()
-    if dry_run:
-        _print_cost(loaded, plugins, file, out, strict=strict)
-        return
     download_models(loaded)
     with (
         run_errors(),
@@ -104,16 +104,19 @@ def check(
         nullcontext() if junit is None else writing(junit, source=file) as report_target,
     ):
         from assay.junit import JUnitReport
+        from assay.sample import Sample
         from assay.verdict_printer import VerdictPrinter
 
         printer = VerdictPrinter(plugins)
         report = JUnitReport(printer) if junit else None
+        drawn = Sample(sample) if sample else None
+        shown = printer if explain else None
         summary, judge_lost = asyncio.run(
-            _check(loaded, plugins, source, target, strict=strict, printer=printer if explain else None, report=report)
+            _check(loaded, plugins, source, target, strict=strict, printer=shown, report=report, sample=drawn)
         )
         if report is not None and report_target is not None:
             report.write(report_target, name=str(file))
-    for line in summary.lines():
+    for line in (*summary.lines(), *(drawn.report(summary.working_seconds) if drawn and not judge_lost else ())):
         click.echo(line, err=True)
     if summary.unfinished or judge_lost:
         raise NotFinished("not every record could be checked")
@@ -146,23 +149,6 @@ def _share_at_fault(summary: "Summary", fail_under: float | None, fail_on_abstai
     return None
 
 
-def _print_cost(
-    loaded: "Configuration", plugins: "list[CheckerPlugin]", file: Path, out: Path | None, *, strict: bool
-) -> None:
-    """The table on standard output; with `out`, JSON lines there and the table on standard error."""
-    from assay.dry_run import DryRun
-    from assay.lines import read_lines
-
-    dry_run = DryRun(loaded, plugins, strict=strict)
-    with run_errors(), reading(file) as source, writing(out, source=file) as target:
-        lines = read_lines(source, keep_bytes=loaded.streams.records.max_bytes)
-        asyncio.run(dry_run.run(lines, lambda message: click.echo(message, err=True)))
-        if out is not None:
-            target.writelines(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in dry_run.documents())
-    for line in dry_run.lines():
-        click.echo(line, err=out is not None)
-
-
 async def _check(
     loaded: "Configuration",
     plugins: "list[CheckerPlugin]",
@@ -172,6 +158,7 @@ async def _check(
     strict: bool,
     printer: "VerdictPrinter | None",
     report: "JUnitReport | None",
+    sample: "Sample | None",
 ) -> "tuple[Summary, bool]":
     """Check the records of `source`, explained if there is a `printer`; true if the judge was lost."""
     from assay.file_check import CheckedLine, FileCheck, window_of
@@ -202,6 +189,8 @@ async def _check(
                 summary.add(checked)
                 if report is not None:
                     report.add(checked)
+                if sample is not None:
+                    sample.add(checked)
                 shown.at(checked.line.end, f"{summary.records} records, {summary.rejected} rejected")
 
             patience = ModelPatience(shown.say)
@@ -214,7 +203,8 @@ async def _check(
             )
             loading = asyncio.create_task(_watch_loading(shown, summary, bar=bar))
             try:
-                await file_check.run(read_lines(source, keep_bytes=max_bytes), emit)
+                lines = read_lines(source, keep_bytes=max_bytes)
+                await file_check.run(sample.draw(lines) if sample else lines, emit)
             finally:
                 loading.cancel()
     target.flush()

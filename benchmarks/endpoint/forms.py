@@ -14,9 +14,9 @@ from benchmarks.endpoint.asking import Endpoint, Kept, Prompt, Spent
 from benchmarks.endpoint.rows import Row
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
-from models.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
-from models.build import build_model
+from models.build import build_judge
+from models.sentences import split_sentences
 from models.settings import JudgeSettings
 from schemas import Generation, Verdict
 
@@ -170,7 +170,7 @@ class Checked:
         return max(verdict.score, OPEN) if verdict.outcome == "accept" else min(verdict.score, OPEN - 0.01)
 
     async def _check(self, record: Generation) -> Verdict:
-        judge = build_model(self._settings)
+        judge = build_judge(self._settings)
         try:
             return await ConsistencyChecker(self._checker, Models(judge=judge)).check(record)
         finally:

@@ -15,11 +15,11 @@ from benchmarks.datasets import Example, Key
 from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.scoring import graded_score
-from checkers.consistency.sentences import split_sentences
 from models.claims import ClaimKind, Claims
 from models.local import EmbeddingJudge
 from models.local_grader import Graded
 from models.protocol import ModelFailed
+from models.sentences import split_sentences
 
 JUDGE = "local judge"
 CONSISTENT = 0.5

@@ -18,10 +18,10 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from models.build import built_grader
 from models.concurrent import gather_or_cancel
 from models.local import LocalSettings
 from models.local_judges import local_judge
+from models.meter import MeteredJudge
 from schemas import Generation
 
 RESAMPLINGS = 1000
@@ -152,7 +152,7 @@ async def _scored(
     sets: Mapping[str, tuple[Sequence[Example], str]], settings: LocalSettings
 ) -> dict[str, list[Labelled]]:
     """The scores of the consistency checker's verdicts, by set; those that abstain have none."""
-    judge = built_grader(local_judge(settings))
+    judge = MeteredJudge(local_judge(settings), cached=True)
     checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
 
     async def scored(example: Example) -> float | None:

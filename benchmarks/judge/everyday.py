@@ -9,7 +9,7 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from models.build import build_model
+from models.build import build_judge
 from models.settings import JudgeSettings
 from schemas import Generation
 
@@ -50,7 +50,7 @@ def everyday_answers() -> list[tuple[str, str]]:
 
 async def _outcomes(records: list[Generation]) -> list[str]:
     settings = JudgeSettings.model_validate({"backend": "local"})
-    judge = build_model(settings)
+    judge = build_judge(settings)
     try:
         checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
         return [verdict.outcome for verdict in await asyncio.gather(*(checker.check(one) for one in records))]

@@ -29,7 +29,7 @@ from checkers.checker import Models
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
 from lab.triplets import Triplet, read_triplets
-from models.build import build_model
+from models.build import build_judge
 from models.local.encoder import bundled_model
 from models.model_loading import sentence_transformer
 from models.settings import JudgeSettings
@@ -57,7 +57,7 @@ def measured(pairs: Sequence[tuple[str, str]]) -> Scores:
 
 
 async def _checked(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
-    oracle = build_model(JudgeSettings.model_validate({"backend": "local"}))
+    oracle = build_judge(JudgeSettings.model_validate({"backend": "local"}))
     checker = RetrievalChecker(RetrievalSettings(), Models(judge=oracle))
     try:
         found: list[tuple[float, float]] = []

@@ -48,7 +48,7 @@ async def look_for_contradiction(
         ValueError: there are fewer paraphrases than tests, or no tests.
     """
     first, second = sentences
-    made = await both(subject.paraphrases(first, second), subject.paraphrases(second, first))
+    made = await both(subject.paraphrases(first), subject.paraphrases(second))
     drawn = _Paraphrases(sentences, made, phi, seed)
     if not 1 <= tests <= len(drawn.candidates):
         raise ValueError(f"tests = {tests}: must be 1 to {len(drawn.candidates)}, the number of paraphrases")

@@ -1,7 +1,7 @@
 """The questions that are put to a model about sentences and phrases (the paper's prompts 5 to 7)."""
 
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -58,11 +58,8 @@ class EquivalencePrompts(PromptSet):
         """The question if two sentences mean the same."""
         return self._comparison("equivalent", first, second, under)
 
-    def paraphrases(self, sentence: str, under: str | None = None, other: str = "") -> Question[ParaphrasesReply]:
-        """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself.
-
-        They are to be compared with `other`, of which the model is not told.
-        """
+    def paraphrases(self, sentence: str, under: str | None = None) -> Question[ParaphrasesReply]:
+        """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself."""
 
         def complaint(reply: ParaphrasesReply) -> str | None:
             given = reply.paraphrases
@@ -88,28 +85,12 @@ class EquivalencePrompts(PromptSet):
             {"count": str(PARAPHRASES)},
             under=under,
             complaint=complaint,
-            likely=lambda yes, _: ParaphrasesReply(
-                paraphrases=[_likely_paraphrase(sentence, other, number, yes) for number in range(PARAPHRASES)]
-            ),
         )
 
     def _comparison(self, name: str, first: str, second: str, under: str | None) -> Question[EquivalenceReply]:
         return self._question(
             name, f"equivalence.{name}", EquivalenceReply, {"first": first, "second": second}, under=under
         )
-
-
-def _likely_paraphrase(sentence: str, other: str, number: int, yes: Callable[[], bool]) -> str:
-    """For a dry run: with some words twice, so that phrases match and have to be asked about.
-
-    Or of the sentence that it will be compared with, which matches most; or one long word, which matches nothing.
-    """
-    alike = {yes(), yes()}
-    if alike == {False}:
-        return f"{''.join(filter(str.isalnum, sentence))[::-1]}{number}"
-    words = (other if len(alike) > 1 else sentence).split()
-    every, first = 2 + number // 2, number % 2
-    return " ".join(f"{word} {word}" if place % every == first else word for place, word in enumerate(words))
 
 
 def _words_of(text: str) -> str:

@@ -49,9 +49,9 @@ class Respondent:
             EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no") for (grade,) in grades
         ]
 
-    async def paraphrases(self, sentence: str, other: str) -> list[str]:
-        """The sentence in other words, which are to be compared with `other`."""
-        return (await self._ask(self._prompts.paraphrases(sentence, self._under, other))).paraphrases
+    async def paraphrases(self, sentence: str) -> list[str]:
+        """The sentence in other words."""
+        return (await self._ask(self._prompts.paraphrases(sentence, self._under))).paraphrases
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         """Ask if two sentences mean the same."""

@@ -28,8 +28,6 @@ class Respondent:
         self._subject = subject
         self._prompts = prompts
         self._under = record.prompt
-        self.known: tuple[str, ...] = ()
-        """Return what it is likely to find, wherever it stands."""
         self.classes = {one.entity: one.kind for one in record.listed if one.kind}
         """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
 
@@ -60,7 +58,7 @@ class Respondent:
             ModelUnavailable: its endpoint is down.
         """
         try:
-            replies = await sample(self._subject, self._prompts.entities(text, self._under, self.known), count, first)
+            replies = await sample(self._subject, self._prompts.entities(text, self._under), count, first)
         except ModelFailed as error:
             raise Undecidable(error.cause_of_subject, f"{self._subject.name}: {error.detail}") from error
         for found in (found for one in replies if one is not None for found in one.entities):

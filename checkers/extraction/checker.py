@@ -75,7 +75,6 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         seed = seed_of(record.source, record.id)
         respondent = Respondent(subject, self._prompts, record)
         is_full, listed = self.settings.schedule == "full", located.standing
-        respondent.known = listed
         untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full)
         known, con_o = known + not_given("not_given", listed, untouched), consistency(untouched)
         if self.settings.transformation == "paraphrase" and not self._is_settled(known, located):
@@ -87,7 +86,6 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         self._seen.add(record, respondent.classes.items())
         tested = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
         pairs = Pairs(located.entities, tuple(one.replacement for one in tested))
-        respondent.known += pairs.replacements
 
         @cache
         def sentence(v: Vector) -> str:

@@ -1,6 +1,6 @@
 """Questions to the subject (the paper's prompt 1), and to the judge about replacements and paraphrases."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -80,16 +80,8 @@ class ExtractionPrompts(PromptSet):
         "rewording": Placeholders(("entities", "text"), ("count",), ("count",)),
     }
 
-    def entities(self, text: str, under: str | None = None, known: Sequence[str] = ()) -> Question[EntitiesReply]:
-        """The entities of `text`, of which `known` are likely.
-
-        `under` is the prompt of the application that the subject works for.
-        """
-
-        def likely(yes: Callable[[], bool], _: str) -> EntitiesReply:
-            found = [FoundEntity(kind=one, entity=one) for one in known if one in text and yes()]
-            return EntitiesReply(entities=found)
-
+    def entities(self, text: str, under: str | None = None) -> Question[EntitiesReply]:
+        """The entities of `text`; `under` is the prompt of the application that the subject works for."""
         return self._question(
             "entities",
             "extraction.entities",
@@ -97,7 +89,6 @@ class ExtractionPrompts(PromptSet):
             {"text": text},
             under=under,
             data={"text": text},
-            likely=likely,
         )
 
     def names(self, text: str, classes: Mapping[str, str]) -> Question[NamesReply]:
@@ -108,7 +99,6 @@ class ExtractionPrompts(PromptSet):
             NamesReply,
             {"entities": as_list([{"entity": one, "class": of} for one, of in classes.items()]), "text": text},
             {"count": str(CANDIDATES)},
-            likely=lambda yes, _: NamesReply(replacements=[_likely_proposal(one, yes) for one in classes]),
         )
 
     def paraphrases(self, text: str, entities: Sequence[str]) -> Question[ParaphrasesReply]:
@@ -119,13 +109,4 @@ class ExtractionPrompts(PromptSet):
             ParaphrasesReply,
             {"entities": as_list(entities), "text": text},
             {"count": str(PARAPHRASES)},
-            likely=lambda yes, _: ParaphrasesReply(
-                paraphrases=[f"{text} ({number})" if yes() else text for number in range(PARAPHRASES)]
-            ),
         )
-
-
-def _likely_proposal(entity: str, yes: Callable[[], bool]) -> Proposal:
-    """For a dry run: words of the same letters in another order."""
-    texts = [" ".join(word[by:] + word[:by] for word in entity.split()) for by in range(1, CANDIDATES + 1)]
-    return Proposal(entity=entity, named=True, candidates=[Candidate(text=one, fits=yes()) for one in texts])

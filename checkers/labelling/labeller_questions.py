@@ -97,10 +97,6 @@ class LabellingPrompts(PromptSet):
             },
             under=under,
             complaint=complaint,
-            likely=lambda yes, reason: LabelReply(
-                reasons=[CriterionReason(criterion=at, reason=reason, holds=yes()) for at in range(1, count + 1)],
-                label=str(rubric.labels[yes()]),
-            ),
         )
 
     def pick(
@@ -120,9 +116,6 @@ class LabellingPrompts(PromptSet):
             {"rubric": described(rubric), "count": str(count)},
             under=under,
             complaint=complaint,
-            likely=lambda yes, reason: PickReply(
-                reason=reason, choice=1 + (_place_of_like(rubric, x, candidates) if yes() else 0)
-            ),
         )
 
     def generate(
@@ -160,9 +153,6 @@ class LabellingPrompts(PromptSet):
             },
             under=under,
             complaint=complaint,
-            likely=lambda yes, reason: GenerateReply(
-                reason=reason, datapoint=shown(_likely_datapoint(rubric, x, len(earlier)) if yes() else x)
-            ),
         )
 
 
@@ -192,23 +182,6 @@ def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:
         return reply.datapoint
     datapoint: JsonValue = from_json(reply.datapoint)
     return datapoint
-
-
-def _place_of_like(rubric: Rubric, x: JsonValue, others: Sequence[JsonValue]) -> int:
-    """For a dry run: the place of the first that no criterion without a judge tells from x; 0 if there is none."""
-    settled, *each = ([one.condition.settled(it) for one in rubric.total] for it in (x, *others))
-    return each.index(settled) if settled in each else 0
-
-
-def _likely_datapoint(rubric: Rubric, x: JsonValue, number: int) -> JsonValue:
-    """For a dry run: x with a little more, at a place where rules do not see it if there is one."""
-    more = "~" * (number + 1)
-    if isinstance(x, dict):
-        return {**x, more: number}
-    if not isinstance(x, str):
-        return [*(x if isinstance(x, list) else [x]), number]
-    others = [x[:at] + more + x[at:] for at in (len(x), 0, *range(1, len(x)))]
-    return others[_place_of_like(rubric, x, others)]
 
 
 def described(rubric: Rubric) -> str:

@@ -10,7 +10,6 @@ from assay.config import Configuration
 from assay.progress import progress
 from checkers.model_patience import ModelPatience
 from checkers.retrieval.matching import TextFinding, TextMatcher
-from checkers.retrieval.settings import RetrievalSettings
 from checkers.wording import plain
 from lab.audit.cases import CannotAudit, Figure, Metric
 from lab.audit.encoding import Embedder, Encodings, EndpointModel, embedder, encoded
@@ -18,7 +17,7 @@ from lab.audit.measuring import case_count, embedding_figures, matcher_figures, 
 from lab.audit.source import AuditTriplets
 from lab.audit.stores.address import Address, StoreMetric
 from lab.audit.stores.store import open_store
-from models.build import build_model
+from models.build import build_judge
 from models.protocol import ModelFailed
 from models.settings import EndpointSettings, JudgeSettings
 
@@ -80,16 +79,12 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
         CannotAudit: the matcher decided nothing, or a template of the configuration cannot be used.
         ModelLost: its model was away for too long.
     """
-    settings = configured.checkers.get("retrieval")
-    judge = build_model(configured.judge if name == "judge" else JudgeSettings())
+    judge = build_judge(configured.judge if name == "judge" else JudgeSettings())
     title, total = plain(judge.name), sum(len(group) for group in triplets.groups.values())
     slots = asyncio.Semaphore(configured.judge.concurrency)
     failures: list[str] = []
     try:
-        try:
-            matcher = TextMatcher(judge, settings.prompts if isinstance(settings, RetrievalSettings) else None)
-        except ValueError as error:
-            raise CannotAudit(str(error)) from None
+        matcher = TextMatcher(judge)
         with _counted(title, total, "triplets") as (say, count):
             patience = ModelPatience(say)
 

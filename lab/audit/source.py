@@ -14,7 +14,6 @@ from checkers.wording import plain
 from lab.audit.cases import CannotAudit, Groups
 from lab.edits.maker import make_triplets
 from lab.triplets import Columns, Triplet, read_texts, read_triplets, write_triplets
-from models.protocol import answering
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""
@@ -110,7 +109,9 @@ async def _made(
     failures: list[str] = []
     total, tried = len(texts) * len(relations), 0
     async with models_of(configured) as models:
-        judge = answering(models.judge)
+        judge = models.writer
+        if judge is None:
+            raise CannotAudit("--texts: the judge cannot write; configure an endpoint (judge.backend = 'openai')")
         try:
             with progress(total) as shown:
                 patience, places = ModelPatience(shown.say), configured.judge.concurrency

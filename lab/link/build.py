@@ -16,7 +16,7 @@ from lab.link.search_models import CRITIC_BATCH, Scorer, SearchModels
 from lab.link.statements import RuleStatements, statements_of
 from models.build import build_model
 from models.concurrent import gather_or_cancel
-from models.protocol import Model, answering
+from models.protocol import Model
 from models.settings import OMIT, JudgeSettings, SubjectSettings
 from models.wording import on_a_line
 
@@ -56,7 +56,7 @@ def knowledge_model(configured: Configuration) -> Model:
     """
     endpoint = _endpoint_of(configured, _JUDGE, "the model that is asked for values")
     temperature = OMIT if endpoint.temperature == OMIT else _TEMPERATURE
-    return answering(build_model(endpoint.model_copy(update={"temperature": temperature})))
+    return build_model(endpoint.model_copy(update={"temperature": temperature}))
 
 
 @asynccontextmanager
@@ -75,7 +75,7 @@ async def search_models(
         raise CannotBuild("--measurer is the scorer, which finds apart what it ranked; name another one")
     named = {"scorer": options.scorer, "measurer": options.measurer}
     scorers = {role: _scorer(configured, name, f"--{role}", shown) for role, name in named.items() if name is not None}
-    models = SearchModels(knowledge_model(configured), answering(build_model(critic)), scorers, kept, shown)
+    models = SearchModels(knowledge_model(configured), build_model(critic), scorers, kept, shown)
     try:
         yield models
     finally:

@@ -15,7 +15,6 @@ from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.longtail.yes_or_no import Unparsable, is_right
 from checkers.model_patience import ModelPatience
-from checkers.rehearsal import CHARACTERS_A_TOKEN
 from lab.approval import Planned
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed
@@ -24,6 +23,7 @@ from models.protocol import Model, ModelFailed
 from schemas.evidence import SubjectCause
 
 _WINDOW = 64
+_CHARACTERS_A_TOKEN = 4
 _WRITTEN: Mapping[Way, int] = {"zero-shot": 10, "chain-of-thought": 120}
 """About the tokens of an answer."""
 
@@ -74,7 +74,7 @@ class ProbeRun:
         found = []
         for run in self.runs:
             questions = (self._askers[run.way].question(*one) for one in templates)
-            read = sum(len(message.content) for one in questions for message in one.messages) / CHARACTERS_A_TOKEN
+            read = sum(len(message.content) for one in questions for message in one.messages) / _CHARACTERS_A_TOKEN
             settings = self._configured.subjects[run.model]
             found.append(Planned(str(run), len(templates), read / max(1, len(templates)), _WRITTEN[run.way], settings))
         return found

@@ -76,6 +76,10 @@ class ChosenForm:
         """The list form if sentences are asked about one by one, else the short form."""
         return OtherForm(self)
 
+    def through(self, model: Model) -> "ChosenForm":
+        """The same choice for a model that stands around this one."""
+        return ChosenForm(model, self._questions, self._settings)
+
     async def _tested(self) -> None:
         if self._running is None:
             # What it costs is on nobody's bill, and takes of nobody's time.
@@ -137,6 +141,9 @@ class OtherForm:
 
     def another(self) -> ChosenForm:
         return self._choice
+
+    def through(self, model: Model) -> "OtherForm":
+        return OtherForm(self._choice.through(model))
 
 
 def forms_of(settings: JudgeSettings) -> tuple[FormName, ...]:

@@ -43,6 +43,9 @@ class FormChoice(Protocol):
     def another(self) -> "FormChoice":
         """Another form."""
 
+    def through(self, model: Model) -> "FormChoice":
+        """The same for a model that stands around the judge's."""
+
 
 class PromptedJudge:
     """Grades by asking a chat model in one form."""
@@ -83,6 +86,10 @@ class PromptedJudge:
     def in_another_form(self) -> "PromptedJudge":
         """The same model, asked in another form."""
         return PromptedJudge(self.model, self.questions, self._choice and self._choice.another())
+
+    def through(self, model: Model) -> "PromptedJudge":
+        """The same judge, asking `model`, which stands around its own."""
+        return PromptedJudge(model, self.questions, self._choice and self._choice.through(model))
 
     async def close(self) -> None:
         await self.model.close()

@@ -26,8 +26,7 @@ class Scripted:
         self._says = says
         self.asked: list[tuple[str, str]] = []
 
-    async def paraphrases(self, sentence: str, other: str) -> tuple[str, ...]:
-        assert other in SENTENCES
+    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
         return MADE[sentence]
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
@@ -193,9 +192,9 @@ class Slow(Scripted):
     def __init__(self) -> None:
         super().__init__(lambda first, second: False)
 
-    async def paraphrases(self, sentence: str, other: str) -> tuple[str, ...]:
+    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
         await asyncio.sleep(1)
-        return await super().paraphrases(sentence, other)
+        return await super().paraphrases(sentence)
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         await asyncio.sleep(1)
