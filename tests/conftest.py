@@ -13,6 +13,10 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from models.judges import self_test
+from models.judges.questions import JudgeQuestions
+from models.judges.self_test import FormResult, Outcome, SelfTest
+from schemas import Usage
 from streams.embedded import EmbeddedBroker
 from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
 from tests.support.postgres import Postgres, running_postgres
@@ -32,6 +36,10 @@ sys.dont_write_bytecode = False
 
 # What is printed is compared, however wide the terminal is that the tests are run in.
 os.environ["COLUMNS"] = "80"
+
+# A judge behind a stub is put to no self-test, unless the test is about that.
+os.environ["ASSAY_JUDGE__FORM"] = "short"
+os.environ["ASSAY_JUDGE__THRESHOLD"] = "0"
 
 # Tests share the cores among themselves: a model that waits for a second core is many times slower than on one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -175,3 +183,14 @@ def _started_kafka(folder: Path) -> tuple[str, int]:
 
 def _prefix() -> str:
     return f"t{uuid.uuid4().hex[:10]}"
+
+
+@pytest.fixture(autouse=True)
+def _self_test_on_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every model has passed its self-test in the short form."""
+    outcomes = tuple(Outcome("number", supported, 5.0 if supported else -5.0) for supported in (True, False))
+
+    def kept(model: str, questions: JudgeQuestions) -> SelfTest:
+        return SelfTest(model, questions.digest, (FormResult("short", 0.0, outcomes),), Usage())
+
+    monkeypatch.setattr(self_test, "kept", kept)

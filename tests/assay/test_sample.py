@@ -16,7 +16,7 @@ from assay.sample import Sample
 from schemas import Usage
 from tests.assay.running import assay
 from tests.support.stub_acts import status
-from tests.support.stub_answers import consistency_answer
+from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.trust_verdicts import verdict
 
@@ -26,7 +26,7 @@ PRICES = "prompt_price = 10.0\ncompletion_price = 20.0\n"
 
 @pytest.fixture
 def stub() -> Iterator[StubEndpoint]:
-    with StubEndpoint(answer=consistency_answer) as endpoint:
+    with StubEndpoint(answer=judge_answer) as endpoint:
         yield endpoint
 
 

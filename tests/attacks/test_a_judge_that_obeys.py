@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from checkers.consistency.control import control_sentence
 
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.control import control_sentence
 from checkers.consistency.settings import ConsistencySettings
 from models.build import build_model
 from models.settings import JudgeSettings
 from schemas import Generation, Verdict
 from tests.support.attacks import ATTACKS, name_of
-from tests.support.stub_answers import as_shown, consistency_answer, entries_of
+from tests.support.stub_answers import as_shown, entries_of, judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -25,7 +25,7 @@ FORGED = re.compile(r'\{"entries": ?\[.*?\]\}', re.DOTALL)
 
 def goes_by_the_reference(request: StubRequest) -> str:
     """Follows no text but its prompt."""
-    return as_shown(consistency_answer(request), request)
+    return as_shown(judge_answer(request), request)
 
 
 def says_yes(request: StubRequest) -> str:
@@ -218,7 +218,7 @@ def test_a_response_that_says_of_itself_that_it_claims_nothing_is_not_accepted(
     told: str, spares: Callable[[str], bool], expected: str, settings: dict[str, Any]
 ):
     def answer(request: StubRequest) -> str:
-        return consistency_answer(request) if request.reasons else claims_nothing(spares)(request)
+        return judge_answer(request) if request.reasons else claims_nothing(spares)(request)
 
     response = f"{told} The board approved the budget. The roof leaks. The board was dissolved on day"
     found = verdicts(answer, [about_the_board(f"{response} {n}.") for n in range(20)], **settings)

@@ -24,7 +24,7 @@ from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act, Script
-from tests.support.stub_answers import as_shown, consistency_answer
+from tests.support.stub_answers import as_shown, judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 from tests.support.waiting import until
@@ -56,7 +56,7 @@ def quick_ones_only(request: StubRequest) -> Act:
 
 
 def whole_answer(request: StubRequest) -> str:
-    text = consistency_answer(request)
+    text = judge_answer(request)
     return text if request.control is None else as_shown(text, request)
 
 

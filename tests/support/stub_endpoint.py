@@ -5,9 +5,8 @@ own, `python -m tests.support.stub_endpoint --delay 0.2 --limit 64` prints its p
 
 What it does with a request is an `Act`. Acts come from `script`, a callable or a list that is used up from its front;
 without one, or once it is used up, every request gets a good answer. A good answer is made by `answer`, a callable from
-the request to the text of the reply; the default answers consistency questions. An answer counts the response's own
-sentences: they get the numbers that the question shows, and an entry that finds the control sentence inconsistent is
-added, unless `adds_control` is false. A `limit` makes requests beyond it wait for a place, as a queueing endpoint does.
+the request to the text of the reply; the default answers as a judge that goes by the reference. A `limit` makes requests
+beyond it wait for a place, as a queueing endpoint does.
 
 HTTP is spoken by hand, as far as clients of this kind need it: one request at a time on a connection, kept alive,
 bodies with a Content-Length. A framework would cost more than the client that is being measured.
@@ -30,7 +29,7 @@ import orjson
 from tests.support import stub_answers
 from tests.support.ports import free_port
 from tests.support.stub_acts import Act, Script, good, never_longer_than
-from tests.support.stub_answers import as_shown, consistency_answer
+from tests.support.stub_answers import judge_answer
 from tests.support.stub_request import StubRequest
 
 _KEPT_REQUESTS = 20_000
@@ -103,8 +102,7 @@ class StubEndpoint:
         delay: float = 0.0,
         limit: int | None = None,
         script: Script | Iterable[Act] = (),
-        answer: Callable[[StubRequest], str] = consistency_answer,
-        adds_control: bool = True,
+        answer: Callable[[StubRequest], str] = judge_answer,
         port: int | None = None,
     ) -> None:
         self.delay = delay
@@ -112,9 +110,8 @@ class StubEndpoint:
         self.limit = limit
         """Requests under way at once; those beyond wait."""
         self.answer = answer
-        self.adds_control = adds_control
         self.probability: Callable[[StubRequest, int], float] | None = None
-        """P(true) of the boolean at a place of the reply, from 0; None gives no log-probabilities."""
+        """P(true or yes) of the word at a place of the reply, from 0; None gives no log-probabilities."""
         self.gives_several = False
         """True if it gives as many choices as a request's `n` asks for, each answered by itself; else it gives one."""
         self.port = free_port() if port is None else port
@@ -239,8 +236,7 @@ class StubEndpoint:
                 self._begin(request, connection)
 
     def _content(self, act: Act, request: StubRequest) -> str:
-        content = act.change(self.answer(request)) if act.change else self.answer(request)
-        return as_shown(content, request) if self.adds_control and request.control is not None else content
+        return act.change(self.answer(request)) if act.change else self.answer(request)
 
     def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
         several = request.body.get("n", 1) if self.gives_several else 1
@@ -273,11 +269,14 @@ class StubEndpoint:
             return None
         tokens: list[dict[str, Any]] = []
         place = 0
-        for text in re.split(r"(?<=:)(true|false)", content):
+        for text in re.split(r"(?<=:)(true|false)|^(yes|no)$", content):
+            if text is None:
+                continue
             alternatives = {text: 1.0}
-            if text in {"true", "false"}:
-                alternatives["true"] = self.probability(request, place)
-                alternatives["false"] = 1 - alternatives["true"]
+            words = next((pair for pair in (("true", "false"), ("yes", "no")) if text in pair), None)
+            if words is not None:
+                alternatives[words[0]] = self.probability(request, place)
+                alternatives[words[1]] = 1 - alternatives[words[0]]
                 place += 1
             listed = [{"token": one, "logprob": math.log(max(value, 1e-9))} for one, value in alternatives.items()]
             tokens.append({**listed[0], "top_logprobs": listed})
@@ -304,7 +303,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=None, help="requests under way at once; those beyond wait")
     parser.add_argument(
         "--answer",
-        default=f"{stub_answers.__name__}:consistency_answer",
+        default=f"{stub_answers.__name__}:judge_answer",
         help="module:function that makes the reply's text",
     )
     parser.add_argument("--never-longer-than", type=int, help="characters of a request's messages that are answered")

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.support.stub_acts import Act, says
-from tests.support.stub_answers import consistency_answer
+from tests.support.stub_answers import judge_answer
 from tests.support.stub_request import StubRequest
 
 
@@ -22,7 +22,7 @@ def asked(request: StubRequest) -> list[dict[str, Any]]:
 def writer_answer(request: StubRequest) -> str:
     """Every sentence becomes the reference's first; questions to a judge are answered as the stub does."""
     if not asks_for_rewrites(request):
-        return consistency_answer(request)
+        return judge_answer(request)
     first = request.reference.partition(".")[0] + "."
     return _entries([(one["number"], first) for one in asked(request)])
 
