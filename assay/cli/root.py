@@ -17,6 +17,7 @@ from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.export import export
 from assay.cli.front_door import INTERRUPTED, NOT_FINISHED, config_option
+from assay.cli.judge import judge
 from assay.cli.label import label
 from assay.cli.preparation import config, schemas, topics
 from assay.cli.replay import replay
@@ -81,8 +82,8 @@ def _installed() -> Mapping[str, EntryPoint]:
 def cli(ctx: click.Context, config_file: Path | None) -> None:
     """Verify outputs of language models: accept and reject verdicts with evidence, on Kafka.
 
-    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under) or a record is missing
-    (accounts), 2 wrong usage or configuration, 3 could not finish.
+    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under), a record is missing (accounts)
+    or the judge is right too seldom (judge check), 2 wrong usage or configuration, 3 could not finish.
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
@@ -93,6 +94,7 @@ _COMMANDS = (
     worker,
     check,
     calibrate,
+    judge,
     label,
     convert,
     send,

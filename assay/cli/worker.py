@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from assay.agent_selection import UnknownAgent, configured_agents, select_agents
-from assay.cli.front_door import WrongUse, config_option, configuration, selected, told
+from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, models_of, selected, told
 from assay.config import Configuration, load_configuration
+from models.judges.prompted import PromptedJudge
+from models.protocol import ModelUnavailable
 
 _NONE = "none"
 _HIGHEST_PORT = 65_535
@@ -70,12 +72,25 @@ def worker(
         from streams.logs import configure_logs
 
         configure_logs(loaded.log.level, process=process)
+        if loaded.judge.require_self_test and plugins:
+            asyncio.run(_tested(loaded))
         if process is not None:
             end_with_the_first()
         status = run(
             lambda: build_worker(loaded, plugins, following), tell_started if process is not None else lambda: None
         )
     ctx.exit(status)
+
+
+async def _tested(loaded: Configuration) -> None:
+    """Raise WrongUse if the judge does not pass its self-test, NotFinished if it cannot be asked now."""
+    async with models_of(loaded) as models:
+        if isinstance(models.judge, PromptedJudge):
+            try:
+                await models.judge.ready()
+            except ModelUnavailable as error:
+                kind = WrongUse if error.misconfigured else NotFinished
+                raise kind(error.detail) from None
 
 
 def _run_several(loaded: Configuration, processes: int, checkers: str | None, agents: str | None) -> int:
