@@ -43,7 +43,6 @@ _SHOWN = 256
     help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
 )
 @click.option("--again", is_flag=True, help="Also dead letters that were replayed before.")
-@click.option("--dry-run", is_flag=True, help="Show what would be replayed and send nothing.")
 @config_option
 def replay(
     *,
@@ -55,7 +54,6 @@ def replay(
     as_json: bool,
     repaired: Path | None,
     again: bool,
-    dry_run: bool,
     config_file: Path | None,
 ) -> None:
     """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once.
@@ -75,7 +73,7 @@ def replay(
         if only_list:
             asyncio.run(_list(settings, reasons, ids, limit=limit, as_json=as_json))
         else:
-            asyncio.run(_replay(settings, reasons, ids, payloads, dry_run=dry_run, again=again))
+            asyncio.run(_replay(settings, reasons, ids, payloads, again=again))
 
 
 async def _list(
@@ -146,7 +144,6 @@ async def _replay(
     ids: tuple[str, ...],
     payloads: dict[str, bytes],
     *,
-    dry_run: bool,
     again: bool,
 ) -> None:
     from streams.publisher import Undelivered
@@ -156,7 +153,7 @@ async def _replay(
     left_out: Counter[str] = Counter()
     found = set()
     try:
-        async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, dry_run=dry_run, again=again):
+        async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, again=again):
             found.add(done.letter.id)
             if done.status == "unreadable":
                 left_out[done.letter.reason] += 1
