@@ -190,8 +190,6 @@ class _Demo:
         self._lookup = lookup
         self._printer = printer
         self._say = say
-        self._explained: set[str] = set()
-        """Checkers of which an accepted record was explained: one is enough to see what an acceptance rests on."""
         verdicts: TypeAdapter[_Arrival] = TypeAdapter(Verdict)
         self._forms: dict[str, TypeAdapter[_Arrival]] = {
             topics.accepted: verdicts,
@@ -274,14 +272,10 @@ class _Demo:
                 self._say(line)
 
     def _show_verdict(self, verdict: Verdict, mistake: str | None = None) -> None:
-        lines = list(self._printer.lines(verdict))
-        if verdict.outcome == "accept" and verdict.checker not in self._explained:
-            self._explained.add(verdict.checker)
-            lines = list(self._printer.explained(verdict)) or lines
-        if mistake is not None:
-            lines += [click.style(line, fg="magenta") for line in indented(labelled("mistake: ", mistake))]
-        for line in lines:
+        for line in self._printer.lines(verdict):
             self._say(line)
+        for line in indented(labelled("mistake: ", mistake) if mistake else ()):
+            self._say(click.style(line, fg="magenta"))
 
 
 def _mistake(verdict: Verdict, record: Envelope) -> str | None:

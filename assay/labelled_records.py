@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from agents.routing import sample_point
 from assay.agreement import DRAWN
 from assay.cli.front_door import WrongUse
-from assay.cli.topic_view import TopicView
+from assay.messages import TopicView
 from models.wording import counted
 from schemas import Label, ReviewRequest, standing
 from streams.settings import StreamSettings

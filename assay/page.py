@@ -9,7 +9,7 @@ from aiohttp import web
 
 from assay.agreement import worst_on
 from assay.config import Misconfigured
-from assay.kept import kept
+from assay.messages import opened_store
 from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from store.settings import StoreSettings
@@ -50,7 +50,7 @@ async def served_page(
     if store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
     token = None if page.token is None else page.token.get_secret_value()
-    with kept(store.url) as reader:
+    with opened_store(store.url) as reader:
         finder, sender = _RecordFinder(streams, Redaction(store.redact)), _LabelSender(streams)
         app = create_app(
             reader,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import orjson
 from pydantic import ValidationError
 
-from assay.kept import kept, oldest_first
+from assay.messages import oldest_first, opened_store
 from models.wording import counted
 from schemas import Generation, Improvement, Task, Unreadable, read_record, to_json
 from streams.lookup import RecordGone, RecordLookup, ResultHeader, StoredRecord
@@ -63,7 +63,7 @@ class Export:
         seen: set[str] = set()
         async with AsyncExitStack() as stack:
             if self._store is not None:
-                self._reader = stack.enter_context(kept(self._store))
+                self._reader = stack.enter_context(opened_store(self._store))
             lookup = await stack.enter_async_context(RecordLookup(self._settings).running())
             messages = await stack.enter_async_context(aclosing(self._messages()))
             async for message in messages:

@@ -27,7 +27,7 @@ from assay.cli.front_door import (
     selected,
 )
 from assay.config import Configuration
-from assay.file_check import CheckedLine, FileCheck, window_of
+from assay.file_check import CheckedLine, configured_check
 from assay.labelled_records import labelled_records
 from assay.lines import Line, read_lines
 from assay.progress import progress
@@ -247,10 +247,8 @@ async def _scored(
                 shown.at(checked.line.end, f"{len(labels)} labelled records")
 
             patience = ModelPatience(shown.say)
-            window = window_of(configured.judge)
-            file_check = FileCheck(service.checkers, max_bytes=max_bytes, window=window, patience=patience)
             labelled = _labelled(file, read_lines(source, keep_bytes=max_bytes), labels, counts)
-            await file_check.run(labelled, emit)
+            await configured_check(service.checkers, configured, patience).run(labelled, emit)
     if patience.lost or counts["unfinished"]:
         raise NotFinished("not every labelled record could be judged, so nothing is promised")
     if not labels:

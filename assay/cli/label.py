@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, told
-from assay.cli.topic_view import TopicView
+from assay.messages import TopicView
 from checkers.wording import plain
 from models.wording import counted
 from schemas import Label, ReviewRequest, Verdict, content_id, explain, standing

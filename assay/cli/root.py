@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from assay.cli.accounts import accounts
-from assay.cli.alerts import alerts
 from assay.cli.calibrate import calibrate
 from assay.cli.check import check
 from assay.cli.convert import convert
@@ -22,7 +21,7 @@ from assay.cli.preparation import config, schemas, topics
 from assay.cli.replay import replay
 from assay.cli.send import send
 from assay.cli.ui import ui
-from assay.cli.verdicts import verdicts
+from assay.cli.verdicts import alerts, verdicts
 from assay.cli.worker import worker
 
 ENTRY_POINT_GROUP = "assay.commands"
@@ -88,23 +87,9 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-_COMMANDS = (
-    demo,
-    worker,
-    check,
-    calibrate,
-    label,
-    convert,
-    send,
-    replay,
-    verdicts,
-    alerts,
-    accounts,
-    ui,
-    export,
-    topics,
-    config,
-    schemas,
-)
-for _command in _COMMANDS:
-    cli.add_command(_command)
+for _commands in (
+    (demo, worker, check, calibrate, label, convert, send, replay),
+    (verdicts, alerts, accounts, ui, export, topics, config, schemas),
+):
+    for _command in _commands:
+        cli.add_command(_command)
