@@ -5,27 +5,8 @@ from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Mo
 from checkers.plugin import CheckerPlugin
 from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates
-from models.protocol import (
-    Answer,
-    Grader,
-    Message,
-    Model,
-    ModelFailed,
-    ModelUnavailable,
-    Question,
-    grader_of,
-)
-from schemas import (
-    Envelope,
-    Extraction,
-    Generation,
-    Labelling,
-    Paraphrase,
-    Probe,
-    Retrieval,
-    Usage,
-    Verdict,
-)
+from models.protocol import Answer, Grader, Message, Model, ModelFailed, ModelUnavailable, Question, grader_of
+from schemas import Envelope, Extraction, Generation, Labelling, Paraphrase, Probe, Retrieval, Usage, Verdict
 
 __all__ = [
     "OPERATIONAL",

@@ -17,15 +17,14 @@ from pydantic import TypeAdapter
 
 from agents.labels.settings import LabelSettings
 from agents.worker import Worker
-from assay.agent_selection import ARCHIVIST, LABELS, TRUST_MONITOR
+from assay.cli.ui import served_page
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
-from assay.page import served_page
 from assay.plugins import own_checkers
 from assay.progress import progress
 from assay.summary import Summary
 from assay.verdict_printer import VerdictPrinter, indented
-from assay.wiring import build_worker
+from assay.wiring import ARCHIVIST, LABELS, TRUST_MONITOR, build_worker
 from checkers.wording import labelled, plain
 from models.model_loading import IS_BEING_LOADED
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, TrueRateAlert, Verdict, read_record, to_json

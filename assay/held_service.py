@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from assay import calls
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
-from assay.environment import PREFIX
 from assay.file_check import configured_check
+from assay.from_python import closing
+from assay.origins import PREFIX
 from assay.wiring import Service, build_service
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
@@ -36,7 +36,7 @@ class HeldService:
         self._starting = asyncio.Lock()
         self._patience = ModelPatience(_say)
         self._called = 0.0
-        calls.closing.append(self._close)
+        closing.append(self._close)
 
     async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
         """The verdicts on each record, by the checkers with these names (all if there are none).

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from assay.calls import result_of
+from assay.from_python import result_of
 from checkers.checker import Checker, Models
 from models.meter import MeteredGrader, MeteredModel
 from models.protocol import Answer, Grader, Model, ModelFailed, Question, ReplyT

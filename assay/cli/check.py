@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from assay.cli.files import reading, size_of, writing
 from assay.cli.front_door import (
     REJECTED,
     NotFinished,
@@ -19,8 +18,11 @@ from assay.cli.front_door import (
     configuration,
     download_models,
     quiet_logs,
+    reading,
     run_errors,
     selected,
+    size_of,
+    writing,
 )
 from models.wording import counted
 
@@ -109,7 +111,7 @@ class _Run:
             before = now
 
 
-@click.command(short_help="Check the records in a file.")
+@click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Run only this checker; may be repeated.")
 @click.option(

@@ -60,7 +60,7 @@ class _Asked:
         return annotator not in by and len(by) < self.people
 
 
-@click.command(short_help="Say whether an output is good.")
+@click.command()
 @click.argument("identifier", metavar="[ID]", required=False)
 @click.argument("said", metavar="[good|bad|unsure]", required=False, type=click.Choice(get_args(_Said)))
 @click.option("--note", metavar="TEXT", help="Why.")

@@ -15,7 +15,7 @@ from schemas import OUTCOMES, Alert, SeriesAnew, TrueRateAlert, Verdict, to_json
 from streams.settings import StreamSettings
 
 
-@click.command(short_help="Show verdicts.")
+@click.command()
 @click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
 @click.option(
     "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Only this outcome; may be repeated."
@@ -105,7 +105,7 @@ async def _show_verdicts(
         raise NotFinished(f"no such verdict or record: {', '.join(missing)}")
 
 
-@click.command(short_help="Show alerts on trust.")
+@click.command()
 @click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print the alerts as JSON lines.")
 @config_option
