@@ -5,8 +5,8 @@ from typing import Any
 
 import kubernetes_validate
 import pytest
-from click import Context, Group
 import yaml
+from click import Context, Group
 
 from agents.worker import _FLUSH_SECONDS, _LEAVE_SECONDS
 from assay.cli.root import cli
