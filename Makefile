@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ROOMS := schemas models streams store checkers agents web assay lab
-CODE := $(ROOMS) tests benchmarks deploy
+CODE := $(ROOMS) tests benchmarks deploy docs
 # All but annoy and hnswlib, which are built from source: tests/system installs them, with the compiler.
 EXTRAS := local embedded audit chroma faiss qdrant pgvector postgresql parquet dev
 # The examples' packages are not ours: they have an environment of their own.
@@ -46,7 +46,7 @@ format: .venv/.ready ## Format the code
 	@$(BIN)/ruff format $(CODE)
 
 docs: .venv/.ready ## Write docs/configuration.md from the settings
-	@$(BIN)/python -m assay.reference > docs/configuration.md
+	@$(BIN)/python docs/configuration.py > docs/configuration.md
 
 bench: .venv/.ready ## Run the benchmarks; DATA=folder of the public data sets
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))

@@ -14,9 +14,8 @@ from agents.labels.settings import LabelSettings
 from agents.routing import RoutingSettings, unknown_checkers
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
-from assay.environment import EnvironmentSource, rename_subjects, slips, variables
 from assay.faults import explain, unknown_keys
-from assay.origins import Origins
+from assay.origins import EnvironmentSource, Origins, rename_subjects, slips, variables
 from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings
 from checkers.plugin import ImproverSettings

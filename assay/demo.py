@@ -17,15 +17,14 @@ from pydantic import TypeAdapter
 
 from agents.labels.settings import LabelSettings
 from agents.worker import Worker
-from assay.agent_selection import ARCHIVIST, LABELS, TRUST_MONITOR
+from assay.cli.ui import served_page
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
-from assay.page import served_page
 from assay.plugins import own_checkers
 from assay.progress import progress
 from assay.summary import Summary
 from assay.verdict_printer import VerdictPrinter, indented
-from assay.wiring import build_worker
+from assay.wiring import ARCHIVIST, LABELS, TRUST_MONITOR, build_worker
 from checkers.wording import labelled, plain
 from models.model_loading import IS_BEING_LOADED
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, TrueRateAlert, Verdict, read_record, to_json
@@ -190,8 +189,6 @@ class _Demo:
         self._lookup = lookup
         self._printer = printer
         self._say = say
-        self._explained: set[str] = set()
-        """Checkers of which an accepted record was explained: one is enough to see what an acceptance rests on."""
         verdicts: TypeAdapter[_Arrival] = TypeAdapter(Verdict)
         self._forms: dict[str, TypeAdapter[_Arrival]] = {
             topics.accepted: verdicts,
@@ -274,14 +271,10 @@ class _Demo:
                 self._say(line)
 
     def _show_verdict(self, verdict: Verdict, mistake: str | None = None) -> None:
-        lines = list(self._printer.lines(verdict))
-        if verdict.outcome == "accept" and verdict.checker not in self._explained:
-            self._explained.add(verdict.checker)
-            lines = list(self._printer.explained(verdict)) or lines
-        if mistake is not None:
-            lines += [click.style(line, fg="magenta") for line in indented(labelled("mistake: ", mistake))]
-        for line in lines:
+        for line in self._printer.lines(verdict):
             self._say(line)
+        for line in indented(labelled("mistake: ", mistake) if mistake else ()):
+            self._say(click.style(line, fg="magenta"))
 
 
 def _mistake(verdict: Verdict, record: Envelope) -> str | None:

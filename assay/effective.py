@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.config import Configuration
-from assay.origins import Origins, toml_key
-from assay.secrets import masked
+from assay.origins import Origins, masked, toml_key
 
 _COMMENT_AT = 44
 

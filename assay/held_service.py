@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from assay import calls
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
-from assay.environment import PREFIX
-from assay.file_check import AHEAD, FileCheck, window_of
+from assay.file_check import configured_check
+from assay.from_python import closing
+from assay.origins import PREFIX
 from assay.wiring import Service, build_service
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from models.build import fetch_models
-from models.concurrent import in_order
 from schemas import Envelope, Unreadable, Verdict, read_record
 
 
@@ -37,7 +36,7 @@ class HeldService:
         self._starting = asyncio.Lock()
         self._patience = ModelPatience(_say)
         self._called = 0.0
-        calls.closing.append(self._close)
+        closing.append(self._close)
 
     async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
         """The verdicts on each record, by the checkers with these names (all if there are none).
@@ -61,10 +60,7 @@ class HeldService:
             if asyncio.get_running_loop().time() - self._called > self._patience.seconds:
                 # Calls soon after each other, as of a folder of tests, wait for a model that is away once and not each.
                 self._patience = ModelPatience(_say)
-            window = window_of(held.configuration.judge)
-            check = FileCheck(selected, max_bytes=max_bytes, window=window, patience=self._patience)
-            found: list[tuple[list[Verdict], list[str]]] = []
-            await in_order(_each(read), check.record, found.append, window=window, ahead=AHEAD * window)
+            found = await configured_check(selected, held.configuration, self._patience).records(_each(read))
         finally:
             self._called = asyncio.get_running_loop().time()
             held.calls -= 1

@@ -27,29 +27,24 @@ class VerdictPrinter:
         self._explain = {plugin.name: plugin.explain for plugin in plugins}
 
     def lines(self, verdict: Verdict) -> Iterator[str]:
-        """The head line; of a verdict that does not accept also its explanation, or else its reason."""
-        yield _head_of(verdict)
-        if verdict.outcome != "accept":
-            yield from self.explanation(verdict)
+        """The head line and the explanation; of an acceptance often the head line alone."""
+        subject = f"{verdict.source} / {verdict.model}  by {verdict.checker}"
+        yield _head(verdict.outcome, verdict.record_id, verdict.score, subject)
+        yield from indented(self.explanation(verdict))
 
-    def explained(self, verdict: Verdict) -> Iterator[str]:
-        """Head line and explanation; nothing about an acceptance to which the method has nothing to add."""
-        if explanation := list(self.explanation(verdict)):
-            yield _head_of(verdict)
-            yield from explanation
+    def explanation(self, verdict: Verdict) -> list[str]:
+        """What the method tells, or the reason; of an acceptance nothing if the method has nothing to add."""
+        explain = self._explain.get(verdict.checker)
+        told = [] if explain is None else list(explain(verdict))
+        return told if told or verdict.outcome == "accept" else labelled("", verdict.reason)
 
     def whole(self, verdict: Verdict) -> Iterator[str]:
-        """Head line, explanation or reason, and the verdict with all its evidence as JSON."""
-        yield _head_of(verdict)
-        yield from indented(self._told(verdict) or labelled("", verdict.reason))
+        """The lines, with a reason in any case, and the verdict with all its evidence as JSON."""
+        yield from (lines := list(self.lines(verdict)))
+        yield from indented(labelled("", verdict.reason) if len(lines) == 1 else ())
         for line in json.dumps(verdict.model_dump(mode="json"), indent=2, ensure_ascii=False).splitlines():
             further = " " * (len(line) - len(line.lstrip()) + 4)
             yield from indented(textwrap.wrap(plain(line), explanation_width(), subsequent_indent=further))
-
-    def explanation(self, verdict: Verdict) -> Iterator[str]:
-        """The lines below the head line; of an acceptance none if the method has nothing to add."""
-        told = self._told(verdict)
-        return indented(told if told or verdict.outcome == "accept" else labelled("", verdict.reason))
 
     async def alert(self, alert: Alert | SeriesAnew | TrueRateAlert, lookup: "RecordLookup") -> AsyncIterator[str]:
         """The alert, and each rejected record with its explanation; with its reason if its verdict is gone.
@@ -67,13 +62,8 @@ class VerdictPrinter:
             verdict = await lookup.verdict(record)
             score = None if verdict is None else verdict.score
             yield _head("reject", record.record_id, score, f"{record.checked_at:%Y-%m-%dT%H:%M:%SZ}")
-            told = indented(labelled("", record.reason)) if verdict is None else self.explanation(verdict)
-            for line in told:
+            for line in indented(labelled("", record.reason) if verdict is None else self.explanation(verdict)):
                 yield line
-
-    def _told(self, verdict: Verdict) -> list[str]:
-        explain = self._explain.get(verdict.checker)
-        return [] if explain is None else list(explain(verdict))
 
 
 def indented(lines: Iterable[str]) -> Iterator[str]:
@@ -86,8 +76,3 @@ def _head(outcome: Outcome, record_id: str, score: float | None, beside: str) ->
     shown = "    -" if score is None else f"{score:5.2f}"
     mark = click.style(f"{outcome.upper():<7}", fg=_COLOURS[outcome], bold=True)
     return f"{mark}  {plain(f'{record_id[:24]:<10} {shown}  {beside}')[: explanation_width()]}"
-
-
-def _head_of(verdict: Verdict) -> str:
-    subject = f"{verdict.source} / {verdict.model}  by {verdict.checker}"
-    return _head(verdict.outcome, verdict.record_id, verdict.score, subject)

@@ -1,4 +1,4 @@
-"""Models, checkers and the worker, built from the configuration."""
+"""Models, checkers, the worker and its other agents, built from the configuration."""
 
 import platform
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from assay.agent_selection import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
+from agents.budgets import Budgets
+from agents.runtime import AgentFactory
+from agents.worker import Worker
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
@@ -18,11 +20,6 @@ from models.judges.prompted import PromptedJudge
 from models.meter import MeteredModel, UsageListener
 from models.protocol import Model
 from models.settings import SubjectSettings
-
-if TYPE_CHECKING:
-    from agents.budgets import Budgets
-    from agents.runtime import AgentFactory
-    from agents.worker import Worker
 
 _Part = TypeVar("_Part")
 
@@ -186,12 +183,7 @@ async def build_worker(
     probe = JudgeProbe(configuration.judge)
     judging = _need_judge(plugins) or IMPROVER in following
     service = build_service(
-        configuration,
-        plugins,
-        judging=judging,
-        stand_ins=stand_ins,
-        on_usage=metrics.ended,
-        on_breaker=probe.breaker,
+        configuration, plugins, judging=judging, stand_ins=stand_ins, on_usage=metrics.ended, on_breaker=probe.breaker
     )
     judge = service.models.judge
     routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets, registry=registry)
@@ -200,11 +192,7 @@ async def build_worker(
         {"url": configuration.alertmanager.runbook_url}
     )
     Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
-        {
-            "version": version("assay"),
-            "python_version": platform.python_version(),
-            "judge": judge.name if judge else "",
-        }
+        {"version": version("assay"), "python_version": platform.python_version(), "judge": judge.name if judge else ""}
     )
     if judge is not None:
         probe.watch(service.models.screen or judge)
@@ -255,3 +243,62 @@ def _built(section: str, make: Callable[[], _Part]) -> _Part:
     except Exception as error:
         # A checker of another package may raise anything; the user can mend its settings.
         raise Misconfigured(f"{section}: {type(error).__name__}: {error}") from error
+
+
+TRUST_MONITOR = "trust-monitor"
+ARCHIVIST = "archivist"
+LABELS = "labels"
+OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
+
+
+class UnknownAgent(ValueError):
+    """A name that no agent has, or one that is switched off."""
+
+
+def configured_agents(configuration: Configuration) -> list[str]:
+    """Names of the agents that are switched on."""
+    return [name for name, switch in _agents(configuration).items() if switch is None]
+
+
+def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
+    """These agents, each once.
+
+    Raises:
+        UnknownAgent: names the agent, and those that are allowed or how it is switched on.
+    """
+    agents = _agents(configuration)
+    for name in names:
+        if name not in agents:
+            allowed = ", ".join([*configured_agents(configuration), "none"])
+            raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
+        if agents[name] is not None:
+            raise UnknownAgent(f"{name} is switched off; {agents[name]} switches it on")
+    return list(dict.fromkeys(names))
+
+
+def _agents(configuration: Configuration) -> dict[str, str | None]:
+    """All agents by their names, with the setting that switches one on; None for those that are."""
+    agents: dict[str, str | None] = {
+        TRUST_MONITOR: None,
+        IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
+        ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
+        LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
+    }
+    otlp = configuration.otlp
+    switches = (
+        (otlp.receive, "receive = true"),
+        (otlp.spans_topic, "spans_topic = 'otlp_spans'"),
+        (otlp.logs_topic, "logs_topic = 'otlp_logs'"),
+        (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),
+    )
+    for name, (on, switch) in zip(OTLP, switches, strict=True):
+        agents[name] = None if on else f"otlp.{switch}"
+    for name, plugin in configuration.installed.plugins.items():
+        if (source := plugin.source) is not None:
+            agents[source.name] = None if source.is_on(configuration.checkers[name]) else source.switch
+    return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))
+
+
+def webhook_name(name: str) -> str:
+    """Name by which `--agents` selects all agents of a webhook."""
+    return f"webhook-{name}"

@@ -40,7 +40,7 @@ def _is_removable(method: str) -> bool:
         ]
         environment = os.environ | {"PYTHONPATH": str(copy)}
         document = subprocess.run(
-            [sys.executable, "-m", "assay.reference"], cwd=copy, env=environment, capture_output=True, check=True
+            [sys.executable, "docs/configuration.py"], cwd=copy, env=environment, capture_output=True, check=True
         )
         (copy / "docs" / "configuration.md").write_bytes(document.stdout)
         return all(

@@ -1,12 +1,14 @@
-"""Reading the configuration, and ways to end, for all commands."""
+"""Reading the configuration, files and standard streams, and ways to end, for all commands."""
 
 import logging
+import os
 import shutil
+import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import click
 import orjson
@@ -189,3 +191,51 @@ def print_figures(figures: Figures, *, as_json: bool) -> None:
         return
     for line in figures.lines():
         click.echo(line)
+
+
+DASH = Path("-")
+"""Stands for standard input and standard output."""
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[BinaryIO]:
+    """The bytes of `file`.
+
+    Raises:
+        WrongUse: it cannot be opened.
+    """
+    if file == DASH:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be read: {error.strerror}") from None
+    with stream:
+        yield stream
+
+
+@contextmanager
+def writing(file: Path | None, *, source: Path | None = None) -> Iterator[BinaryIO]:
+    """The stream to write to: `file`, or standard output if it is None.
+
+    Raises:
+        WrongUse: it cannot be opened, or it is `source`, which would be lost.
+    """
+    if file is None or file == DASH:
+        yield sys.stdout.buffer
+        return
+    if source is not None and file.exists() and source.exists() and file.samefile(source):
+        raise WrongUse(f"{file} is the file that is read; writing to it would lose it")
+    try:
+        stream = file.open("wb")
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be written: {error.strerror}") from None
+    with stream:
+        yield stream
+
+
+def size_of(source: BinaryIO) -> int | None:
+    """Bytes of a file; None if it is no regular one."""
+    status = os.fstat(source.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

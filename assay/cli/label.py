@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, told
-from assay.cli.topic_view import TopicView
+from assay.messages import TopicView
 from checkers.wording import plain
 from models.wording import counted
 from schemas import Label, ReviewRequest, Verdict, content_id, explain, standing
@@ -60,7 +60,7 @@ class _Asked:
         return annotator not in by and len(by) < self.people
 
 
-@click.command(short_help="Say whether an output is good.")
+@click.command()
 @click.argument("identifier", metavar="[ID]", required=False)
 @click.argument("said", metavar="[good|bad|unsure]", required=False, type=click.Choice(get_args(_Said)))
 @click.option("--note", metavar="TEXT", help="Why.")

@@ -26,7 +26,7 @@ def check_configuration(config_file: Path | None) -> None:
         click.echo(line)
 
 
-@click.group(short_help="Export the messages' schemas.")
+@click.group()
 def schemas() -> None:
     """Schemas of the messages, for producers and consumers."""
 

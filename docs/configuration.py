@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.config import all_sections, model_of
-from assay.environment import DELIMITER, PREFIX
+from assay.origins import DELIMITER, PREFIX
 from assay.plugins import InstalledCheckers, own_checkers
 
 _OPENING = """\

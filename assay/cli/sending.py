@@ -1,4 +1,4 @@
-"""`assay replay`: dead letters back on the topic they came from."""
+"""`assay send`: records onto the outputs topic; `assay replay`: dead letters back on the topic they came from."""
 
 import asyncio
 import contextlib
@@ -12,17 +12,56 @@ from typing import get_args
 import click
 import orjson
 
-from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, told
+from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, reading, told
+from assay.lines import read_lines
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
 from streams.settings import StreamSettings
 
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@config_option
+def send(file: Path, config_file: Path | None) -> None:
+    """Put the records in FILE (JSON lines; - is standard input) on the outputs topic.
+
+    Lines that are not records are named and not sent; the exit status is then 3.
+    """
+    settings = configuration(config_file).streams
+    quiet_logs()
+    with told(), reading(file) as source:
+        from streams.publisher import Undelivered
+        from streams.record_sender import RefusedLine, send_records
+        from streams.topics import require_topics
+
+        refused = 0
+
+        def refuse(line: RefusedLine) -> None:
+            nonlocal refused
+            refused += 1
+            click.echo(f"line {line.line} was not sent: {line.reason}: {plain(line.detail)}", err=True)
+
+        lines = read_lines(source, keep_bytes=settings.records.max_bytes)
+
+        async def sent_to_topic() -> int:
+            await require_topics(settings.kafka, [settings.topics.outputs])
+            return await send_records(settings, lines, refuse)
+
+        try:
+            sent = asyncio.run(sent_to_topic())
+        except Undelivered as error:
+            raise NotFinished(f"the broker stopped taking records: {error}") from None
+    click.echo(f"{sent} sent to {settings.topics.outputs}, {refused} refused", err=True)
+    if refused:
+        raise NotFinished("not every line is a record")
+
+
 _SHOWN = 256
 """Characters of a source or an id that are shown: as many as a valid one has."""
 
 
-@click.command(short_help="Put dead letters back on their topic.")
+@click.command()
 @click.option("--all", "everything", is_flag=True, help="All dead letters.")
 @click.option(
     "--reason",
@@ -43,7 +82,6 @@ _SHOWN = 256
     help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
 )
 @click.option("--again", is_flag=True, help="Also dead letters that were replayed before.")
-@click.option("--dry-run", is_flag=True, help="Show what would be replayed and send nothing.")
 @config_option
 def replay(
     *,
@@ -55,7 +93,6 @@ def replay(
     as_json: bool,
     repaired: Path | None,
     again: bool,
-    dry_run: bool,
     config_file: Path | None,
 ) -> None:
     """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once.
@@ -75,7 +112,7 @@ def replay(
         if only_list:
             asyncio.run(_list(settings, reasons, ids, limit=limit, as_json=as_json))
         else:
-            asyncio.run(_replay(settings, reasons, ids, payloads, dry_run=dry_run, again=again))
+            asyncio.run(_replay(settings, reasons, ids, payloads, again=again))
 
 
 async def _list(
@@ -146,7 +183,6 @@ async def _replay(
     ids: tuple[str, ...],
     payloads: dict[str, bytes],
     *,
-    dry_run: bool,
     again: bool,
 ) -> None:
     from streams.publisher import Undelivered
@@ -156,7 +192,7 @@ async def _replay(
     left_out: Counter[str] = Counter()
     found = set()
     try:
-        async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, dry_run=dry_run, again=again):
+        async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, again=again):
             found.add(done.letter.id)
             if done.status == "unreadable":
                 left_out[done.letter.reason] += 1
