@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from agents.labels.agreement import agreement
-from agents.labels.sums import Sums
+from agents.monitor.judge_agreement import agreement
+from agents.monitor.true_rate import Sums
 from checkers.intervals import wilson
 
 _LONG: Final = 60

@@ -15,7 +15,7 @@ import click
 from aiokafka import AIOKafkaConsumer
 from pydantic import TypeAdapter
 
-from agents.labels.settings import LabelSettings
+from agents.monitor.settings import LabelSettings
 from agents.worker import Worker
 from assay.agent_selection import ARCHIVIST, LABELS, TRUST_MONITOR
 from assay.config import Configuration, default_configuration

@@ -167,7 +167,7 @@ async def _asked(settings: StreamSettings) -> list[_Asked]:
 
 async def _complain(settings: StreamSettings, identifier: str, rubric_version: str) -> None:
     """Ask about the verdicts with this id or on this record."""
-    from agents.labels.partition import EXPIRES_AFTER
+    from agents.monitor.labels import EXPIRES_AFTER
     from streams.messages import request_message
 
     topics, now = settings.topics, datetime.now(UTC)

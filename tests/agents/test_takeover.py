@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from faust.types import TP
 
-from agents.trust.outcomes import SeriesOutcome, missing_outcome
+from agents.monitor.outcomes import SeriesOutcome, missing_outcome
 from streams.messages import Incoming, verdict_message
 from streams.publisher import Publisher
 from streams.takeover import Committed, Takeover, note_of, read_note

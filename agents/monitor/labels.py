@@ -1,0 +1,307 @@
+"""The labels' agent: asks people about some verdicts, and corrects the success rate by what they say."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import structlog
+from pydantic import Field, TypeAdapter, ValidationError
+
+from agents.monitor.counter import Entry, Key, Partition
+from agents.monitor.counter_agent import CounterAgent, messages_since
+from agents.monitor.judge_agreement import calibration_of
+from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of
+from agents.monitor.metrics import LabelMetrics
+from agents.monitor.outcomes import NotAnOutcome, SeriesOutcome
+from agents.monitor.rate_alarm import Worth
+from agents.monitor.settings import LabelSettings
+from agents.routing import sample_point
+from agents.runtime import Agent, AgentFactory, Runtime
+from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
+from schemas.base import Name
+from streams.messages import Outgoing, alert_message, calibration_message, request_message
+from streams.settings import TopicSettings
+
+NAME: Final = "labels"
+
+EXPIRES_AFTER: Final = timedelta(days=14)
+"""A label is waited for that long, and can be replaced as long."""
+
+_SECOND: Final = 0.1
+"""The share of the drawn verdicts that a second person is asked about."""
+
+_FLUSH_SECONDS: Final = 2.0
+"""Between writes of the state: a request, and what a label changes, is seen after that time."""
+
+_PUBLISH_SECONDS: Final = 60.0
+"""Pause between two calibrations whose labels are the same."""
+
+_MOST_ANNOTATORS: Final = 20
+
+_COUNT: Final = ("counted", "replaced", "withdrawn")
+
+_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
+
+_log = structlog.get_logger(__name__)
+
+
+class LabelEntry(Entry):
+    """A series of verdicts and labels."""
+
+    key: LabelKey
+    series: LabelSeries = Field(default_factory=LabelSeries)
+    alerts: int = 0
+    """Raised so far."""
+    calibration: Calibration | None = Field(default=None, exclude=True)
+    """The last that was published; None if another is to be."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A drawn verdict, and what people have said of it so far."""
+
+    key: LabelKey
+    draw: Draw
+    expires_at: datetime
+    labels: dict[str, tuple[tuple[Any, ...], float | None]] = field(default_factory=dict)
+    """By annotator, the rank and the value of the last label; no value if it takes back the one before."""
+    is_bet_on: bool = False
+    """True from its first label on, also if that was taken back."""
+
+    @property
+    def values(self) -> list[float]:
+        return [value for _, value in self.labels.values() if value is not None]
+
+    @property
+    def good(self) -> float | None:
+        """The mean of what was said."""
+        return sum(self.values) / len(self.values) if self.values else None
+
+    @property
+    def pair(self) -> tuple[bool, bool]:
+        """Whether two people said something, and whether all said the same."""
+        two = len(self.values) > 1
+        return two, two and len(set(self.values)) == 1
+
+
+class LabelPartition(Partition[LabelEntry]):
+    """Counts the outcomes and labels of the partitions with one number.
+
+    Requests are written before the state that has them as asked for, and the state before offsets are committed.
+    Requests are then facts: whoever takes over reads them back, and draws the same ones again, from the same state.
+    """
+
+    def __init__(
+        self, number: int, settings: LabelSettings, topics: TopicSettings, metrics: LabelMetrics, **limits: Any
+    ) -> None:
+        """`limits`: see `Partition`."""
+        super().__init__(number, **limits)
+        self._settings = settings
+        self._topics = topics
+        self._metrics = metrics
+        self._asked: dict[str, Asked] = {}
+        self._outbox: list[Outgoing] = []
+
+    @property
+    def changed(self) -> bool:
+        return super().changed or bool(self._outbox)
+
+    @property
+    def calibrations(self) -> Iterator[tuple[Key, Calibration]]:
+        """The last calibration of each series."""
+        return ((key, each.calibration) for key, each in self.entries.items() if each.calibration is not None)
+
+    def outbox(self) -> list[Outgoing]:
+        """Requests and alerts that are to be published before the state is stored."""
+        messages, self._outbox = self._outbox, []
+        return messages
+
+    def ask_again(self, requests: Iterable[bytes]) -> None:
+        """Wait for the answers to requests that were published before."""
+        for value in requests:
+            try:
+                self._ask(ReviewRequest.model_validate_json(value))
+            except ValidationError as error:
+                _log.warning("no request", faults=error.error_count())
+
+    def forget_old(self) -> list[Key]:
+        """Forget also the requests that are not waited for any more."""
+        self._asked = {id_: asked for id_, asked in self._asked.items() if asked.expires_at >= self._now}
+        return super().forget_old()
+
+    @property
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+    def _read(self, stored: bytes) -> LabelEntry:
+        entry = LabelEntry.model_validate_json(stored)
+        if entry.series.labels:
+            entry.calibration = calibration_of(entry.key, entry.series, self._now)
+        return entry
+
+    def _key(self, outcome: SeriesOutcome) -> LabelKey:
+        try:
+            digest = _NAME.validate_python(outcome.version.get("config_digest"))
+        except ValidationError:
+            raise NotAnOutcome("without a configuration") from None
+        return LabelKey(*outcome.key, digest, self._settings.rubric_version)
+
+    def _begin(self, key: Key) -> LabelEntry:
+        return LabelEntry(key=LabelKey(*key))
+
+    def _before_storing(self, entry: LabelEntry) -> Iterable[Outgoing]:
+        entry.series.settle(self._settings.alarm_below)
+        last = entry.calibration
+        if last is not None and last.updated_at.timestamp() >= self._clock() - _PUBLISH_SECONDS:
+            return ()
+        entry.calibration = calibration_of(entry.key, entry.series, self._now)
+        return (calibration_message(entry.calibration, self._topics, entry.key.encoded(), self.number),)
+
+    def _count(self, record: Any, *, before: bool) -> object | None:
+        if record.topic == self._topics.labels:
+            return self._count_label(record, before=before)
+        return super()._count(record, before=before)
+
+    def _count_verdict(self, entry: LabelEntry, outcome: SeriesOutcome) -> None:
+        draw = entry.series.count(
+            outcome.verdict_id,
+            accepted=outcome.accepted,
+            at=outcome.checked_at.timestamp(),
+            budget=self._settings.per_hour,
+            score=outcome.score,
+            all_rejects=self._settings.all_rejects,
+            share=outcome.share,
+        )
+        if draw is not None:
+            self._request(entry.key, outcome, draw)
+
+    def _request(self, key: LabelKey, outcome: SeriesOutcome, draw: Draw) -> None:
+        second = sample_point("second opinion", outcome.verdict_id) < _SECOND
+        drawn = "all_rejects" if self._settings.all_rejects and not outcome.accepted else "sample"
+        for reason in (drawn, "second_opinion")[: 1 + second]:
+            request = ReviewRequest(
+                **key._asdict(),
+                id=content_id("req", [outcome.verdict_id, key.rubric_version, reason]),
+                verdict_id=outcome.verdict_id,
+                record_id=outcome.record_id,
+                outcome="accept" if outcome.accepted else "reject",
+                score=outcome.score,
+                stratum=draw.stratum,
+                inclusion_probability=draw.probability,
+                share=draw.share,
+                reason=reason,
+                origin=outcome.origin,
+                asked_at=self._now,
+                expires_at=self._now + EXPIRES_AFTER,
+                terms=draw.worth,
+            )
+            self._ask(request)
+            self._outbox.append(request_message(request, self._topics))
+            self._metrics.asked(key.checker)
+
+    def _ask(self, request: ReviewRequest) -> None:
+        if request.inclusion_probability is None or request.terms is None:
+            # A complaint: with no known probability, what is said of it would shift the rate.
+            return
+        key = LabelKey(**{name: getattr(request, name) for name in LabelKey._fields})
+        draw = Draw(request.stratum, request.inclusion_probability, Worth(*request.terms), request.share)
+        self._asked.setdefault(request.verdict_id, Asked(key, draw, request.expires_at))
+
+    def _count_label(self, record: Any, *, before: bool) -> TrueRateAlert | None:
+        try:
+            label = Label.model_validate_json(record.value or b"")
+        except ValidationError:
+            result, asked = "unreadable", None
+        else:
+            asked = self._asked.get(label.verdict_id)
+            result = _result(label, asked, record.timestamp)
+        alert = None
+        # The state of a request may be lost that was published just before a kill: its series then begins with it.
+        entry = None if asked is None else self._entry(asked.key)
+        if result in _COUNT and asked is not None and entry is not None:
+            good, pair, again = asked.good, asked.pair, asked.is_bet_on
+            asked.labels[label.annotator] = label.rank, label.value
+            asked.is_bet_on |= bool(asked.values)
+            before = before or entry.is_counted(record)
+            if not before:
+                entry.calibration = None
+                self._note(entry, record)
+                entry.series.pairs += asked.pair[0] - pair[0]
+                entry.series.pairs_agreed += asked.pair[1] - pair[1]
+                if cause := entry.series.label(label.verdict_id, asked.draw, good, asked.good, again=again):
+                    entry.alerts += 1
+                    alert = alert_of(asked.key, entry.series, cause, entry.alerts, self._now)
+                    self._raise(alert)
+        if not before:
+            self._metrics.label(result)
+            _log.debug("a label came", result=result)
+        return alert
+
+    def _raise(self, alert: TrueRateAlert) -> None:
+        self._outbox.append(alert_message(alert, self._topics))
+        self._metrics.alert(alert.checker, alert.cause)
+        _log.warning(alert.kind, id=alert.id, summary=alert.summary)
+
+
+def _result(label: Label, asked: Asked | None, timestamp: int) -> str:
+    """Tell what becomes of a label that Kafka took at `timestamp`, in milliseconds since 1970."""
+    if asked is None:
+        return "unknown"
+    last = asked.labels.get(label.annotator)
+    results = {
+        "not_expert": label.kind != "expert",
+        "other_rubric": label.rubric_version != asked.key.rubric_version,
+        "late": timestamp > asked.expires_at.timestamp() * 1000,
+        "repeat": last is not None and label.rank == last[0],
+        "older": last is not None and label.rank < last[0],
+        "too_many": last is None and len(asked.labels) >= _MOST_ANNOTATORS,
+        "withdrawn": label.withdrawn,
+        "replaced": last is not None and last[1] is not None,
+    }
+    return next((result for result, holds in results.items() if holds), "counted")
+
+
+def labels_agent(settings: LabelSettings, *, flush_seconds: float = _FLUSH_SECONDS) -> AgentFactory:
+    """The agent as one of a worker."""
+
+    def build(runtime: Runtime) -> Agent:
+        return LabelsAgent(settings, LabelMetrics(runtime.metrics), runtime, flush_seconds=flush_seconds)
+
+    return build
+
+
+class LabelsAgent(CounterAgent[LabelPartition]):
+    """Counts each verdict and each label once, and loses no request, even if workers are killed."""
+
+    name = NAME
+    most_series = 2_000
+
+    def __init__(
+        self, settings: LabelSettings, metrics: LabelMetrics, runtime: Runtime, *, flush_seconds: float
+    ) -> None:
+        topics = runtime.settings.topics
+        super().__init__(
+            runtime,
+            reads=[topics.outcomes, topics.labels],
+            writes=[topics.review_requests, topics.calibration, topics.alerts],
+            state_topic=topics.label_state,
+            flush_seconds=flush_seconds,
+        )
+        self._settings = settings
+        self._metrics = metrics
+        metrics.watch(lambda: (each for partition in self._partitions.values() for each in partition.calibrations))
+
+    async def _new(self, number: int) -> LabelPartition:
+        settings, limits = self._runtime.settings, {"most": self._most, "remember": self.remembered}
+        partition = LabelPartition(number, self._settings, settings.topics, self._metrics, **limits)
+        since = time.time() - EXPIRES_AFTER.total_seconds()
+        partition.ask_again(await messages_since(settings.kafka, settings.topics.review_requests, number, since))
+        return partition
+
+    async def _write(self) -> None:
+        await self._runtime.publisher.publish(
+            *(message for partition in self._partitions.values() for message in partition.outbox())
+        )
+        await self._store()
