@@ -43,9 +43,7 @@ from streams.settings import StreamSettings
 
 NAME: Final = "archivist"
 
-_BATCH: Final = 1000
-"""Messages of one transaction at most: some 0.2 s of work, in a thread of its own."""
-
+_BATCH: Final = 1000  # Messages of one transaction at most: some 0.2 s of work, in a thread of its own.
 _BATCH_BYTES: Final = 4_194_304
 
 _GATHER_SECONDS: Final = 0.5

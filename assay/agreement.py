@@ -79,7 +79,7 @@ def agreed_with(verdicts: Iterable[tuple[bool, PersonLabel]]) -> dict[str, Any]:
     return {
         "agreed": sum(right for right, _ in agreed),
         "of": len(agreed),
-        "kappa": None if found is None else found.kappa._asdict(),
+        "kappa": None if found is None else found.kappa.model_dump(),
         "worst": None if worst is None else worst._asdict(),
     }
 

@@ -107,7 +107,7 @@ def standing(labels: Iterable[Label]) -> dict[str, Label]:
     return {annotator: each for annotator, each in last.items() if not each.withdrawn}
 
 
-class StratumStanding(Wire):
+class StratumEstimate(Wire):
     """The verdicts of one stratum, and their labels."""
 
     stratum: Name
@@ -158,7 +158,7 @@ class Calibration(Wire):
     """The share of good outputs that are accepted."""
     specificity: Measured | None
     """The share of bad outputs that are rejected."""
-    strata: tuple[StratumStanding, ...]
+    strata: tuple[StratumEstimate, ...]
     pairs: int
     """Verdicts that two people labelled."""
     pairs_agreed: int

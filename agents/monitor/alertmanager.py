@@ -75,8 +75,7 @@ class _Posted:
     """The state of one series' alert."""
 
     alert: Alert
-    due: float
-    """When it is posted next, by the loop's clock."""
+    due: float  # When it is posted next, by the loop's clock.
     recovered_at: datetime | None = None
     expires: float = float("inf")
     """When a recovery need not be told any more."""
@@ -141,7 +140,7 @@ class _Target:
             if not response.is_success:
                 outcome = "refused"
                 _log.warning("Alertmanager refused", url=self._url, status=response.status_code, alerts=len(body))
-        self._metrics.posted(outcome)
+        self._metrics.posts.labels(outcome).inc()
         return outcome == "accepted"
 
     def _payload(self, posted: _Posted) -> dict[str, Any]:

@@ -27,16 +27,9 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 WEEK: Final = 168
-
-LEARN_AT_LEAST: Final = 50
-"""Verdicts before a learned baseline is used."""
-
-HOURS_FROM: Final = 3
-"""Days that must be over before hours of the day are told apart: one day alone may have dropped."""
-
-TWICE: Final = 14
-"""Days after which every hour of the week was there twice; up to then a day raises no expectation."""
-
+LEARN_AT_LEAST: Final = 50  # Verdicts before a learned baseline is used.
+HOURS_FROM: Final = 3  # Days that must be over before hours of the day are told apart: one day alone may have dropped.
+TWICE: Final = 14  # Days after which every hour of the week was there twice; up to then a day raises no expectation.
 BATCH: Final = 50
 SHORT_PRIOR: Final = 30
 SHORT_KEPT: Final = 300
@@ -46,22 +39,15 @@ DAYS_KEPT: Final = 28
 GAIN: Final = 4.0
 """Evidence counts for 1 / (1 + GAIN * excess): an estimate may be too low, and batches of bad luck are not normal."""
 
-CLEAR: Final = 0.1
-"""The excess of batches up to which they count as independent."""
-
+CLEAR: Final = 0.1  # The excess of batches up to which they count as independent.
 CLEAR_DAYS: Final = 0.4
-
-WINDOW: Final = 300
-"""Verdicts in which a drop of ten points is found. A day with more of them can drop by itself."""
+WINDOW: Final = 300  # Verdicts in which a drop of ten points is found. A day with more of them can drop by itself.
 
 STRAYS: Final = 5.0
 """Standard errors that a day may stray; a day of independent verdicts needs to, for an alarm of its own."""
 
-MOST: Final = 0.1
-"""Days that differ by more are told of."""
-
-FIRST_WEEK: Final = 4.0
-"""Days that the first week counts for, as its days may belong to the week's profile."""
+MOST: Final = 0.1  # Days that differ by more are told of.
+FIRST_WEEK: Final = 4.0  # Days that the first week counts for, as its days may belong to the week's profile.
 
 FARTHEST: Final = 25
 """A pair counts as at most so many times as far apart as pairs were so far: one may be an incident."""
@@ -115,24 +101,16 @@ class BatchMeans:
     Only neighbours are compared, so that a rate that moved long ago is no variance.
     """
 
-    at_least: int
-    """Verdicts of a batch."""
-    prior: float
-    """Pairs, as of independent verdicts, that are there from the beginning."""
-    kept: float
-    """Pairs after which an old one counts for little."""
-    rises: bool = False
-    """Let rises alone count, for falls as well, which are as frequent unless the rate drops."""
-    verdicts: _Count = 0
-    """Of the open batch."""
-    deviation: float = 0.0
-    """The open batch's accepts less what the hours explain."""
+    at_least: int  # Verdicts of a batch.
+    prior: float  # Pairs, as of independent verdicts, that are there from the beginning.
+    kept: float  # Pairs after which an old one counts for little.
+    rises: bool = False  # Let rises alone count, for falls as well, which are as frequent unless the rate drops.
+    verdicts: _Count = 0  # Of the open batch.
+    deviation: float = 0.0  # The open batch's accepts less what the hours explain.
     verdicts_before: _Count = 0
     mean_before: float = 0.0
-    squares: _Amount = 0.0
-    """Squared differences of neighbours' means."""
-    expected: _Amount = 0.0
-    """Their average if verdicts were independent."""
+    squares: _Amount = 0.0  # Squared differences of neighbours' means.
+    expected: _Amount = 0.0  # Their average if verdicts were independent.
     pairs: _Amount = 0.0
 
     def add(self, deviation: float) -> None:
@@ -186,15 +164,11 @@ class Baseline:
     it is held against. `hold` it while the series is dropped. Its fields are its state.
     """
 
-    given: float | None
-    """The rate; if None it is learned, and used from `at_least` verdicts on."""
-    tolerance: float = 0.0
-    """By how much the rate may be lower without being a drop."""
+    given: float | None  # The rate; if None it is learned, and used from `at_least` verdicts on.
+    tolerance: float = 0.0  # By how much the rate may be lower without being a drop.
     at_least: int = LEARN_AT_LEAST
-    begun: int | None = None
-    """The hour of the first verdict, since 1970."""
-    latest: int = 0
-    """That of the latest."""
+    begun: int | None = None  # The hour of the first verdict, since 1970.
+    latest: int = 0  # That of the latest.
     week: Annotated[list[_Hour], Field(min_length=WEEK, max_length=WEEK)] = Field(
         default_factory=lambda: [[0, 0] for _ in range(WEEK)]
     )
@@ -202,17 +176,14 @@ class Baseline:
     today: Annotated[list[_Hour], Field(min_length=24, max_length=24)] = Field(
         default_factory=lambda: [[0, 0] for _ in range(24)]
     )
-    fitted: tuple[float, float, int] | None = None
-    """The numbers that the profile was made with."""
+    fitted: tuple[float, float, int] | None = None  # The numbers that the profile was made with.
     short: BatchMeans = Field(default_factory=lambda: BatchMeans(BATCH, SHORT_PRIOR, SHORT_KEPT))
     days: BatchMeans = Field(default_factory=lambda: BatchMeans(1, DAYS_PRIOR, DAYS_KEPT, rises=True))
-    weighed: bool = False
-    """True once the first week counts for less."""
+    weighed: bool = False  # True once the first week counts for less.
     held: float | None = None
     dispersion: Annotated[float, Field(ge=1)] = 1.0
     """The factor by which neighbouring verdicts scatter more than independent ones; evidence is divided by it."""
-    allowance: _Amount = 0.0
-    """The part by which less is expected, as days differ."""
+    allowance: _Amount = 0.0  # The part by which less is expected, as days differ.
 
     def __post_init__(self) -> None:
         hours = (*self.week, *self.today)

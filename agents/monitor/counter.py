@@ -8,25 +8,32 @@ lies before its series' own. It begins so far before that it knows the ids of wh
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import structlog
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agents.monitor.outcomes import NotAnOutcome, SeriesOutcome
-from streams.messages import Outgoing
+from agents.monitor.outcomes import SeriesOutcome
+from schemas import Alert, SeriesAnew, TrueRateAlert
+from streams.messages import Outgoing, alert_message
+from streams.settings import TopicSettings
 
 PROGRESS: Final = "assay-progress"
 """Header of a message that stores a series: two numbers that never fall. Of two messages the higher one is valid."""
 
-_FORGET_SECONDS: Final = 30 * 86_400.0
-"""A series without a verdict for a month is forgotten, to make room for another."""
+_FORGET_SECONDS: Final = 30 * 86_400.0  # A series without a verdict for a month is forgotten, to make room for another.
 
 _log = structlog.get_logger(__name__)
 
 Key: TypeAlias = tuple[str, ...]
 Skipped: TypeAlias = Literal["repeat", "unwatched", "unreadable"]
+
+
+def encoded(key: Key) -> bytes:
+    """The key of a message; names hold no control characters."""
+    return "\x1f".join(key).encode()
 
 
 class Entry(BaseModel):
@@ -35,12 +42,9 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     key: Key
-    offsets: dict[str, int] = Field(default_factory=dict)
-    """By topic the offset behind the last message that is in it."""
-    resets: int = 0
-    """Times that a topic was created again, and its offset set back."""
-    counted_at: float = 0.0
-    """When its last verdict was counted, in seconds since 1970."""
+    offsets: dict[str, int] = Field(default_factory=dict)  # By topic the offset behind the last message that is in it.
+    resets: int = 0  # Times that a topic was created again, and its offset set back.
+    counted_at: float = 0.0  # When its last verdict was counted, in seconds since 1970.
 
     def is_counted(self, record: Any) -> bool:
         """True if the message is in it."""
@@ -48,14 +52,27 @@ class Entry(BaseModel):
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
+SettingsT = TypeVar("SettingsT")
+MetricsT = TypeVar("MetricsT")
 
 
-class Partition(ABC, Generic[EntryT]):
+class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
     """Counts the messages of the partitions with one number."""
 
-    def __init__(self, number: int, *, most: int, remember: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        number: int,
+        settings: SettingsT,
+        topics: TopicSettings,
+        metrics: MetricsT,
+        *,
+        most: int,
+        remember: int,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         """`most`: maximum of series; `remember`: of verdict ids; `clock` returns seconds since 1970."""
         self.number = number
+        self._settings, self._topics, self._metrics = settings, topics, metrics
         self.next: dict[str, int] = {}
         """By topic the offset behind the last message counted. What lies before is read for its ids alone."""
         self.entries: dict[Key, EntryT] = {}
@@ -63,6 +80,7 @@ class Partition(ABC, Generic[EntryT]):
         self._clock = clock
         self._counted_ids: LRUCache[str, None] = LRUCache(remember)
         self._changed: dict[Key, None] = {}
+        self._outbox: list[Outgoing] = []
         self._full = False
 
     @abstractmethod
@@ -75,7 +93,7 @@ class Partition(ABC, Generic[EntryT]):
 
     @abstractmethod
     def _key(self, outcome: SeriesOutcome) -> Key:
-        """The key of its series; raise `NotAnOutcome` if it has none."""
+        """The key of its series; raise ValidationError if it has none."""
 
     @abstractmethod
     def _count_verdict(self, entry: EntryT, outcome: SeriesOutcome) -> object | None:
@@ -89,9 +107,13 @@ class Partition(ABC, Generic[EntryT]):
         """Called for an outcome that is not counted: it came again, there is no room for its series, or it is none."""
 
     @property
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+    @property
     def changed(self) -> bool:
         """True if there is something to store or to publish."""
-        return bool(self._changed)
+        return bool(self._changed or self._outbox)
 
     def restore(self, stored: Mapping[bytes, bytes], ends: Mapping[str, int]) -> None:
         """Take up stored series, given as messages by key; `ends` are the ends of the partitions by topic."""
@@ -119,9 +141,9 @@ class Partition(ABC, Generic[EntryT]):
 
     def _count(self, record: Any, *, before: bool) -> object | None:
         try:
-            outcome = SeriesOutcome.read(record.value)
+            outcome = SeriesOutcome.model_validate_json(record.value or b"")
             key = self._key(outcome)
-        except NotAnOutcome:
+        except ValidationError:
             if not before:
                 self._skipped("unreadable", record)
             return None
@@ -147,6 +169,11 @@ class Partition(ABC, Generic[EntryT]):
         self._counted_ids[id_] = None
         return known
 
+    def outbox(self) -> list[Outgoing]:
+        """What was raised since the last call, to be published before the state is stored."""
+        messages, self._outbox = self._outbox, []
+        return messages
+
     def changes(self, topic: str) -> list[Outgoing]:
         """Messages that store what changed since the last call, and tell of it."""
         changed, self._changed = self._changed, {}
@@ -158,8 +185,7 @@ class Partition(ABC, Generic[EntryT]):
                 more = self._before_storing(entry)
                 value = entry.model_dump_json().encode()
                 headers = [(PROGRESS, b"%d %d" % (entry.resets, sum(entry.offsets.values())))]
-            # Names hold no control characters.
-            messages += [Outgoing(topic, "\x1f".join(key).encode(), value, headers, partition=self.number), *more]
+            messages += [Outgoing(topic, encoded(key), value, headers, partition=self.number), *more]
         return messages
 
     def forget_old(self) -> list[Key]:
@@ -181,6 +207,10 @@ class Partition(ABC, Generic[EntryT]):
             self._full = True
             _log.warning("too many series, new ones are not watched", most=self._most, partition=self.number)
         return entry
+
+    def _raise(self, alert: Alert | SeriesAnew | TrueRateAlert) -> None:
+        self._outbox.append(alert_message(alert, self._topics))
+        _log.warning(alert.kind, id=alert.id, summary=alert.summary)
 
     def _note(self, entry: EntryT, record: Any) -> None:
         """Note that the message is in the entry."""

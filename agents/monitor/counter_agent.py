@@ -22,19 +22,15 @@ _FLUSH_MESSAGES: Final = 20_000
 """While a backlog is read the state is written after so many messages at the latest: what a crash then costs is a
 second of counting, and what a rebalance waits for stays short."""
 
-_RETRY_SECONDS: Final = 1.0
-"""Between attempts to restore while a broker is away."""
-
-_BATCH: Final = 500
-"""Messages counted at once: some 10 ms of work, after which the event loop has its turn."""
-
+_RETRY_SECONDS: Final = 1.0  # Between attempts to restore while a broker is away.
+_BATCH: Final = 500  # Messages counted at once: some 10 ms of work, after which the event loop has its turn.
 _POLL_SECONDS: Final = 0.2
 _RESTORE_POLL_SECONDS: Final = 1.0
 _FORGET_EVERY_SECONDS: Final = 3600.0
 
 _log = structlog.get_logger(__name__)
 
-PartitionT = TypeVar("PartitionT", bound=Partition[Any])
+PartitionT = TypeVar("PartitionT", bound=Partition[Any, Any, Any])
 
 
 class NotOwner(Exception):
@@ -44,8 +40,9 @@ class NotOwner(Exception):
 class CounterAgent(GroupReader, Generic[PartitionT]):
     """Reads topics with equally many partitions and keeps what it counts in another one.
 
-    State is written before offsets are committed, and says up to where messages are in it. The next owner reads it
-    back, starts at the committed offset, or `remembered` messages before, and passes over what was counted already.
+    What is raised is published before the state that has it, and the state before offsets are committed. The state says
+    up to where messages are in it. The next owner reads it back, starts at the committed offset, or `remembered`
+    messages before, and passes over what was counted already. What it counts again it raises again, under the same ids.
 
     An owner that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,
     by committing once more what was committed last, whether the partitions are still its own. And should it have
@@ -60,14 +57,14 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
     """Divided evenly over the partitions: producers choose sources and models, so memory needs a limit."""
 
     def __init__(
-        self, runtime: Runtime, *, reads: Sequence[str], writes: Sequence[str], state_topic: str, flush_seconds: float
+        self, runtime: Runtime, reads: Sequence[str], writes: Sequence[str], state_topic: str, flush_seconds: float
     ) -> None:
         super().__init__(runtime, reads=reads, writes=[*writes, state_topic])
         self._agent_metrics.watch(in_flight=lambda: 0, held=lambda: 0, paused=lambda: False)
         self._state_topic = state_topic
         self._flush_seconds = flush_seconds
         self._partitions: dict[int, PartitionT] = {}
-        self._most = 0
+        self._topics, self._limits = runtime.settings.topics, dict[str, int]()
         self._committed: dict[TopicPartition, int] = {}
         # Held while states are written: the group's callbacks come in between of everything else.
         self._lock = asyncio.Lock()
@@ -78,11 +75,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
 
     @abstractmethod
     async def _new(self, number: int) -> PartitionT:
-        """Begin a partition, with at most `_most` series, to which its stored series are added."""
-
-    @abstractmethod
-    async def _write(self) -> None:
-        """Store and publish what changed."""
+        """Begin a partition, within `_limits`, to which its stored series are added."""
 
     def _taken_over(self, partition: PartitionT) -> None:
         """Called when a partition is this agent's."""
@@ -92,7 +85,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
 
     async def start(self) -> None:
         count = await _equal_partitions(self._runtime.settings.kafka, (*self._reads, self._state_topic))
-        self._most = max(1, self.most_series // count)
+        self._limits = {"most": max(1, self.most_series // count), "remember": self.remembered}
         await super().start()
 
     async def stop(self) -> None:
@@ -210,9 +203,11 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
             return
         self._committed = offsets
 
-    async def _store(self) -> None:
-        changes = (each for partition in self._partitions.values() for each in partition.changes(self._state_topic))
-        await self._runtime.publisher.publish(*changes)
+    async def _write(self) -> None:
+        """Publish what was raised, then store what changed."""
+        partitions, publish = list(self._partitions.values()), self._runtime.publisher.publish
+        await publish(*(message for partition in partitions for message in partition.outbox()))
+        await publish(*(message for partition in partitions for message in partition.changes(self._state_topic)))
 
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit, and thereby ask the group whether the partitions are still this agent's.
@@ -245,34 +240,24 @@ async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence
     """By partition the message with the highest progress for each key.
 
     It is not the last where a monitor froze in the middle of writing, was taken for dead, and woke up behind its
-    successor.
-
-    Raises:
-        BrokerUnavailable: no broker answered.
-        KafkaError: the topic must not be read.
+    successor. Raises BrokerUnavailable if no broker answers, and KafkaError if the topic must not be read.
     """
     stored = {}
     async with reader(kafka) as consumer:
         for number in partitions:
             newest: dict[bytes, tuple[tuple[int, ...], bytes]] = {}
             async for record in _messages(consumer, TopicPartition(topic, number)):
-                if record.key is None or record.value is None:
-                    newest.pop(record.key, None)
-                    continue
                 progress = _progress(record.headers)
-                if record.key not in newest or progress is None or progress >= newest[record.key][0]:
+                if record.value is None:
+                    newest.pop(record.key, None)
+                elif progress is None or progress >= newest.get(record.key, ((), b""))[0]:
                     newest[record.key] = (progress or (0, 0), record.value)
-            stored[number] = {key: value for key, (_, value) in newest.items()}
+            stored[number] = {key: value for key, (_, value) in newest.items() if key is not None}
     return stored
 
 
 async def messages_since(kafka: KafkaSettings, topic: str, partition: int, since: float) -> list[bytes]:
-    """The messages of a partition that are there now, from those of `since`, in seconds since 1970, on.
-
-    Raises:
-        BrokerUnavailable: no broker answered.
-        KafkaError: the topic must not be read.
-    """
+    """The messages of a partition that are there now, from those of `since`, in seconds since 1970, on."""
     async with reader(kafka) as consumer:
         place = TopicPartition(topic, partition)
         return [each.value async for each in _messages(consumer, place, since) if each.value is not None]

@@ -45,8 +45,7 @@ HIGHEST_BASELINE = 0.999
 """Higher ones are tested as this one, which is less than was claimed and so still valid. At 1 a single reject would be
 proof, and near it nearly so."""
 
-LOWEST_BASELINE = 1e-9
-"""Below it no drop can be told, and no bet is placed."""
+LOWEST_BASELINE = 1e-9  # Below it no drop can be told, and no bet is placed.
 
 EARLY_VERDICTS = 100
 """A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
@@ -100,8 +99,7 @@ class Since(NamedTuple):
 
     verdicts: int
     accepted: int
-    expected: float
-    """The sum of their expected success rates."""
+    expected: float  # The sum of their expected success rates.
 
 
 _Count = Annotated[int, Field(ge=0)]
@@ -130,10 +128,8 @@ class DropTest:
     verdicts: _Count = 0
     accepted: _Count = 0
     expected: _Amount = 0.0
-    sums: list[_Amount] = Field(default_factory=list)
-    """S of each bet."""
-    climbs: list[_Amount] = Field(default_factory=list)
-    """The gain of each bet from its likeliest start: Page's CUSUM."""
+    sums: list[_Amount] = Field(default_factory=list)  # S of each bet.
+    climbs: list[_Amount] = Field(default_factory=list)  # The gain of each bet from its likeliest start: Page's CUSUM.
     starts: list[tuple[_Count, _Count, _Amount]] = Field(default_factory=list)
     """What was counted before that start: verdicts, accepts, expected accepts."""
 

@@ -1,37 +1,23 @@
 """Agreement of judge and people, weighted to the traffic rather than to what was drawn."""
 
 import random
-from collections.abc import Collection
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from agents.monitor.label_series import LabelKey, LabelSeries, measured
-from agents.monitor.true_rate import Rate, Sums, missing
-from schemas import Calibration, Measured, StratumStanding, content_id
+from agents.monitor.label_series import LabelKey, LabelSeries
+from agents.monitor.true_rate import Sums, missing
+from schemas import Calibration, Measured, StratumEstimate, content_id
 
 _DRAWS: Final = 400
-
-_ANSWERED: Final = 0.8
-"""Below this share of answers it is told what those that are missing could change."""
-
-
-class Interval(NamedTuple):
-    """An estimate with its 95% credible interval."""
-
-    estimate: float
-    low: float
-    high: float
+_ANSWERED: Final = 0.8  # Below this share of answers it is told what those that are missing could change.
 
 
 class Agreement(NamedTuple):
-    """The worth of the judge's verdicts."""
+    """The worth of the judge's verdicts, each with its 95% credible interval."""
 
-    kappa: Interval
-    """Cohen's: 1 is always right, 0 is chance."""
-    sensitivity: Interval
-    """The share of good outputs that it accepts."""
-    specificity: Interval
-    """The share of bad outputs that it rejects."""
+    kappa: Measured  # Cohen's: 1 is always right, 0 is chance.
+    sensitivity: Measured  # The share of good outputs that it accepts.
+    specificity: Measured  # The share of bad outputs that it rejects.
 
 
 def agreement(accepted: Sums, rejected: Sums, seed: str) -> Agreement | None:
@@ -64,28 +50,25 @@ def _measures(accepts: float, good: float, missed: float) -> tuple[float, float,
     return kappa, right / rate if rate else 1.0, wrong / (1 - rate) if rate < 1 else 1.0
 
 
-def _interval(estimate: float, draws: list[float]) -> Interval:
+def _interval(estimate: float, draws: list[float]) -> Measured:
     low, high = (draws[round(share * (len(draws) - 1))] for share in (0.025, 0.975))
-    return Interval(estimate, min(low, estimate), max(high, estimate))
+    return Measured(estimate=estimate, low=min(low, estimate), high=max(high, estimate))
 
 
 def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibration:
     """Make the calibration: what people's labels say of the judge."""
-    strata = series.outcomes
-    standings = tuple(
-        StratumStanding(
+    sums, rate = series.outcomes, series.rate()
+    strata = tuple(
+        StratumEstimate(
             stratum=name,
-            verdicts=each.verdicts,
-            asked=each.asked,
-            labels=each.labels,
             good=each.good / each.weight if each.labels else 0.0,
-            answered=each.answered,
+            **{field: getattr(each, field) for field in ("verdicts", "asked", "labels", "answered")},
         )
-        for name, each in strata.items()
+        for name, each in sums.items()
     )
-    verdicts, rate = sum(each.verdicts for each in standings), series.rate()
-    agreed = agreement(strata["accept"], strata["reject"], key.encoded().decode())
-    unanswered = rate is not None and any(each.answered < _ANSWERED for each in standings)
+    verdicts = sum(each.verdicts for each in strata)
+    agreed = agreement(sums["accept"], sums["reject"], "\x1f".join(key))
+    unanswered = any(each.answered < _ANSWERED for each in strata)
     return Calibration(
         **key._asdict(),
         id=content_id("cal", [*key, verdicts, series.labels, now.isoformat()]),
@@ -93,14 +76,12 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
         verdicts=verdicts,
         labels=series.labels,
         agreed=series.agreed,
-        judge_rate=strata["accept"].traffic / sum(each.traffic for each in strata.values()) if verdicts else 0.0,
-        rate=measured(rate),
-        labels_alone=None if rate is None else rate.alone,
-        missing=_range(rate, strata.values()) if unanswered and rate is not None else None,
-        kappa=agreed and _of(agreed.kappa),
-        sensitivity=agreed and _of(agreed.sensitivity),
-        specificity=agreed and _of(agreed.specificity),
-        strata=standings,
+        judge_rate=sums["accept"].traffic / sum(each.traffic for each in sums.values()) if verdicts else 0.0,
+        rate=rate and rate.measured,
+        labels_alone=rate and rate.alone,
+        missing=rate and missing(sums.values(), rate.estimate) if unanswered else None,
+        **(dict.fromkeys(Agreement._fields) if agreed is None else agreed._asdict()),
+        strata=strata,
         pairs=series.pairs,
         pairs_agreed=series.pairs_agreed,
         disagreements=tuple(series.disagreements),
@@ -108,12 +89,3 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
         alarm_evidence=series.alarm.rate.evidence,
         fallen=series.alarm.fallen,
     )
-
-
-def _of(interval: Interval) -> Measured:
-    return Measured(**interval._asdict())
-
-
-def _range(rate: Rate, strata: Collection[Sums]) -> Measured:
-    low, high = missing(strata)
-    return Measured(estimate=rate.estimate, low=min(low, rate.estimate), high=max(high, rate.estimate))

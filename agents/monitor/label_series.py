@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Worth
 from agents.monitor.sampling import OUTCOMES, REJECTS, Traffic, allocation, mean_of, of_outcome, outcome_of
-from agents.monitor.true_rate import Rate, Sums, corrected_rate
+from agents.monitor.true_rate import STORED, Rate, Sums, corrected_rate
 from agents.routing import sample_point
-from schemas import Measured, TrueRateAlert, TrueRateCause, content_id
+from schemas import TrueRateAlert, TrueRateCause, content_id
 
 _DISAGREEMENTS: Final = 20
-
 _HALF: Final = 0.5
 _OTHER: Final = {"accept": "reject", "reject": "accept"}
 
@@ -27,10 +26,6 @@ class LabelKey(NamedTuple):
     config_digest: str
     rubric_version: str
 
-    def encoded(self) -> bytes:
-        """Key of a message; names hold no control characters."""
-        return "\x1f".join(self).encode()
-
 
 class Draw(NamedTuple):
     """A verdict that was drawn for review."""
@@ -38,28 +33,23 @@ class Draw(NamedTuple):
     stratum: str
     probability: float
     worth: Worth
-    share: float = 1.0
-    """Share of the records that routing takes by the rule that took this one."""
+    share: float = 1.0  # Share of the records that routing takes by the rule that took this one.
 
 
 class LabelSeries(BaseModel):
     """All that is known of a series; this is what is stored."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = STORED
 
     strata: dict[str, Sums] = Field(default_factory=dict)
     traffic: Traffic = Field(default_factory=Traffic)
     allocation: dict[str, float] = Field(default_factory=dict)
     """Labels' shares by stratum. They change where the series is stored, so that a replay draws the same verdicts."""
     alarm: RateAlarm = Field(default_factory=RateAlarm)
-    pairs: int = 0
-    """Verdicts that a second person labelled."""
-    pairs_agreed: int = 0
-    """Those of `pairs` on which both say the same."""
-    agreed: int = 0
-    """Labelled verdicts on which people and the judge say the same."""
-    disagreements: list[str] = Field(default_factory=list)
-    """Ids of the last verdicts that people do not agree with."""
+    pairs: int = 0  # Verdicts that a second person labelled.
+    pairs_agreed: int = 0  # Those of `pairs` on which both say the same.
+    agreed: int = 0  # Labelled verdicts on which people and the judge say the same.
+    disagreements: list[str] = Field(default_factory=list)  # Ids of the last verdicts that people do not agree with.
 
     def count(
         self,
@@ -101,10 +91,9 @@ class LabelSeries(BaseModel):
     def label(
         self, verdict_id: str, draw: Draw, before: float | None, good: float | None, *, again: bool = False
     ) -> TrueRateCause | None:
-        """Put a label in the place of the one `before`; returns what there is to tell of it.
+        """Put a label in the place of the one `before`, where None is no label; returns what there is to tell of it.
 
-        None stands for no label, before or now. `again`: one was there once and was taken back. A verdict is bet on
-        once, by its first label: later ones are not independent of it.
+        `again`: one was taken back before. A verdict is bet on once, as later labels are not independent of the first.
         """
         sums, outcome = self.strata.setdefault(draw.stratum, Sums()), outcome_of(draw.stratum)
         self.disagreements = [each for each in self.disagreements if each != verdict_id]
@@ -152,30 +141,24 @@ def alert_of(key: LabelKey, series: LabelSeries, cause: TrueRateCause, number: i
         "unknown": f"{is_below}; too little is known of the judge yet to say whether it sees that",
         "recovery": f"is above {below:.1%} again",
     }[cause]
-    told = series.disagreements[::-1]
+    names, rate = key._asdict(), series.rate()
+    del names["rubric_version"]
     return TrueRateAlert(
+        **names,
         id=content_id("alert", [*key, number, "true_rate"]),
         cause=cause,
-        source=key.source,
-        model=key.model,
-        checker=key.checker,
-        config_digest=key.config_digest,
         raised_at=now,
         below=below,
-        rate=measured(series.rate()),
+        rate=rate and rate.measured,
         judge_rate=min(1.0, judge_rate),
         labels=series.labels,
         error_bound=ERROR,
-        disagreements=tuple(told),
+        disagreements=tuple(series.disagreements[::-1]),
         summary=(
             f"The true success rate of {key.model} at {key.source} {said}. {key.checker} accepted {judge_rate:.1%} of "
             f"the last {series.traffic.counted} outputs; {series.labels} have a label."
         ),
     )
-
-
-def measured(rate: Rate | None) -> Measured | None:
-    return None if rate is None else Measured(estimate=rate.estimate, low=rate.low, high=rate.high)
 
 
 def _agrees(outcome: str, good: float) -> bool:

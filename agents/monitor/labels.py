@@ -3,41 +3,36 @@
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import structlog
 from pydantic import Field, TypeAdapter, ValidationError
 
-from agents.monitor.counter import Entry, Key, Partition
+from agents.monitor.counter import Entry, Key, Partition, encoded
 from agents.monitor.counter_agent import CounterAgent, messages_since
 from agents.monitor.judge_agreement import calibration_of
 from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of
 from agents.monitor.metrics import LabelMetrics
-from agents.monitor.outcomes import NotAnOutcome, SeriesOutcome
+from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.rate_alarm import Worth
 from agents.monitor.settings import LabelSettings
 from agents.routing import sample_point
-from agents.runtime import Agent, AgentFactory, Runtime
+from agents.runtime import AgentFactory, Runtime
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
 from schemas.base import Name
-from streams.messages import Outgoing, alert_message, calibration_message, request_message
-from streams.settings import TopicSettings
+from streams.messages import Outgoing, calibration_message, request_message
 
 NAME: Final = "labels"
 
-EXPIRES_AFTER: Final = timedelta(days=14)
-"""A label is waited for that long, and can be replaced as long."""
-
-_SECOND: Final = 0.1
-"""The share of the drawn verdicts that a second person is asked about."""
+EXPIRES_AFTER: Final = timedelta(days=14)  # A label is waited for that long, and can be replaced as long.
+_SECOND: Final = 0.1  # The share of the drawn verdicts that a second person is asked about.
 
 _FLUSH_SECONDS: Final = 2.0
 """Between writes of the state: a request, and what a label changes, is seen after that time."""
 
-_PUBLISH_SECONDS: Final = 60.0
-"""Pause between two calibrations whose labels are the same."""
-
+_PUBLISH_SECONDS: Final = 60.0  # Pause between two calibrations whose labels are the same.
 _MOST_ANNOTATORS: Final = 20
 
 _COUNT: Final = ("counted", "replaced", "withdrawn")
@@ -52,8 +47,7 @@ class LabelEntry(Entry):
 
     key: LabelKey
     series: LabelSeries = Field(default_factory=LabelSeries)
-    alerts: int = 0
-    """Raised so far."""
+    alerts: int = 0  # Raised so far.
     calibration: Calibration | None = Field(default=None, exclude=True)
     """The last that was published; None if another is to be."""
 
@@ -67,8 +61,7 @@ class Asked:
     expires_at: datetime
     labels: dict[str, tuple[tuple[Any, ...], float | None]] = field(default_factory=dict)
     """By annotator, the rank and the value of the last label; no value if it takes back the one before."""
-    is_bet_on: bool = False
-    """True from its first label on, also if that was taken back."""
+    is_bet_on: bool = False  # True from its first label on, also if that was taken back.
 
     @property
     def values(self) -> list[float]:
@@ -86,37 +79,21 @@ class Asked:
         return two, two and len(set(self.values)) == 1
 
 
-class LabelPartition(Partition[LabelEntry]):
+class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
     """Counts the outcomes and labels of the partitions with one number.
 
-    Requests are written before the state that has them as asked for, and the state before offsets are committed.
-    Requests are then facts: whoever takes over reads them back, and draws the same ones again, from the same state.
+    Requests are published before the state that has them as asked for. They are then facts: whoever takes over reads
+    them back, and draws the same ones again, from the same state.
     """
 
-    def __init__(
-        self, number: int, settings: LabelSettings, topics: TopicSettings, metrics: LabelMetrics, **limits: Any
-    ) -> None:
-        """`limits`: see `Partition`."""
-        super().__init__(number, **limits)
-        self._settings = settings
-        self._topics = topics
-        self._metrics = metrics
+    def __init__(self, *given: Any, **limits: Any) -> None:
+        super().__init__(*given, **limits)
         self._asked: dict[str, Asked] = {}
-        self._outbox: list[Outgoing] = []
-
-    @property
-    def changed(self) -> bool:
-        return super().changed or bool(self._outbox)
 
     @property
     def calibrations(self) -> Iterator[tuple[Key, Calibration]]:
         """The last calibration of each series."""
         return ((key, each.calibration) for key, each in self.entries.items() if each.calibration is not None)
-
-    def outbox(self) -> list[Outgoing]:
-        """Requests and alerts that are to be published before the state is stored."""
-        messages, self._outbox = self._outbox, []
-        return messages
 
     def ask_again(self, requests: Iterable[bytes]) -> None:
         """Wait for the answers to requests that were published before."""
@@ -131,10 +108,6 @@ class LabelPartition(Partition[LabelEntry]):
         self._asked = {id_: asked for id_, asked in self._asked.items() if asked.expires_at >= self._now}
         return super().forget_old()
 
-    @property
-    def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock(), UTC)
-
     def _read(self, stored: bytes) -> LabelEntry:
         entry = LabelEntry.model_validate_json(stored)
         if entry.series.labels:
@@ -142,10 +115,7 @@ class LabelPartition(Partition[LabelEntry]):
         return entry
 
     def _key(self, outcome: SeriesOutcome) -> LabelKey:
-        try:
-            digest = _NAME.validate_python(outcome.version.get("config_digest"))
-        except ValidationError:
-            raise NotAnOutcome("without a configuration") from None
+        digest = _NAME.validate_python(outcome.version.get("config_digest"))
         return LabelKey(*outcome.key, digest, self._settings.rubric_version)
 
     def _begin(self, key: Key) -> LabelEntry:
@@ -157,7 +127,7 @@ class LabelPartition(Partition[LabelEntry]):
         if last is not None and last.updated_at.timestamp() >= self._clock() - _PUBLISH_SECONDS:
             return ()
         entry.calibration = calibration_of(entry.key, entry.series, self._now)
-        return (calibration_message(entry.calibration, self._topics, entry.key.encoded(), self.number),)
+        return (calibration_message(entry.calibration, self._topics, encoded(entry.key), self.number),)
 
     def _count(self, record: Any, *, before: bool) -> object | None:
         if record.topic == self._topics.labels:
@@ -199,7 +169,7 @@ class LabelPartition(Partition[LabelEntry]):
             )
             self._ask(request)
             self._outbox.append(request_message(request, self._topics))
-            self._metrics.asked(key.checker)
+            self._metrics.requests.labels(key.checker).inc()
 
     def _ask(self, request: ReviewRequest) -> None:
         if request.inclusion_probability is None or request.terms is None:
@@ -234,15 +204,11 @@ class LabelPartition(Partition[LabelEntry]):
                     entry.alerts += 1
                     alert = alert_of(asked.key, entry.series, cause, entry.alerts, self._now)
                     self._raise(alert)
+                    self._metrics.alerts.labels(alert.checker, cause).inc()
         if not before:
-            self._metrics.label(result)
+            self._metrics.labels.labels(result).inc()
             _log.debug("a label came", result=result)
         return alert
-
-    def _raise(self, alert: TrueRateAlert) -> None:
-        self._outbox.append(alert_message(alert, self._topics))
-        self._metrics.alert(alert.checker, alert.cause)
-        _log.warning(alert.kind, id=alert.id, summary=alert.summary)
 
 
 def _result(label: Label, asked: Asked | None, timestamp: int) -> str:
@@ -265,11 +231,7 @@ def _result(label: Label, asked: Asked | None, timestamp: int) -> str:
 
 def labels_agent(settings: LabelSettings, *, flush_seconds: float = _FLUSH_SECONDS) -> AgentFactory:
     """The agent as one of a worker."""
-
-    def build(runtime: Runtime) -> Agent:
-        return LabelsAgent(settings, LabelMetrics(runtime.metrics), runtime, flush_seconds=flush_seconds)
-
-    return build
+    return partial(LabelsAgent, settings, flush_seconds=flush_seconds)
 
 
 class LabelsAgent(CounterAgent[LabelPartition]):
@@ -278,30 +240,16 @@ class LabelsAgent(CounterAgent[LabelPartition]):
     name = NAME
     most_series = 2_000
 
-    def __init__(
-        self, settings: LabelSettings, metrics: LabelMetrics, runtime: Runtime, *, flush_seconds: float
-    ) -> None:
+    def __init__(self, settings: LabelSettings, runtime: Runtime, *, flush_seconds: float) -> None:
         topics = runtime.settings.topics
-        super().__init__(
-            runtime,
-            reads=[topics.outcomes, topics.labels],
-            writes=[topics.review_requests, topics.calibration, topics.alerts],
-            state_topic=topics.label_state,
-            flush_seconds=flush_seconds,
-        )
+        reads, writes = [topics.outcomes, topics.labels], [topics.review_requests, topics.calibration, topics.alerts]
+        super().__init__(runtime, reads, writes, topics.label_state, flush_seconds)
         self._settings = settings
-        self._metrics = metrics
-        metrics.watch(lambda: (each for partition in self._partitions.values() for each in partition.calibrations))
+        self._metrics = LabelMetrics(runtime.metrics)
+        self._metrics.watch(lambda: (each for one in self._partitions.values() for each in one.calibrations))
 
     async def _new(self, number: int) -> LabelPartition:
-        settings, limits = self._runtime.settings, {"most": self._most, "remember": self.remembered}
-        partition = LabelPartition(number, self._settings, settings.topics, self._metrics, **limits)
-        since = time.time() - EXPIRES_AFTER.total_seconds()
-        partition.ask_again(await messages_since(settings.kafka, settings.topics.review_requests, number, since))
+        partition = LabelPartition(number, self._settings, self._topics, self._metrics, **self._limits)
+        kafka, since = self._runtime.settings.kafka, time.time() - EXPIRES_AFTER.total_seconds()
+        partition.ask_again(await messages_since(kafka, self._topics.review_requests, number, since))
         return partition
-
-    async def _write(self) -> None:
-        await self._runtime.publisher.publish(
-            *(message for partition in self._partitions.values() for message in partition.outbox())
-        )
-        await self._store()

@@ -79,22 +79,19 @@ class TrustMetrics(SeriesMetrics[TrustSeries]):
         super().__init__(metrics)
         self._checkers: set[str] = set()
         counter = partial(Counter, registry=metrics.registry)
+        skipped = "Verdicts that the trust monitor did not count: "
         self._verdicts = counter(
             "assay_trust_verdicts", "Verdicts that the trust monitor counted", ["checker", "outcome"]
         )
-        self._repeats = counter(
-            "assay_trust_repeats", "Verdicts that the trust monitor did not count: they came again", ["checker"]
-        )
+        self._repeats = counter("assay_trust_repeats", f"{skipped}they came again", ["checker"])
         self._unwatched = counter(
-            "assay_trust_unwatched_verdicts",
-            "Verdicts that the trust monitor did not count: as many series as it watches were there before",
-            ["checker"],
+            "assay_trust_unwatched_verdicts", f"{skipped}as many series as it watches were there before", ["checker"]
         )
         self._unreadable = counter("assay_trust_unreadable", "Messages on the topic of outcomes that are none")
         self._alerts = counter(
             "assay_trust_alerts", "Drops and recoveries published, and series begun anew", ["checker", "kind"]
         )
-        self._posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
+        self.posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
 
     def counted(self, checker: str, outcome: str) -> None:
         self._verdicts.labels(self._checker(checker), outcome).inc()
@@ -109,14 +106,8 @@ class TrustMetrics(SeriesMetrics[TrustSeries]):
     def alert(self, checker: str, kind: str) -> None:
         self._alerts.labels(self._checker(checker), kind).inc()
 
-    def posted(self, outcome: str) -> None:
-        """Count a request to Alertmanager: `accepted`, `refused`, or `failed` if there was no answer."""
-        self._posts.labels(outcome).inc()
-
     def collect(self) -> Iterator[Metric]:
-        gauges = {
-            name: GaugeMetricFamily(f"assay_trust_{name}", text, labels=_SERIES) for name, text in _TRUST_GAUGES.items()
-        }
+        gauges = {name: _gauge(f"assay_trust_{name}", text) for name, text in _TRUST_GAUGES.items()}
         others: dict[tuple[str, str, str], bool] = {}
         for (checker, *subject), series in self._by_labels():
             where = (self._checker(checker), subject[0], subject[1])
@@ -150,35 +141,19 @@ class LabelMetrics(SeriesMetrics[Calibration]):
     def __init__(self, metrics: StreamMetrics) -> None:
         super().__init__(metrics)
         counter = partial(Counter, registry=metrics.registry)
-        self._requests = counter("assay_review_requests", "Verdicts that people were asked about", ["checker"])
-        self._labels = counter("assay_labels", "Labels, by what became of them", ["result"])
-        self._alerts = counter("assay_true_rate_alerts", "Alerts on the true success rate", ["checker", "cause"])
+        self.requests = counter("assay_review_requests", "Verdicts that people were asked about", ["checker"])
+        self.labels = counter("assay_labels", "Labels, by what became of them", ["result"])
+        self.alerts = counter("assay_true_rate_alerts", "Alerts on the true success rate", ["checker", "cause"])
         for result in RESULTS:
             # Prometheus sees no increase in a series that begins at 1.
-            self._labels.labels(result)
-
-    def asked(self, checker: str) -> None:
-        self._requests.labels(checker).inc()
-
-    def label(self, result: str) -> None:
-        self._labels.labels(result).inc()
-
-    def alert(self, checker: str, cause: str) -> None:
-        self._alerts.labels(checker, cause).inc()
+            self.labels.labels(result)
 
     def collect(self) -> Iterator[Metric]:
-        rate = GaugeMetricFamily(
-            "assay_true_success_rate",
-            "Success rate as people see it, with the 95% interval that holds at every look",
-            labels=[*_SERIES, "bound"],
-        )
-        kappa = GaugeMetricFamily("assay_judge_kappa", "Agreement of the judge with people", labels=_SERIES)
-        answered = GaugeMetricFamily(
-            "assay_review_answered_ratio", "Share of the requests that have a label", labels=[*_SERIES, "outcome"]
-        )
-        fallen = GaugeMetricFamily(
-            "assay_true_rate_fallen", "1 from an alarm on the true success rate to its recovery", labels=_SERIES
-        )
+        what = "Success rate as people see it, with the 95% interval that holds at every look"
+        rate = _gauge("assay_true_success_rate", what, "bound")
+        kappa = _gauge("assay_judge_kappa", "Agreement of the judge with people")
+        answered = _gauge("assay_review_answered_ratio", "Share of the requests that have a label", "outcome")
+        fallen = _gauge("assay_true_rate_fallen", "1 from an alarm on the true success rate to its recovery")
         newest = dict(sorted(self._by_labels(), key=lambda each: each[1].updated_at))
         for where, row in newest.items():
             if where[1:] == (OTHER, OTHER):
@@ -192,3 +167,7 @@ class LabelMetrics(SeriesMetrics[Calibration]):
                     answered.add_metric([*where, each.stratum], each.answered)
             fallen.add_metric(where, row.fallen)
         yield from (rate, kappa, answered, fallen)
+
+
+def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=[*_SERIES, *labels])

@@ -7,29 +7,25 @@ topics of verdicts.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Self, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from schemas import Origin, RejectedRecord, Verdict
 from schemas.base import Fraction, Name, Share, Timestamp
 from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
 
-_MAX_REASON = 500
-"""Code points of a rejected verdict's reason that are kept for an alert."""
-
-_MAX_PART = 256
-"""Code points of a part of a version that are compared, and told in an event."""
+_MAX_REASON = 500  # Code points of a rejected verdict's reason that are kept for an alert.
+_MAX_PART = 256  # Code points of a part of a version that are compared, and told in an event.
 
 Version: TypeAlias = Mapping[str, str]
 """The parts that are equal where two verdicts are comparable, by name: the checker's version, digest and judge, and
 the application's version by the record's metadata."""
 
-
-METADATA = "metadata."
-"""Beginning of the names of the application's parts."""
+_COPIED = {"source", "model", "checker", "record_id", "score", "checked_at", "origin", "share"}
+METADATA = "metadata."  # Beginning of the names of the application's parts.
 
 
 class SeriesKey(NamedTuple):
@@ -38,14 +34,6 @@ class SeriesKey(NamedTuple):
     source: str
     model: str
     checker: str
-
-    def encoded(self) -> bytes:
-        """Key of a message; names hold no control characters."""
-        return "\x1f".join(self).encode()
-
-
-class NotAnOutcome(Exception):
-    """The message is none."""
 
 
 class SeriesOutcome(BaseModel):
@@ -58,25 +46,13 @@ class SeriesOutcome(BaseModel):
     checker: Name
     verdict_id: Name
     version: dict[str, str]
-    moment: Timestamp
-    """When the output was produced; when it was checked, where its record did not tell."""
-    rejected: RejectedRecord | None
-    """The record as alerts show it; None if it was accepted."""
+    moment: Timestamp  # When the output was produced; when it was checked, where its record did not tell.
+    rejected: RejectedRecord | None  # The record as alerts show it; None if it was accepted.
     record_id: Name
     score: Fraction
     checked_at: Timestamp
-    origin: Origin | None
-    """Position of the record."""
-    share: Share
-    """That of the verdict."""
-
-    @classmethod
-    def read(cls, message: bytes | None) -> Self:
-        """Raise `NotAnOutcome` if `message` is none; without its text, which may quote a response."""
-        try:
-            return cls.model_validate_json(message or b"")
-        except ValidationError as error:
-            raise NotAnOutcome(f"{error.error_count()} fault(s) in it") from None
+    origin: Origin | None  # Position of the record.
+    share: Share  # That of the verdict.
 
     @property
     def key(self) -> SeriesKey:
@@ -105,19 +81,11 @@ def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> O
 
 def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:
     """The message of a verdict's outcome; the verdict stands at `position`, and does not abstain."""
-    outcome = {
-        "source": verdict.source,
-        "model": verdict.model,
-        "checker": verdict.checker,
+    outcome = verdict.model_dump(include=_COPIED) | {
         "verdict_id": verdict.id,
         "version": _version(verdict),
         "moment": verdict.occurred_at or verdict.checked_at,
         "rejected": None if verdict.outcome == "accept" else _rejected(verdict, position).model_dump(),
-        "record_id": verdict.record_id,
-        "score": verdict.score,
-        "checked_at": verdict.checked_at,
-        "origin": verdict.origin and verdict.origin.model_dump(),
-        "share": verdict.share,
     }
     key = subject_key(verdict.source, verdict.model)
     return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])

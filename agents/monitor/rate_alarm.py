@@ -19,19 +19,15 @@ capital ever reaches 1/error with a probability of at most `error`.
 import math
 from typing import Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from agents.monitor.true_rate import STORED
 from checkers.intervals import wilson
 from schemas import TrueRateCause
 
-_SHARES: Final = (0.02, 0.05, 0.12, 0.3, 0.6)
-"""c: small ones find small falls, large ones large falls soon."""
-
-_FIRST: Final = 0.9
-"""Staked on the first round."""
-
-_EARLY: Final = 100
-"""Rounds before this one get about the same of the rest each, later ones ever less."""
+_SHARES: Final = (0.02, 0.05, 0.12, 0.3, 0.6)  # c: small ones find small falls, large ones large falls soon.
+_FIRST: Final = 0.9  # Staked on the first round.
+_EARLY: Final = 100  # Rounds before this one get about the same of the rest each, later ones ever less.
 
 ERROR: Final = 0.01
 """The probability that a rate which never falls below the bound ever raises the alarm. The bet is for less, as the
@@ -42,14 +38,13 @@ _PLAYED_FOR: Final = 0.007
 LEARNED_AT: Final = 100
 """Labels after which the bound is learned, where none is configured, and the judge's success rate in any case."""
 
-_TOLERANCE: Final = 0.01
-"""By how much the judge's success rate may be below the interval of what it was."""
+_TOLERANCE: Final = 0.01  # By how much the judge's success rate may be below the interval of what it was.
 
 
 class Bet(BaseModel):
     """The capital of each size of bet, of a common 1 at the start."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = STORED
 
     rounds: int = Field(default=0, ge=0)
     capital: tuple[float, ...] = (0.0,) * len(_SHARES)
@@ -80,30 +75,21 @@ class Worth(NamedTuple):
 
     bad: float
     good: float
-    lowest: float
-    """The least and the most that any label drawn then could be worth."""
+    lowest: float  # The least and the most that any label drawn then could be worth.
     highest: float
-
-    def of(self, good: float) -> float:
-        return self.bad + good * (self.good - self.bad)
 
 
 class RateAlarm(BaseModel):
     """The bets on one series."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = STORED
 
-    below: float | None = None
-    """The rate below which it alarms; None while it is learned."""
-    judge_below: float | None = None
-    """The same for the judge's success rate."""
-    fallen: bool = False
-    """True from an alarm on the true rate to its recovery."""
-    rate: Bet = Bet()
-    """That the true rate is below `below`; while fallen, that it is above."""
+    below: float | None = None  # The rate below which it alarms; None while it is learned.
+    judge_below: float | None = None  # The same for the judge's success rate.
+    fallen: bool = False  # True from an alarm on the true rate to its recovery.
+    rate: Bet = Bet()  # That the true rate is below `below`; while fallen, that it is above.
     judge: Bet = Bet()
-    holds: Bet = Bet()
-    """That the true rate is above `below`, since the judge's fell."""
+    holds: Bet = Bet()  # That the true rate is above `below`, since the judge's fell.
 
     def learn(self, low: float, accepted: float, verdicts: int) -> None:
         """Take over what is normal: the lower end of the true rate, and the judge's success rate."""
@@ -120,21 +106,17 @@ class RateAlarm(BaseModel):
         """Count a label; returns what there is to tell."""
         if self.below is None:
             return None
-        term, other = worth.of(good), (1 - worth.of(good), 1 - worth.lowest, 1 - self.below)
-        if self.fallen:
-            self.rate.place(*other)
-        else:
-            self.rate.place(term, worth.highest, self.below)
+        term = worth.bad + good * (worth.good - worth.bad)
+        below, above = (term, worth.highest, self.below), (1 - term, 1 - worth.lowest, 1 - self.below)
+        self.rate.place(*(above if self.fallen else below))
         if self.rate.alarm:
-            self.fallen = not self.fallen
-            self.rate = Bet()
-            fell = self.judge.alarm
-            if not self.fallen:
-                self._restart()
-                return "recovery"
-            return "unknown" if self.judge_below is None else "model" if fell else "judge_blind"
+            self.fallen, self.rate = not self.fallen, Bet()
+            if self.fallen:
+                return "unknown" if self.judge_below is None else "model" if self.judge.alarm else "judge_blind"
+            self._restart()
+            return "recovery"
         if self.judge.alarm and not self.fallen:
-            self.holds.place(*other)
+            self.holds.place(*above)
             if self.holds.alarm:
                 self._restart()
                 return "judge_or_traffic"

@@ -9,29 +9,19 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from agents.monitor.true_rate import Sums, merged
+from agents.monitor.true_rate import STORED, Sums, merged
 
 OUTCOMES: Final = ("accept", "reject")
 REJECTS: Final = ("reject.low", "reject.high")
 STRATA: Final = ("accept.low", "accept.high", *REJECTS)
 
-RECENT: Final = 1000
-"""Verdicts that the shares of the strata are told from."""
-
-_EVEN_FOR: Final = 30
-"""For the first so many labels, both outcomes have the same share."""
-
-_LEAST: Final = 0.05
-"""The smallest share of the labels that a stratum gets."""
-
-_APART: Final = 0.25
-"""The chances of an outcome's halves differ from that of the whole by so much at most."""
-
-_BEFORE: Final = 4
-"""Labels after which a stratum's own count as much as those of its outcome."""
-
+RECENT: Final = 1000  # Verdicts that the shares of the strata are told from.
+_EVEN_FOR: Final = 30  # For the first so many labels, both outcomes have the same share.
+_LEAST: Final = 0.05  # The smallest share of the labels that a stratum gets.
+_APART: Final = 0.25  # The chances of an outcome's halves differ from that of the whole by so much at most.
+_BEFORE: Final = 4  # Labels after which a stratum's own count as much as those of its outcome.
 _HOUR: Final = 3600.0
 
 _STEP: Final = 0.5
@@ -50,20 +40,17 @@ class Traffic(BaseModel):
     ever fewer: only in its first hour does a series take more than its budget.
     """
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = STORED
 
     shares: dict[str, float] = Field(default_factory=dict)
     middles: dict[str, tuple[float, int]] = Field(default_factory=dict)
     """About the median of the scores, by outcome, and of how many."""
     beyond: dict[str, float] = Field(default_factory=dict)
     """Records that a verdict stands for beyond the one that was checked, by stratum; sums to the mean of 1/p - 1."""
-    least: float = 1.0
-    """The smallest share of the records that routing takes, of all verdicts."""
+    least: float = 1.0  # The smallest share of the records that routing takes, of all verdicts.
     verdicts: int = Field(default=0, ge=0)
-    pace: float = 0.0
-    """Verdicts an hour."""
-    at: float = 0.0
-    """When the last one was checked, in seconds since 1970."""
+    pace: float = 0.0  # Verdicts an hour.
+    at: float = 0.0  # When the last one was checked, in seconds since 1970.
 
     def stratum(self, outcome: str, score: float | None) -> str:
         """The stratum of a verdict, whose score then moves the middle."""
@@ -79,10 +66,9 @@ class Traffic(BaseModel):
         """Count a verdict on a record of which routing takes this share."""
         self.verdicts += 1
         new = 1 / self.counted
-        for name in self.shares:
-            self.shares[name] *= 1 - new
-        for name in self.beyond:
-            self.beyond[name] *= 1 - new
+        for part in (self.shares, self.beyond):
+            for name in part:
+                part[name] *= 1 - new
         self.shares[stratum] = self.shares.get(stratum, 0.0) + new
         self.beyond[stratum] = self.beyond.get(stratum, 0.0) + new * (1 / share - 1)
         self.least = min(self.least, share)

@@ -18,51 +18,40 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SHOWN_FROM: Final = 30
-"""Labels from which the rate is shown; the sequence is asymptotic."""
+from schemas import Measured
 
-_ALPHA: Final = 0.05
-"""Probability that any look misses the rate."""
+STORED: Final = ConfigDict(extra="forbid", allow_inf_nan=False)
+SHOWN_FROM: Final = 30  # Labels from which the rate is shown; the sequence is asymptotic.
+_ALPHA: Final = 0.05  # Probability that any look misses the rate.
 
 _RARER: Final = 0.5
 """Weight of one more label of the rarer kind in a stratum. While few were seen, the variance is told too small,
 and the rate too high."""
 
-_RHO2: Final = 0.488
-"""Makes the sequence narrowest at some 300 labels."""
+_RHO2: Final = 0.488  # Makes the sequence narrowest at some 300 labels.
 
 
 class Sums(BaseModel):
     """The verdicts of one stratum and the labels of those that were drawn, as a few sums.
 
     Where routing takes a share p of some records, a verdict on one of them stands for 1/p records. A label weighs 1/pi,
-    where pi is the probability that its record was checked, p, times that its verdict was drawn. `unsure` counts as
-    half a good one and half a bad one. Whoever was asked and has not answered is missing: a drawn verdict then has a
-    label with a probability of pi times the share that is answered.
+    where pi is p times the probability that its verdict was drawn. `unsure` counts as half a good one and half a bad
+    one. A drawn verdict has a label with a probability of pi times the share that is answered.
     """
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = STORED
 
     verdicts: int = Field(default=0, ge=0)
-    beyond: float = 0.0
-    """Records that the verdicts stand for beyond those that were checked: the sum of 1/p - 1."""
-    unseen: float = 0.0
-    """Sum of (1 - p)/p squared: how far chance may move what the verdicts stand for."""
+    beyond: float = 0.0  # Records that the verdicts stand for beyond those that were checked: the sum of 1/p - 1.
+    unseen: float = 0.0  # Sum of (1 - p)/p squared: how far chance may move what the verdicts stand for.
     asked: int = Field(default=0, ge=0)
-    labels: int = Field(default=0, ge=0)
-    """Drawn verdicts that have a label."""
-    weight: float = 0.0
-    """Sum of 1/pi."""
-    good: float = 0.0
-    """Sum of y/pi; y is 1 for a good one."""
-    squares: float = 0.0
-    """Sum of 1/pi squared."""
-    good_squares: float = 0.0
-    """Sum of y/pi squared."""
-    unseen_weight: float = 0.0
-    """Sum of (1 - p)/(p pi)."""
-    unseen_good: float = 0.0
-    """Sum of y (1 - p)/(p pi)."""
+    labels: int = Field(default=0, ge=0)  # Drawn verdicts that have a label.
+    weight: float = 0.0  # Sum of 1/pi.
+    good: float = 0.0  # Sum of y/pi; y is 1 for a good one.
+    squares: float = 0.0  # Sum of 1/pi squared.
+    good_squares: float = 0.0  # Sum of y/pi squared.
+    unseen_weight: float = 0.0  # Sum of (1 - p)/(p pi).
+    unseen_good: float = 0.0  # Sum of y (1 - p)/(p pi).
 
     def count(self, share: float = 1.0) -> None:
         """Count a verdict on a record of which routing takes this share."""
@@ -131,12 +120,11 @@ class Rate(NamedTuple):
     estimate: float
     low: float
     high: float
-    alone: float
-    """Half the width that as many labels would have without a judge."""
+    alone: float  # Half the width that as many labels would have without a judge.
 
     @property
-    def half_width(self) -> float:
-        return (self.high - self.low) / 2
+    def measured(self) -> Measured:
+        return Measured(estimate=self.estimate, low=self.low, high=self.high)
 
 
 def corrected_rate(strata: Collection[Sums]) -> Rate | None:
@@ -164,11 +152,12 @@ def corrected_rate(strata: Collection[Sums]) -> Rate | None:
     return Rate(estimate, min(low, estimate), max(high, estimate), (alone_high - alone_low) / 2)
 
 
-def missing(strata: Collection[Sums]) -> tuple[float, float]:
-    """The rate if all that was asked for and not answered were bad, and if all were good."""
+def missing(strata: Collection[Sums], estimate: float) -> Measured:
+    """The rate if all that was asked for and not answered were bad, and if all were good, round the estimate."""
     traffic = max(1.0, sum(each.traffic for each in strata))
     low = sum(each.traffic * each.mean * each.answered for each in strata) / traffic
-    return low, low + sum(each.traffic * (1 - each.answered) for each in strata) / traffic
+    high = low + sum(each.traffic * (1 - each.answered) for each in strata) / traffic
+    return Measured(estimate=estimate, low=min(low, estimate), high=max(high, estimate))
 
 
 def _of_routing(strata: Iterable[Sums], rate: float) -> float:

@@ -1,11 +1,10 @@
 """The trust monitor: an agent that reads all outcomes and raises an alert when a subject gets worse."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import structlog
-from pydantic import Field
 
 from agents.monitor.alertmanager import RESEND_SECONDS, Alertmanager
 from agents.monitor.counter import Entry, Key, Partition, Skipped
@@ -14,9 +13,8 @@ from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
-from agents.runtime import Agent, AgentFactory, Runtime
+from agents.runtime import AgentFactory, Runtime
 from schemas import Alert, SeriesAnew
-from streams.messages import alert_message
 
 NAME: Final = "trust-monitor"
 
@@ -35,31 +33,14 @@ class TrustEntry(Entry):
 
     key: SeriesKey
     series: TrustSeries
-    pending: list[TrustMessage] = Field(default_factory=list)
-    """Messages that were raised and perhaps not published yet."""
 
 
-class TrustPartition(Partition[TrustEntry]):
-    """Counts the outcomes of one partition, and keeps the alerts that wait to be published."""
+class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
+    """Counts the outcomes of one partition."""
 
-    def __init__(self, number: int, settings: TrustSettings, metrics: TrustMetrics, **limits: Any) -> None:
-        """`limits`: see `Partition`."""
-        super().__init__(number, **limits)
-        self._settings = settings
-        self._metrics = metrics
-
-    @property
-    def changed(self) -> bool:
-        return super().changed or any(entry.pending for entry in self.entries.values())
-
-    def pending(self) -> list[tuple[TrustEntry, TrustMessage]]:
-        """Messages that are to be published."""
-        return [(entry, message) for entry in self.entries.values() for message in entry.pending]
-
-    def published(self, entry: TrustEntry, message: TrustMessage) -> None:
-        """Note that it was published."""
-        entry.pending.remove(message)
-        self._changed[entry.key] = None
+    def __init__(self, *given: Any, **limits: Any) -> None:
+        super().__init__(*given, **limits)
+        self.raised: list[TrustMessage] = []  # What is in the outbox.
 
     def _read(self, stored: bytes) -> TrustEntry:
         entry = TrustEntry.model_validate_json(stored)
@@ -78,11 +59,11 @@ class TrustPartition(Partition[TrustEntry]):
         return outcome.key
 
     def _count_verdict(self, entry: TrustEntry, outcome: SeriesOutcome) -> TrustMessage | None:
-        raised = entry.series.update(outcome, datetime.fromtimestamp(entry.counted_at, UTC))
+        raised = entry.series.update(outcome, self._now)
         self._metrics.counted(outcome.checker, "accept" if outcome.accepted else "reject")
         if raised is not None:
-            entry.pending.append(raised)
-            _log.warning(raised.kind, id=raised.id, summary=raised.summary)
+            self.raised.append(raised)
+            self._raise(raised)
         return raised
 
     def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
@@ -99,21 +80,11 @@ def trust_monitor(
     resend_seconds: float = RESEND_SECONDS,
 ) -> AgentFactory:
     """The monitor as an agent of a worker."""
-
-    def build(runtime: Runtime) -> Agent:
-        metrics = TrustMetrics(runtime.metrics)
-        poster = Alertmanager(alertmanager, metrics, resend_seconds=resend_seconds)
-        return TrustMonitor(settings, poster, metrics, runtime, flush_seconds=flush_seconds)
-
-    return build
+    return partial(TrustMonitor, settings, alertmanager, flush_seconds=flush_seconds, resend_seconds=resend_seconds)
 
 
 class TrustMonitor(CounterAgent[TrustPartition]):
-    """Counts each verdict once and loses no alert, even if workers are killed.
-
-    State is written before alerts are published, and alerts before offsets are committed. State holds the alerts raised
-    and perhaps not published. The next owner publishes those again, under the same ids.
-    """
+    """Counts each verdict once and loses no alert, even if workers are killed."""
 
     name = NAME
     most_series = 10_000
@@ -122,21 +93,20 @@ class TrustMonitor(CounterAgent[TrustPartition]):
     def __init__(
         self,
         settings: TrustSettings,
-        alertmanager: Alertmanager,
-        metrics: TrustMetrics,
+        alertmanager: AlertmanagerSettings,
         runtime: Runtime,
         *,
         flush_seconds: float,
+        resend_seconds: float,
     ) -> None:
         topics = runtime.settings.topics
-        state, reads, writes = topics.trust_state, [topics.outcomes], [topics.alerts]
-        super().__init__(runtime, reads=reads, writes=writes, state_topic=state, flush_seconds=flush_seconds)
+        super().__init__(runtime, [topics.outcomes], [topics.alerts], topics.trust_state, flush_seconds)
         self._settings = settings
-        self._metrics = metrics
+        self._metrics = TrustMetrics(runtime.metrics)
         self._metrics.watch(
             lambda: ((key, each.series) for one in self._partitions.values() for key, each in one.entries.items())
         )
-        self._alertmanager = alertmanager
+        self._alertmanager = Alertmanager(alertmanager, self._metrics, resend_seconds=resend_seconds)
 
     async def start(self) -> None:
         await super().start()
@@ -147,7 +117,7 @@ class TrustMonitor(CounterAgent[TrustPartition]):
         await self._alertmanager.stop()
 
     async def _new(self, number: int) -> TrustPartition:
-        return TrustPartition(number, self._settings, self._metrics, most=self._most, remember=self.remembered)
+        return TrustPartition(number, self._settings, self._topics, self._metrics, **self._limits)
 
     def _taken_over(self, partition: TrustPartition) -> None:
         for entry in partition.entries.values():
@@ -158,12 +128,9 @@ class TrustMonitor(CounterAgent[TrustPartition]):
         self._alertmanager.forget(keys)
 
     async def _write(self) -> None:
-        await self._store()
-        pending = [(partition, *each) for partition in self._partitions.values() for each in partition.pending()]
-        for partition, entry, message in pending:
-            await self._runtime.publisher.publish(alert_message(message, self._runtime.settings.topics))
-            partition.published(entry, message)
-            self._metrics.alert(message.checker, message.kind)
-            self._alertmanager.take(message)
-        if pending:
-            await self._store()
+        await super()._write()
+        for partition in self._partitions.values():
+            raised, partition.raised = partition.raised, []
+            for message in raised:
+                self._metrics.alert(message.checker, message.kind)
+                self._alertmanager.take(message)

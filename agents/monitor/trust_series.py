@@ -19,12 +19,8 @@ from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, conten
 FIRST_WEEK_COUNTS: Final = 0.7
 """Share of the evidence of the first week that counts after it: it may be the week's own way."""
 
-_MOST: Final = 6
-"""Versions that are watched side by side; the one that was longest without a verdict makes room."""
-
-_OVER_AFTER: Final = 50
-"""So many verdicts in a row of other versions end the drop of one: it was rolled back."""
-
+_MOST: Final = 6  # Versions that are watched side by side; the one that was longest without a verdict makes room.
+_OVER_AFTER: Final = 50  # So many verdicts in a row of other versions end the drop of one: it was rolled back.
 _REJECTED_IN_ALERT: Final = 10
 
 _STORED: Final = ConfigDict(extra="forbid")
@@ -33,8 +29,7 @@ _STORED: Final = ConfigDict(extra="forbid")
 class Plan(NamedTuple):
     """The settings that decide about one series; it goes on only under those that it was begun with."""
 
-    rate: float | None
-    """The configured baseline; None where it is learned."""
+    rate: float | None  # The configured baseline; None where it is learned.
     tolerance: float
     smallest_drop: float
     error_bound: float
@@ -50,8 +45,7 @@ class Plan(NamedTuple):
 class VersionTest:
     """Holds each verdict against the baseline, by one `DropTest` a phase, and by its mirror image after a drop."""
 
-    version: dict[str, str]
-    """That of its first verdict."""
+    version: dict[str, str]  # That of its first verdict.
     baseline: Baseline
     test: DropTest
     counted: int = 0
@@ -62,11 +56,11 @@ class VersionTest:
     @classmethod
     def begin(cls, version: Version, plan: Plan) -> "VersionTest":
         baseline = Baseline(plan.rate, tolerance=plan.tolerance)
-        return cls(dict(version), baseline, DropTest(smallest_drop=plan.smallest_drop, error_bound=plan.error_bound))
+        return cls(dict(version), baseline, DropTest(plan.smallest_drop, plan.error_bound))
 
     def begin_phase(self) -> None:
         """Begin another test, with what was learned."""
-        self.test = DropTest(smallest_drop=self.test.smallest_drop, error_bound=self.test.error_bound)
+        self.test = DropTest(self.test.smallest_drop, self.test.error_bound)
         self.phase_verdicts = 0
         self.rejected.clear()
         self.baseline.held = None
@@ -83,9 +77,9 @@ class VersionTest:
     @property
     def rejected_since(self) -> tuple[RejectedRecord, ...]:
         """The latest rejected records since the likeliest change, or the latest one."""
-        latest, first = self.rejected[::-1], self.phase_verdicts - self.test.since.verdicts
-        since = [record for place, record in latest if place > first]
-        return tuple(since or (record for _, record in latest[:1]))
+        first = self.phase_verdicts - self.test.since.verdicts
+        since = [record for place, record in self.rejected[:-1] if place > first]
+        return tuple(record for _, record in self.rejected[-1:]) + tuple(since[::-1])
 
     def update(self, accepted: bool, rejected: RejectedRecord | None, moment: datetime, *, dropped: bool) -> bool:
         """Count a verdict; whether there is proof of a drop or, while `dropped`, of a recovery."""
@@ -96,20 +90,14 @@ class VersionTest:
         baseline, smallest_drop = self.baseline, self.test.smallest_drop
         if baseline.at(moment):
             self.test.discount(FIRST_WEEK_COUNTS)
-        # The baseline must be known before the verdict that is tested against it.
-        rate = baseline.rate()
         alarm = False
-        if rate is not None:
+        # The baseline must be known before the verdict that is tested against it.
+        if (rate := baseline.rate()) is not None:
             # Below twice the smallest drop, half of the baseline is what the test looks for.
             tested = 1 - (rate - min(smallest_drop, rate / 2)) if dropped else rate
             alarm = self.test.update(accepted is not dropped, tested, rate, share=1 / baseline.dispersion)
         baseline.learn(accepted)
         return alarm
-
-    def drop(self) -> None:
-        """Wait for the recovery from now on."""
-        self.begin_phase()
-        self.baseline.hold()
 
 
 @dataclass(config=_STORED)
@@ -133,21 +121,16 @@ class TrustSeries:
     """
 
     plan: Plan
-    runs: int = 0
-    """Messages about this series, under any settings: their ids are not used again."""
+    runs: int = 0  # Messages about this series, under any settings: their ids are not used again.
     counted: int = 0
-    alert: Alert | None = None
-    """The drop that goes on, from its alarm to its recovery."""
-    version: dict[str, str] | None = None
-    """That of the latest verdict."""
-    tests: dict[str, VersionTest] = Field(default_factory=dict)
-    """Those without a verdict for longest come first."""
+    alert: Alert | None = None  # The drop that goes on, from its alarm to its recovery.
+    version: dict[str, str] | None = None  # That of the latest verdict.
+    tests: dict[str, VersionTest] = Field(default_factory=dict)  # Those without a verdict for longest come first.
     given_for: str = ""
     """The first judge and configuration."""
     dropped_id: str = ""
     """The version whose drop it is, or was."""
-    without: int = 0
-    """Verdicts in a row of other versions than that."""
+    without: int = 0  # Verdicts in a row of other versions than that.
 
     def __post_init__(self) -> None:
         self._ids = () if self.version is None else _ids(self.version)
@@ -168,12 +151,10 @@ class TrustSeries:
 
     @property
     def dispersion(self) -> float:
-        """That of its baseline."""
         return 1.0 if self.version is None else self._whole.baseline.dispersion
 
     @property
     def allowance(self) -> float:
-        """That of its baseline."""
         return 0.0 if self.version is None else self._whole.baseline.allowance
 
     @property
@@ -199,7 +180,8 @@ class TrustSeries:
             elif self.alert is None:
                 self.alert = raised = self._alert("trust_drop", outcome.key, test, now)
                 self.dropped_id, self.without = id_, 0
-                test.drop()
+                test.begin_phase()
+                test.baseline.hold()
             else:
                 test.begin_phase()
         return raised or anew
@@ -244,12 +226,11 @@ class TrustSeries:
         low, high = wilson(accepted, since.verdicts)
         observed, baseline = accepted / since.verdicts, since.expected / since.verdicts
         version = self.version or {}
-        judge = version.get("judge")
-        changed = _changes(self._whole.version, version)
-        less = f"{tolerance:.1%} less is tolerated"
-        if allowance:
-            less += f", and {allowance:.1%} as its days differ by themselves"
-        notes = [f"Decided by {TOLD}."] if judge and is_bundled(judge) else []
+        judge, changed = version.get("judge"), _changes(self._whole.version, version)
+        less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
+        notes = [f"{tolerance:.1%} less is tolerated{less})."]
+        if judge and is_bundled(judge):
+            notes.append(f"Decided by {TOLD}.")
         if changed:
             notes.append(f"Since the baseline began: {_said(changed)}.")
         if drop and not test.baseline.week_seen:
@@ -274,7 +255,7 @@ class TrustSeries:
                 f"Trust in {key.model} at {key.source} {'dropped' if drop else 'is back'}: "
                 f"{key.checker} accepted {observed:.1%} of the last {since.verdicts} outputs (95% interval "
                 f"{low:.1%} to {high:.1%}), against a {test.source} baseline of {baseline:.1%} "
-                f"({' '.join([less + ').', *notes])}"
+                f"({' '.join(notes)}"
             ),
             judge=judge or None,
             rejected=test.rejected_since if drop else (),
@@ -290,12 +271,11 @@ class TrustSeries:
             begins = "begins anew, and is held against the verdicts before as well"
         else:
             begins = "begins anew: its verdicts do not compare with those before"
-        given = (
-            " The configured rate was given for another, so it is learned until the entry changes."
-            if self.plan.rate is not None and self._ids[0] != self.given_for
-            else ""
-        )
-        ended = "" if drop is None else " The drop that was going on is not told of any more."
+        notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {_said(changed)}."]
+        if self.plan.rate is not None and self._ids[0] != self.given_for:
+            notes.append("The configured rate was given for another, so it is learned until the entry changes.")
+        if drop is not None:
+            notes.append("The drop that was going on is not told of any more.")
         return SeriesAnew(
             **key._asdict(),
             id=content_id("alert", [*key, self.runs, "series_anew"]),
@@ -303,7 +283,7 @@ class TrustSeries:
             changed=changed,
             verdicts=counted,
             ended_drop=None if drop is None else drop.id,
-            summary=f"{key.checker} on {key.model} at {key.source} {begins}; {_said(changed)}.{given}{ended}",
+            summary=" ".join(notes),
         )
 
 

@@ -38,7 +38,7 @@ def interval(series: int) -> bool:
                         continue
                     hit &= rate.low <= truth <= rate.high
                     if number == 300:
-                        widths.append(rate.half_width)
+                        widths.append((rate.high - rate.low) / 2)
                         alone.append(rate.alone)
                 missed += not hit
                 false += fallen

@@ -251,7 +251,9 @@ def check_agreement(streams: int = 3, weeks: float = 2.5, an_hour: int = 20) -> 
                     moment = MONDAY + timedelta(hours=hour)
                     if watch.update(bool(accepted[stream]), None, moment, dropped=was):
                         dropped[stream] = not was
-                        watch.begin_phase() if was else watch.drop()
+                        watch.begin_phase()
+                        if not was:
+                            watch.baseline.hold()
                     drops += alarms[stream]
                     one, other = watch.test.evidence, many.tests.evidence[stream]
                     same = math.isclose(one, other, rel_tol=1e-6)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
@@ -38,7 +38,7 @@ class Shared:
         self.metrics = TrustMetrics(StreamMetrics(self.registry, max_subjects=10))
         self.settings = TrustSettings.model_validate(FIXED | trust)
         limits = {"most": most, "remember": remember, "clock": lambda: self.now}
-        self.partition = TrustPartition(0, self.settings, self.metrics, **limits)
+        self.partition = TrustPartition(0, self.settings, TOPICS, self.metrics, **limits)
         self.partition.next[TOPICS.outcomes] = 0
         self.offset = 0
 
@@ -52,6 +52,9 @@ class Shared:
         messages = self.partition.changes("state")
         assert {message.partition for message in messages} <= {0}
         return {message.key: message.value for message in messages}
+
+    def raised(self) -> list[Alert]:
+        return [Alert.model_validate_json(message.value or b"") for message in self.partition.outbox()]
 
     def counted(self) -> dict[str, int]:
         return {key[1]: entry.series.counted for key, entry in self.partition.entries.items()}
@@ -67,25 +70,23 @@ class TestWriting:
         assert not shared.partition.changed
         assert shared.written() == {}
 
-    def test_what_was_written_is_taken_up_with_the_alerts_that_wait(self):
-        first = Shared()
-        first.count(*stream([(300, 0.9), (200, 0.3)]))
-        ((_, alert),) = first.partition.pending()
-        assert isinstance(alert, Alert)
+    def test_what_was_not_stored_is_raised_again_under_the_same_id_and_what_was_stored_is_not(self):
+        first, second, third = Shared(), Shared(), Shared()
         sent = stream([(300, 0.9), (200, 0.3)])
+        first.count(*sent[:300])
+        second.partition.restore(_kept(first), ENDS)
+        for shared in (first, second):
+            shared.offset = 300
+            shared.count(*sent[300:])
+        (alert,), (again,) = first.raised(), second.raised()
+        assert alert.id == again.id
         for each in alert.rejected:
             assert each.verdict_origin is not None
             assert sent[each.verdict_origin.offset].id == each.verdict_id
-        second = Shared()
-        second.partition.restore(_kept(first), ENDS)
-        assert second.partition.changed
-        ((entry, waiting),) = second.partition.pending()
-        assert waiting == alert
-        second.partition.published(entry, alert)
-        assert second.partition.pending() == []
-        third = Shared()
+        assert second.raised() == []
         third.partition.restore(_kept(second), ENDS)
-        assert third.partition.pending() == []
+        third.count(*sent[300:])
+        assert third.raised() == []
         assert third.counted() == {"m": 500}
         (entry,) = third.partition.entries.values()
         assert entry.series.dropped
@@ -114,6 +115,14 @@ class TestWriting:
         assert second.counted() == {"m": 100}
         assert not second.partition.changed
         assert second.partition.next == first.partition.next
+
+    @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
+    @example(b"{}")
+    def test_anything_else_than_an_outcome_is_passed_over_and_counted(self, value: bytes | None):
+        shared = Shared()
+        assert shared.partition.count(Record(0, value)) is None
+        assert shared.registry.get_sample_value("assay_trust_unreadable_total") == 1
+        assert (shared.counted(), shared.partition.next) == ({}, {TOPICS.outcomes: 1})
 
 
 class TestForgetting:

@@ -415,7 +415,7 @@ class TestOnApacheKafka(MonitorPromises):
         )
         async with monitor_here(raw):
             await kept_when_counted(place.servers, settings.topics, 200)
-        rubbish = b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}, "pending": []}'
+        rubbish = b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}}'
         await put_keyed(place.servers, settings.topics.trust_state, b"shop\x1fm\x1ffair", rubbish)
         await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
         async with monitor_here(raw) as monitor:
