@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from agents.monitor.judge_agreement import agreement
-from agents.monitor.true_rate import Sums
+from agents.monitor.true_rate import Sums, agreement
 from checkers.intervals import wilson
 
 _LONG: Final = 60

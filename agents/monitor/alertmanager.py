@@ -36,7 +36,7 @@ class Alertmanager:
         self, settings: AlertmanagerSettings, metrics: TrustMetrics, *, resend_seconds: float = RESEND_SECONDS
     ) -> None:
         """`resend_seconds`: interval at which an alert that goes on is posted again."""
-        self._settings = settings
+        self._authorization = settings.authorization
         self._targets = [_Target(url, settings, metrics, resend_seconds) for url in settings.urls]
         self._tasks: list[asyncio.Task[None]] = []
         self._client: httpx.AsyncClient | None = None
@@ -46,8 +46,8 @@ class Alertmanager:
             return
         import httpx
 
-        authorization = self._settings.authorization
-        headers = {} if authorization is None else {"Authorization": authorization.get_secret_value()}
+        secret = self._authorization
+        headers = {} if secret is None else {"Authorization": secret.get_secret_value()}
         self._client = httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, headers=headers)
         self._tasks = [asyncio.create_task(target.run(self._client)) for target in self._targets]
 
@@ -85,11 +85,8 @@ class _Target:
     """One Alertmanager, and what it is told of."""
 
     def __init__(self, url: str, settings: AlertmanagerSettings, metrics: TrustMetrics, resend_seconds: float) -> None:
-        self._url = url
-        self._settings = settings
-        self._metrics = metrics
-        self._resend_seconds = resend_seconds
-        self._holds = _HOLDS * resend_seconds
+        self._url, self._settings, self._metrics = url, settings, metrics
+        self._resend_seconds, self._holds = resend_seconds, _HOLDS * resend_seconds
         self._news = asyncio.Event()
         self.posted: dict[Key, _Posted] = {}
 
@@ -121,8 +118,7 @@ class _Target:
                 pause = _FIRST_PAUSE_SECONDS
                 for each in batch:
                     each.due = _now() + self._resend_seconds
-                    if each.recovered_at is not None:
-                        each.expires = 0
+                    each.expires = float("inf") if each.recovered_at is None else 0
             else:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, self._resend_seconds)

@@ -169,13 +169,9 @@ class Baseline:
     at_least: int = LEARN_AT_LEAST
     begun: int | None = None  # The hour of the first verdict, since 1970.
     latest: int = 0  # That of the latest.
-    week: Annotated[list[_Hour], Field(min_length=WEEK, max_length=WEEK)] = Field(
-        default_factory=lambda: [[0, 0] for _ in range(WEEK)]
-    )
+    week: list[_Hour] = Field(min_length=WEEK, max_length=WEEK, default_factory=lambda: [[0, 0] for _ in range(WEEK)])
     """Of the days that are over, by hour of the week."""
-    today: Annotated[list[_Hour], Field(min_length=24, max_length=24)] = Field(
-        default_factory=lambda: [[0, 0] for _ in range(24)]
-    )
+    today: list[_Hour] = Field(min_length=24, max_length=24, default_factory=lambda: [[0, 0] for _ in range(24)])
     fitted: tuple[float, float, int] | None = None  # The numbers that the profile was made with.
     short: BatchMeans = Field(default_factory=lambda: BatchMeans(BATCH, SHORT_PRIOR, SHORT_KEPT))
     days: BatchMeans = Field(default_factory=lambda: BatchMeans(1, DAYS_PRIOR, DAYS_KEPT, rises=True))
@@ -264,9 +260,6 @@ class Baseline:
         """Expect the rate of now until `release`."""
         self.held = self._laplace
         self.days.skip()
-
-    def release(self) -> None:
-        self.held = None
 
     @property
     def _slot(self) -> int:

@@ -28,6 +28,7 @@ _FORGET_SECONDS: Final = 30 * 86_400.0  # A series without a verdict for a month
 _log = structlog.get_logger(__name__)
 
 Key: TypeAlias = tuple[str, ...]
+Raised: TypeAlias = Alert | SeriesAnew | TrueRateAlert
 Skipped: TypeAlias = Literal["repeat", "unwatched", "unreadable"]
 
 
@@ -45,6 +46,10 @@ class Entry(BaseModel):
     offsets: dict[str, int] = Field(default_factory=dict)  # By topic the offset behind the last message that is in it.
     resets: int = 0  # Times that a topic was created again, and its offset set back.
     counted_at: float = 0.0  # When its last verdict was counted, in seconds since 1970.
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        return self.resets, sum(self.offsets.values())
 
     def is_counted(self, record: Any) -> bool:
         """True if the message is in it."""
@@ -81,6 +86,7 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         self._counted_ids: LRUCache[str, None] = LRUCache(remember)
         self._changed: dict[Key, None] = {}
         self._outbox: list[Outgoing] = []
+        self.raised: list[Raised] = []  # Alerts in the outbox, or published since they were cleared.
         self._full = False
 
     @abstractmethod
@@ -91,9 +97,9 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
     def _begin(self, key: Key) -> EntryT:
         """An entry without a verdict."""
 
-    @abstractmethod
     def _key(self, outcome: SeriesOutcome) -> Key:
         """The key of its series; raise ValidationError if it has none."""
+        return outcome.key
 
     @abstractmethod
     def _count_verdict(self, entry: EntryT, outcome: SeriesOutcome) -> object | None:
@@ -179,12 +185,10 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         changed, self._changed = self._changed, {}
         messages: list[Outgoing] = []
         for key in changed:
-            value, headers = None, []
-            more: Iterable[Outgoing] = ()
-            if (entry := self.entries.get(key)) is not None:
-                more = self._before_storing(entry)
-                value = entry.model_dump_json().encode()
-                headers = [(PROGRESS, b"%d %d" % (entry.resets, sum(entry.offsets.values())))]
+            entry = self.entries.get(key)
+            more = () if entry is None else self._before_storing(entry)
+            value = None if entry is None else entry.model_dump_json().encode()
+            headers = [] if entry is None else [(PROGRESS, b"%d %d" % entry.progress)]
             messages += [Outgoing(topic, encoded(key), value, headers, partition=self.number), *more]
         return messages
 
@@ -208,7 +212,8 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
             _log.warning("too many series, new ones are not watched", most=self._most, partition=self.number)
         return entry
 
-    def _raise(self, alert: Alert | SeriesAnew | TrueRateAlert) -> None:
+    def _raise(self, alert: Raised) -> None:
+        self.raised.append(alert)
         self._outbox.append(alert_message(alert, self._topics))
         _log.warning(alert.kind, id=alert.id, summary=alert.summary)
 

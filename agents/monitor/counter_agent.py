@@ -3,19 +3,20 @@
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import structlog
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agents.group_reader import GroupReader, first_unread
-from agents.monitor.counter import PROGRESS, Key, Partition
+from agents.monitor.counter import PROGRESS, Key, Partition, Raised
 from agents.runtime import Runtime
-from streams.clients import Consumer, reader
+from streams.clients import Consumer
 from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import KafkaSettings
+from streams.topic_reader import read_topic
 from streams.topics import partitions_of
 
 _FLUSH_MESSAGES: Final = 20_000
@@ -25,7 +26,6 @@ second of counting, and what a rebalance waits for stays short."""
 _RETRY_SECONDS: Final = 1.0  # Between attempts to restore while a broker is away.
 _BATCH: Final = 500  # Messages counted at once: some 10 ms of work, after which the event loop has its turn.
 _POLL_SECONDS: Final = 0.2
-_RESTORE_POLL_SECONDS: Final = 1.0
 _FORGET_EVERY_SECONDS: Final = 3600.0
 
 _log = structlog.get_logger(__name__)
@@ -64,7 +64,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         self._state_topic = state_topic
         self._flush_seconds = flush_seconds
         self._partitions: dict[int, PartitionT] = {}
-        self._topics, self._limits = runtime.settings.topics, dict[str, int]()
+        self._topics, self._most = runtime.settings.topics, 0
         self._committed: dict[TopicPartition, int] = {}
         # Held while states are written: the group's callbacks come in between of everything else.
         self._lock = asyncio.Lock()
@@ -75,7 +75,11 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
 
     @abstractmethod
     async def _new(self, number: int) -> PartitionT:
-        """Begin a partition, within `_limits`, to which its stored series are added."""
+        """Begin a partition, with at most `_most` series, to which its stored series are added."""
+
+    @abstractmethod
+    def _published(self, alert: Raised) -> None:
+        """Called when an alert is on its topic."""
 
     def _taken_over(self, partition: PartitionT) -> None:
         """Called when a partition is this agent's."""
@@ -85,7 +89,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
 
     async def start(self) -> None:
         count = await _equal_partitions(self._runtime.settings.kafka, (*self._reads, self._state_topic))
-        self._limits = {"most": max(1, self.most_series // count), "remember": self.remembered}
+        self._most = max(1, self.most_series // count)
         await super().start()
 
     async def stop(self) -> None:
@@ -208,6 +212,10 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         partitions, publish = list(self._partitions.values()), self._runtime.publisher.publish
         await publish(*(message for partition in partitions for message in partition.outbox()))
         await publish(*(message for partition in partitions for message in partition.changes(self._state_topic)))
+        for partition in partitions:
+            raised, partition.raised = partition.raised, []
+            for alert in raised:
+                self._published(alert)
 
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit, and thereby ask the group whether the partitions are still this agent's.
@@ -242,41 +250,18 @@ async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence
     It is not the last where a monitor froze in the middle of writing, was taken for dead, and woke up behind its
     successor. Raises BrokerUnavailable if no broker answers, and KafkaError if the topic must not be read.
     """
-    stored = {}
-    async with reader(kafka) as consumer:
-        for number in partitions:
-            newest: dict[bytes, tuple[tuple[int, ...], bytes]] = {}
-            async for record in _messages(consumer, TopicPartition(topic, number)):
-                progress = _progress(record.headers)
-                if record.value is None:
-                    newest.pop(record.key, None)
-                elif progress is None or progress >= newest.get(record.key, ((), b""))[0]:
-                    newest[record.key] = (progress or (0, 0), record.value)
-            stored[number] = {key: value for key, (_, value) in newest.items() if key is not None}
-    return stored
-
-
-async def messages_since(kafka: KafkaSettings, topic: str, partition: int, since: float) -> list[bytes]:
-    """The messages of a partition that are there now, from those of `since`, in seconds since 1970, on."""
-    async with reader(kafka) as consumer:
-        place = TopicPartition(topic, partition)
-        return [each.value async for each in _messages(consumer, place, since) if each.value is not None]
-
-
-async def _messages(consumer: AIOKafkaConsumer, place: TopicPartition, since: float = 0.0) -> AsyncIterator[Any]:
-    consumer.assign([place])
-    end = (await consumer.end_offsets([place]))[place]
-    if (first := (await consumer.offsets_for_times({place: int(since * 1000)}))[place]) is None:
-        return
-    consumer.seek(place, first.offset)
-    while await consumer.position(place) < end:
-        for record in (await consumer.getmany(place, timeout_ms=int(_RESTORE_POLL_SECONDS * 1000))).get(place, ()):
-            yield record
+    newest: dict[int, dict[bytes, tuple[tuple[int, ...], bytes]]] = {number: {} for number in partitions}
+    async for record in read_topic(kafka, topic, numbers=partitions):
+        of, progress = newest[record.partition], _progress(record.headers)
+        if record.value is None:
+            of.pop(record.key, None)
+        elif record.key is not None and (progress is None or progress >= of.get(record.key, ((), b""))[0]):
+            of[record.key] = (progress or (0, 0), record.value)
+    return {number: {key: value for key, (_, value) in of.items()} for number, of in newest.items()}
 
 
 def _progress(headers: Sequence[tuple[str, bytes]]) -> tuple[int, ...] | None:
-    given = next((value for name, value in headers if name == PROGRESS), b"")
     try:
-        return tuple(map(int, given.split())) or None
+        return tuple(map(int, dict(headers).get(PROGRESS, b"").split())) or None
     except ValueError:
         return None

@@ -68,11 +68,7 @@ def bet_weights(smallest_drop: float) -> tuple[float, ...]:
 
 
 def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The factors of an accept and of a reject for each bet, in the order of `bet_weights`.
-
-    Raises:
-        ValueError: the baseline is not between 0 and 1.
-    """
+    """The factors of an accept and of a reject for each bet; raise ValueError if the baseline is not from 0 to 1."""
     if not 0 <= baseline <= 1:
         raise ValueError(f"a baseline of {baseline}: allowed is 0 to 1")
     count = len(bet_weights(smallest_drop))
@@ -92,10 +88,7 @@ def weight_left(verdicts: int) -> float:
 
 
 class Since(NamedTuple):
-    """The verdicts since the most likely moment of the drop.
-
-    Chosen for how much they speak for one, so at an alarm their success rate is somewhat lower than the true one.
-    """
+    """The verdicts since the likeliest start of a drop; at an alarm their success rate is lower than the true one."""
 
     verdicts: int
     accepted: int
@@ -158,10 +151,7 @@ class DropTest:
         """Take the next verdict; whether the alarm is raised. Once raised, verdicts change nothing any more.
 
         `baseline` and `share` may differ from verdict to verdict, and must not depend on this one or later ones.
-        `expected` is only told of; the baseline if absent. `share`: of its evidence that the verdict counts for.
-
-        Raises:
-            ValueError: the baseline is not between 0 and 1.
+        `expected` is for `since` alone; the baseline if absent. `share`: of its evidence that the verdict counts for.
         """
         if baseline != self._baseline:
             self._on_accept, self._on_reject = bet_factors(baseline, self.smallest_drop)

@@ -8,12 +8,13 @@ from pydantic import BaseModel, Field
 
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Worth
 from agents.monitor.sampling import OUTCOMES, REJECTS, Traffic, allocation, mean_of, of_outcome, outcome_of
-from agents.monitor.true_rate import STORED, Rate, Sums, corrected_rate
+from agents.monitor.true_rate import STORED, Agreement, Rate, Sums, agreement, corrected_rate, missing
 from agents.routing import sample_point
-from schemas import TrueRateAlert, TrueRateCause, content_id
+from schemas import Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id
 
 _DISAGREEMENTS: Final = 20
 _HALF: Final = 0.5
+_ANSWERED: Final = 0.8  # Below this share of answers it is told what those that are missing could change.
 _OTHER: Final = {"accept": "reject", "reject": "accept"}
 
 
@@ -128,6 +129,42 @@ class LabelSeries(BaseModel):
     def rate(self) -> Rate | None:
         """The true success rate since the series began."""
         return corrected_rate(self.outcomes.values())
+
+
+def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibration:
+    """Make the calibration: what people's labels say of the judge."""
+    sums, rate = series.outcomes, series.rate()
+    strata = tuple(
+        StratumEstimate(
+            stratum=name,
+            good=each.good / each.weight if each.labels else 0.0,
+            **{field: getattr(each, field) for field in ("verdicts", "asked", "labels", "answered")},
+        )
+        for name, each in sums.items()
+    )
+    verdicts = sum(each.verdicts for each in strata)
+    agreed = agreement(sums["accept"], sums["reject"], "\x1f".join(key))
+    unanswered = any(each.answered < _ANSWERED for each in strata)
+    return Calibration(
+        **key._asdict(),
+        id=content_id("cal", [*key, verdicts, series.labels, now.isoformat()]),
+        updated_at=now,
+        verdicts=verdicts,
+        labels=series.labels,
+        agreed=series.agreed,
+        judge_rate=sums["accept"].traffic / sum(each.traffic for each in sums.values()) if verdicts else 0.0,
+        rate=rate and rate.measured,
+        labels_alone=rate and rate.alone,
+        missing=rate and missing(sums.values(), rate.estimate) if unanswered else None,
+        **(dict.fromkeys(Agreement._fields) if agreed is None else agreed._asdict()),
+        strata=strata,
+        pairs=series.pairs,
+        pairs_agreed=series.pairs_agreed,
+        disagreements=tuple(series.disagreements),
+        alarm_below=series.alarm.below,
+        alarm_evidence=series.alarm.rate.evidence,
+        fallen=series.alarm.fallen,
+    )
 
 
 def alert_of(key: LabelKey, series: LabelSeries, cause: TrueRateCause, number: int, now: datetime) -> TrueRateAlert:

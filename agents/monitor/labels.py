@@ -1,19 +1,17 @@
 """The labels' agent: asks people about some verdicts, and corrects the success rate by what they say."""
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
 from typing import Any, Final
 
 import structlog
 from pydantic import Field, TypeAdapter, ValidationError
 
-from agents.monitor.counter import Entry, Key, Partition, encoded
-from agents.monitor.counter_agent import CounterAgent, messages_since
-from agents.monitor.judge_agreement import calibration_of
-from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of
+from agents.monitor.counter import Entry, Key, Partition, Raised, encoded
+from agents.monitor.counter_agent import CounterAgent
+from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of
 from agents.monitor.metrics import LabelMetrics
 from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.rate_alarm import Worth
@@ -23,8 +21,7 @@ from agents.runtime import AgentFactory, Runtime
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
 from schemas.base import Name
 from streams.messages import Outgoing, calibration_message, request_message
-
-NAME: Final = "labels"
+from streams.topic_reader import read_topic
 
 EXPIRES_AFTER: Final = timedelta(days=14)  # A label is waited for that long, and can be replaced as long.
 _SECOND: Final = 0.1  # The share of the drawn verdicts that a second person is asked about.
@@ -34,9 +31,7 @@ _FLUSH_SECONDS: Final = 2.0
 
 _PUBLISH_SECONDS: Final = 60.0  # Pause between two calibrations whose labels are the same.
 _MOST_ANNOTATORS: Final = 20
-
 _COUNT: Final = ("counted", "replaced", "withdrawn")
-
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
 _log = structlog.get_logger(__name__)
@@ -86,9 +81,9 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
     them back, and draws the same ones again, from the same state.
     """
 
-    def __init__(self, *given: Any, **limits: Any) -> None:
-        super().__init__(*given, **limits)
-        self._asked: dict[str, Asked] = {}
+    @cached_property
+    def _asked(self) -> dict[str, Asked]:
+        return {}
 
     @property
     def calibrations(self) -> Iterator[tuple[Key, Calibration]]:
@@ -153,16 +148,12 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
         for reason in (drawn, "second_opinion")[: 1 + second]:
             request = ReviewRequest(
                 **key._asdict(),
+                **outcome.model_dump(include={"verdict_id", "record_id", "score", "origin", "share"}),
                 id=content_id("req", [outcome.verdict_id, key.rubric_version, reason]),
-                verdict_id=outcome.verdict_id,
-                record_id=outcome.record_id,
                 outcome="accept" if outcome.accepted else "reject",
-                score=outcome.score,
                 stratum=draw.stratum,
                 inclusion_probability=draw.probability,
-                share=draw.share,
                 reason=reason,
-                origin=outcome.origin,
                 asked_at=self._now,
                 expires_at=self._now + EXPIRES_AFTER,
                 terms=draw.worth,
@@ -204,7 +195,6 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
                     entry.alerts += 1
                     alert = alert_of(asked.key, entry.series, cause, entry.alerts, self._now)
                     self._raise(alert)
-                    self._metrics.alerts.labels(alert.checker, cause).inc()
         if not before:
             self._metrics.labels.labels(result).inc()
             _log.debug("a label came", result=result)
@@ -237,7 +227,7 @@ def labels_agent(settings: LabelSettings, *, flush_seconds: float = _FLUSH_SECON
 class LabelsAgent(CounterAgent[LabelPartition]):
     """Counts each verdict and each label once, and loses no request, even if workers are killed."""
 
-    name = NAME
+    name = "labels"
     most_series = 2_000
 
     def __init__(self, settings: LabelSettings, runtime: Runtime, *, flush_seconds: float) -> None:
@@ -249,7 +239,13 @@ class LabelsAgent(CounterAgent[LabelPartition]):
         self._metrics.watch(lambda: (each for one in self._partitions.values() for each in one.calibrations))
 
     async def _new(self, number: int) -> LabelPartition:
-        partition = LabelPartition(number, self._settings, self._topics, self._metrics, **self._limits)
-        kafka, since = self._runtime.settings.kafka, time.time() - EXPIRES_AFTER.total_seconds()
-        partition.ask_again(await messages_since(kafka, self._topics.review_requests, number, since))
+        most, remember = self._most, self.remembered
+        partition = LabelPartition(number, self._settings, self._topics, self._metrics, most=most, remember=remember)
+        kafka, since = self._runtime.settings.kafka, datetime.now(UTC) - EXPIRES_AFTER
+        requests = read_topic(kafka, self._topics.review_requests, numbers=[number], since=since)
+        partition.ask_again([each.value or b"" async for each in requests])
         return partition
+
+    def _published(self, alert: Raised) -> None:
+        if isinstance(alert, TrueRateAlert):
+            self._metrics.alerts.labels(alert.checker, alert.cause).inc()

@@ -1,6 +1,5 @@
 """Prometheus metrics of the monitors: counters, and the state of each series whenever the metrics are asked for."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, Generic, TypeVar, get_args
@@ -46,10 +45,6 @@ class SeriesMetrics(Collector, Generic[StateT]):
         self._rows: Callable[[], Iterable[tuple[Key, StateT]]] = tuple
         self._subjects: dict[tuple[str, str], tuple[str, str]] = {}
         metrics.registry.register(self)
-
-    @abstractmethod
-    def collect(self) -> Iterator[Metric]:
-        """The gauges of all series there are now."""
 
     def watch(self, rows: Callable[[], Iterable[tuple[Key, StateT]]]) -> None:
         """Call `rows` at every scrape."""

@@ -3,8 +3,6 @@
 Three bets, each with the same bound on ever raising a false alarm: that the true rate is below its bound, that the
 judge's success rate is below what it was, and, once that one has fallen, that the true rate is above its bound.
 
-A bet is placed after every label: exact, at every look, wherever the fall begins.
-
 A round's term has the mean of the rate, given all before it, and is at most `highest`, which is known before it. Then
 
     1 + c (bound - term) / (highest - bound),  0 < c < 1
@@ -21,19 +19,17 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from agents.monitor.drop_test import weight_left
 from agents.monitor.true_rate import STORED
 from checkers.intervals import wilson
 from schemas import TrueRateCause
 
 _SHARES: Final = (0.02, 0.05, 0.12, 0.3, 0.6)  # c: small ones find small falls, large ones large falls soon.
 _FIRST: Final = 0.9  # Staked on the first round.
-_EARLY: Final = 100  # Rounds before this one get about the same of the rest each, later ones ever less.
-
 ERROR: Final = 0.01
 """The probability that a rate which never falls below the bound ever raises the alarm. The bet is for less, as the
 shares of outcomes that the terms rest on are only nearly known."""
 _PLAYED_FOR: Final = 0.007
-
 
 LEARNED_AT: Final = 100
 """Labels after which the bound is learned, where none is configured, and the judge's success rate in any case."""
@@ -128,6 +124,4 @@ class RateAlarm(BaseModel):
 
 
 def _reserve(rounds: int) -> float:
-    if not rounds:
-        return 1.0
-    return (1 - _FIRST) * math.log(_EARLY) / math.log(_EARLY + rounds)
+    return (1 - _FIRST) * weight_left(rounds) if rounds else 1.0

@@ -36,8 +36,7 @@ def outcome_of(stratum: str) -> str:
 class Traffic(BaseModel):
     """The recent shares of the strata, and the pace of verdicts.
 
-    The pace is that over the last hour, and there was none before the first verdict. So all are drawn at first, then
-    ever fewer: only in its first hour does a series take more than its budget.
+    The pace is that over the last hour. So all are drawn at first, and more than the budget in the first hour only.
     """
 
     model_config = STORED
@@ -148,8 +147,7 @@ def mean_of(strata: Mapping[str, Sums], stratum: str, of_its_outcome: float) -> 
 def _distance(mean: float, of_its_outcome: float) -> float:
     """Distance of labels with this mean from that of their outcome, within a quarter of that of its own.
 
-    Not farther: what is known of a stratum rests on few labels, and weights that differ much cost coverage at all looks
-    (`python -m benchmarks.labels --only interval`).
+    Not farther: weights that differ much cost coverage at all looks (`python -m benchmarks.labels --only interval`).
     """
     own = math.sqrt(of_its_outcome * (1 - of_its_outcome))
     squares = mean * (1 - of_its_outcome) ** 2 + (1 - mean) * of_its_outcome**2

@@ -1,4 +1,4 @@
-"""The corrected success rate: the judge's verdicts of all, corrected by the labels of some.
+"""The corrected success rate, and the judge's agreement with people: verdicts of all, corrected by the labels of some.
 
 Doubly robust by stratum (Robins, Rotnitzky & Zhao, JASA 89, 1994): each verdict counts for the mean of the labels of
 its stratum, and the verdicts with a label for what they differ from it, over the probability pi that they were drawn:
@@ -13,6 +13,7 @@ every look, not at one chosen beforehand. It is taken on the logit scale, as rat
 """
 
 import math
+import random
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
@@ -29,6 +30,7 @@ _RARER: Final = 0.5
 and the rate too high."""
 
 _RHO2: Final = 0.488  # Makes the sequence narrowest at some 300 labels.
+_DRAWS: Final = 400
 
 
 class Sums(BaseModel):
@@ -181,3 +183,46 @@ def _interval(rate: float, labels: float, variance: float) -> tuple[float, float
 
 def _share(logit: float) -> float:
     return 1 / (1 + math.exp(-min(30.0, max(-30.0, logit))))
+
+
+class Agreement(NamedTuple):
+    """The worth of the judge's verdicts, each with its 95% credible interval."""
+
+    kappa: Measured  # Cohen's: 1 is always right, 0 is chance.
+    sensitivity: Measured  # The share of good outputs that it accepts.
+    specificity: Measured  # The share of bad outputs that it rejects.
+
+
+def agreement(accepted: Sums, rejected: Sums, seed: str) -> Agreement | None:
+    """From what the judge accepted and what it rejected; None without a label of either.
+
+    Each stratum's share of good ones is drawn from what its labels leave possible. The same seed gives the same draws.
+    """
+    if not accepted.labels or not rejected.labels:
+        return None
+    accepts = accepted.traffic / (accepted.traffic + rejected.traffic)
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    found = [_measures(accepts, _draw(accepted, rng), _draw(rejected, rng)) for _ in range(_DRAWS)]
+    seen = _measures(accepts, accepted.good / accepted.weight, rejected.good / rejected.weight)
+    columns = zip(*found, strict=True)
+    return Agreement(*(_credible(each, sorted(values)) for each, values in zip(seen, columns, strict=True)))
+
+
+def _draw(each: Sums, rng: random.Random) -> float:
+    share = each.good / each.weight
+    return rng.betavariate(each.effective * share + 0.5, each.effective * (1 - share) + 0.5)
+
+
+def _measures(accepts: float, good: float, missed: float) -> tuple[float, float, float]:
+    """Kappa, sensitivity and specificity, from the share of accepts, and of good ones among them and the rejects."""
+    right, wrong = accepts * good, (1 - accepts) * (1 - missed)
+    rate = right + (1 - accepts) * missed
+    chance = accepts * rate + (1 - accepts) * (1 - rate)
+    # Where nothing is good, or nothing bad, there is nothing to be missed.
+    kappa = (right + wrong - chance) / (1 - chance) if chance < 1 else 1.0
+    return kappa, right / rate if rate else 1.0, wrong / (1 - rate) if rate < 1 else 1.0
+
+
+def _credible(estimate: float, draws: list[float]) -> Measured:
+    low, high = (draws[round(share * (len(draws) - 1))] for share in (0.025, 0.975))
+    return Measured(estimate=estimate, low=min(low, estimate), high=max(high, estimate))

@@ -2,28 +2,23 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import structlog
 
 from agents.monitor.alertmanager import RESEND_SECONDS, Alertmanager
-from agents.monitor.counter import Entry, Key, Partition, Skipped
+from agents.monitor.counter import Entry, Key, Partition, Raised, Skipped
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.runtime import AgentFactory, Runtime
-from schemas import Alert, SeriesAnew
-
-NAME: Final = "trust-monitor"
+from schemas import Alert, SeriesAnew, TrueRateAlert
 
 _FLUSH_SECONDS: Final = 5.0
 """Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
 the same result. Each series with new verdicts writes about 5 kB a version."""
-
-TrustMessage: TypeAlias = Alert | SeriesAnew
-"""A message on the topic of alerts."""
 
 _log = structlog.get_logger(__name__)
 
@@ -38,10 +33,6 @@ class TrustEntry(Entry):
 class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
     """Counts the outcomes of one partition."""
 
-    def __init__(self, *given: Any, **limits: Any) -> None:
-        super().__init__(*given, **limits)
-        self.raised: list[TrustMessage] = []  # What is in the outbox.
-
     def _read(self, stored: bytes) -> TrustEntry:
         entry = TrustEntry.model_validate_json(stored)
         plan = Plan.of(self._settings, entry.key)
@@ -55,14 +46,10 @@ class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
         subject = SeriesKey(*key)
         return TrustEntry(key=subject, series=TrustSeries(Plan.of(self._settings, subject)))
 
-    def _key(self, outcome: SeriesOutcome) -> SeriesKey:
-        return outcome.key
-
-    def _count_verdict(self, entry: TrustEntry, outcome: SeriesOutcome) -> TrustMessage | None:
+    def _count_verdict(self, entry: TrustEntry, outcome: SeriesOutcome) -> Alert | SeriesAnew | None:
         raised = entry.series.update(outcome, self._now)
         self._metrics.counted(outcome.checker, "accept" if outcome.accepted else "reject")
         if raised is not None:
-            self.raised.append(raised)
             self._raise(raised)
         return raised
 
@@ -86,7 +73,7 @@ def trust_monitor(
 class TrustMonitor(CounterAgent[TrustPartition]):
     """Counts each verdict once and loses no alert, even if workers are killed."""
 
-    name = NAME
+    name = "trust-monitor"
     most_series = 10_000
     """Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`."""
 
@@ -117,7 +104,8 @@ class TrustMonitor(CounterAgent[TrustPartition]):
         await self._alertmanager.stop()
 
     async def _new(self, number: int) -> TrustPartition:
-        return TrustPartition(number, self._settings, self._topics, self._metrics, **self._limits)
+        most, remember = self._most, self.remembered
+        return TrustPartition(number, self._settings, self._topics, self._metrics, most=most, remember=remember)
 
     def _taken_over(self, partition: TrustPartition) -> None:
         for entry in partition.entries.values():
@@ -127,10 +115,7 @@ class TrustMonitor(CounterAgent[TrustPartition]):
     def _forget(self, keys: Iterable[Key]) -> None:
         self._alertmanager.forget(keys)
 
-    async def _write(self) -> None:
-        await super()._write()
-        for partition in self._partitions.values():
-            raised, partition.raised = partition.raised, []
-            for message in raised:
-                self._metrics.alert(message.checker, message.kind)
-                self._alertmanager.take(message)
+    def _published(self, alert: Raised) -> None:
+        if not isinstance(alert, TrueRateAlert):
+            self._metrics.alert(alert.checker, alert.kind)
+            self._alertmanager.take(alert)

@@ -106,13 +106,12 @@ class TrustSeries:
 
     Verdicts compare that have the checker's version, configuration and judge in common: they are watched together, and
     those of one version of the application, where records tell it, also by themselves. So a release is held against all
-    before it as well, and what runs side by side is all counted. A configured rate is that of the first judge and
-    configuration: of others the rate is learned, as nobody has given it.
+    before it as well. A configured rate is that of the first judge and configuration: of others the rate is learned.
 
-    It is in one of two phases. While *watching*, the alarm of a version's test raises `trust_drop`. The series is then
-    *dropped*: no further drop is told, and that version's test asks the opposite question, whether the success rate
-    has left what it dropped to: outcomes flipped, against the flipped level `1 - (baseline - smallest_drop)`. Its alarm
-    raises `trust_recovery`, and watching begins with a fresh test; what was learned before the drop stays.
+    While *watching*, the alarm of a version's test raises `trust_drop`. The series is then *dropped*: no further drop
+    is raised, and that version's test asks whether the success rate has left what it dropped to: outcomes flipped,
+    against the flipped level `1 - (baseline - smallest_drop)`. Its alarm raises `trust_recovery`, and watching begins
+    with a fresh test; what was learned before the drop stays.
 
     The promise is per phase and version, and `Baseline` says what it rests on. While watching, verdicts whose success
     rate is never below their baseline raise an alert with a probability of at most the error bound, ever; it is halved
@@ -265,12 +264,11 @@ class TrustSeries:
         self, key: SeriesKey, changed: tuple[Change, ...], counted: int, drop: Alert | None, now: datetime, *, new: bool
     ) -> SeriesAnew:
         self.runs += 1
+        begins = "begins anew: its verdicts do not compare with those before"
         if not new:
             begins = "goes on with an earlier version"
         elif self._whole.counted:
             begins = "begins anew, and is held against the verdicts before as well"
-        else:
-            begins = "begins anew: its verdicts do not compare with those before"
         notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {_said(changed)}."]
         if self.plan.rate is not None and self._ids[0] != self.given_for:
             notes.append("The configured rate was given for another, so it is learned until the entry changes.")

@@ -46,7 +46,9 @@ async def test_what_a_killed_worker_has_answered_is_not_answered_again(place: Pl
         seen = await collect(place.servers, topics, records=BEHIND + 1, letters=1, settle=0.5)
     assert set(seen.verdicts.values()) == {1}
     assert seen.letter_messages == 1
-    outcomes = [SeriesOutcome.model_validate_json(each) for each in await first_of(place.servers, topics.outcomes, BEHIND + 1)]
+    outcomes = [
+        SeriesOutcome.model_validate_json(each) for each in await first_of(place.servers, topics.outcomes, BEHIND + 1)
+    ]
     assert len({each.verdict_id for each in outcomes}) == BEHIND + 1
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agents.monitor.judge_agreement import calibration_of
+from agents.monitor.label_series import calibration_of
 from agents.monitor.labels import LabelEntry, labels_agent
 from agents.monitor.settings import LabelSettings
 from schemas import Calibration, Label, ReviewRequest

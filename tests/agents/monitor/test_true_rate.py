@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from agents.monitor.judge_agreement import agreement
-from agents.monitor.true_rate import Rate, Sums, corrected_rate, missing
+from agents.monitor.true_rate import Rate, Sums, agreement, corrected_rate, missing
 
 
 def strata(*, seed: int = 1, verdicts: int = 20_000, rate: float = 0.9, answered: float = 1.0) -> dict[str, Sums]:
