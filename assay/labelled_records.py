@@ -17,7 +17,7 @@ from assay.agreement import DRAWN
 from assay.cli.front_door import WrongUse
 from assay.cli.topic_view import TopicView
 from models.wording import counted
-from schemas import Label, ReviewRequest, standing
+from schemas import Label, ReviewRequest, valid_labels
 from streams.settings import StreamSettings
 
 _HALF = 0.5
@@ -56,7 +56,7 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
         request, _ = asked.get(label.verdict_id, (None, 0.0))
         if request is not None and (label.kind, label.rubric_version) == ("expert", request.rubric_version):
             said[label.verdict_id].append(label)
-    values = {id_: [each.value or 0.0 for each in standing(labels).values()] for id_, labels in said.items()}
+    values = {id_: [each.value or 0.0 for each in valid_labels(labels).values()] for id_, labels in said.items()}
     means = {id_: sum(each) / len(each) for id_, each in values.items() if each}
     decided = {id_: mean > _HALF for id_, mean in means.items() if mean != _HALF}
     if not decided:

@@ -52,7 +52,7 @@ from schemas.labels import (
     StratumEstimate,
     TrueRateAlert,
     TrueRateCause,
-    standing,
+    valid_labels,
 )
 from schemas.nearest import nearest
 from schemas.reading import Unreadable, explain, read_record
@@ -153,7 +153,7 @@ __all__ = [
     "is_name",
     "nearest",
     "read_record",
-    "standing",
     "to_json",
+    "valid_labels",
     "verdict_id",
 ]

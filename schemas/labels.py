@@ -98,7 +98,7 @@ class Label(Wire):
         return self.labelled_at, self.withdrawn, 0.0 if self.withdrawn else _VALUES[self.label]
 
 
-def standing(labels: Iterable[Label]) -> dict[str, Label]:
+def valid_labels(labels: Iterable[Label]) -> dict[str, Label]:
     """The label of each annotator that counts, of those on one verdict by one rubric."""
     last: dict[str, Label] = {}
     for each in labels:

@@ -77,8 +77,7 @@ class _Posted:
     alert: Alert
     due: float  # When it is posted next, by the loop's clock.
     recovered_at: datetime | None = None
-    expires: float = float("inf")
-    """When a recovery need not be told any more."""
+    expires: float = float("inf")  # When a recovery need not be told any more.
 
 
 class _Target:

@@ -42,15 +42,12 @@ GAIN: Final = 4.0
 CLEAR: Final = 0.1  # The excess of batches up to which they count as independent.
 CLEAR_DAYS: Final = 0.4
 WINDOW: Final = 300  # Verdicts in which a drop of ten points is found. A day with more of them can drop by itself.
-
-STRAYS: Final = 5.0
-"""Standard errors that a day may stray; a day of independent verdicts needs to, for an alarm of its own."""
-
+STRAYS: Final = 5.0  # Standard errors that a day may stray; independent verdicts need as many for an alarm.
 MOST: Final = 0.1  # Days that differ by more are told of.
 FIRST_WEEK: Final = 4.0  # Days that the first week counts for, as its days may belong to the week's profile.
-
-FARTHEST: Final = 25
-"""A pair counts as at most so many times as far apart as pairs were so far: one may be an incident."""
+FARTHEST: Final = (
+    25  # A pair counts as at most so many times as far apart as pairs were so far: one may be an incident.
+)
 
 _LEAST_VARIANCE: Final = 1e-9
 

@@ -47,10 +47,6 @@ class Entry(BaseModel):
     resets: int = 0  # Times that a topic was created again, and its offset set back.
     counted_at: float = 0.0  # When its last verdict was counted, in seconds since 1970.
 
-    @property
-    def progress(self) -> tuple[int, int]:
-        return self.resets, sum(self.offsets.values())
-
     def is_counted(self, record: Any) -> bool:
         """True if the message is in it."""
         return bool(record.offset < self.offsets.get(record.topic, 0))
@@ -78,8 +74,8 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         """`most`: maximum of series; `remember`: of verdict ids; `clock` returns seconds since 1970."""
         self.number = number
         self._settings, self._topics, self._metrics = settings, topics, metrics
+        # By topic the offset behind the last message counted. What lies before is read for its ids alone.
         self.next: dict[str, int] = {}
-        """By topic the offset behind the last message counted. What lies before is read for its ids alone."""
         self.entries: dict[Key, EntryT] = {}
         self._most = most
         self._clock = clock
@@ -188,7 +184,8 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
             entry = self.entries.get(key)
             more = () if entry is None else self._before_storing(entry)
             value = None if entry is None else entry.model_dump_json().encode()
-            headers = [] if entry is None else [(PROGRESS, b"%d %d" % entry.progress)]
+            progress = () if entry is None else (entry.resets, sum(entry.offsets.values()))
+            headers = [(PROGRESS, b"%d %d" % progress)] if progress else []
             messages += [Outgoing(topic, encoded(key), value, headers, partition=self.number), *more]
         return messages
 

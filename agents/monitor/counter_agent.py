@@ -40,9 +40,9 @@ class NotOwner(Exception):
 class CounterAgent(GroupReader, Generic[PartitionT]):
     """Reads topics with equally many partitions and keeps what it counts in another one.
 
-    What is raised is published before the state that has it, and the state before offsets are committed. The state says
-    up to where messages are in it. The next owner reads it back, starts at the committed offset, or `remembered`
-    messages before, and passes over what was counted already. What it counts again it raises again, under the same ids.
+    What is raised is published before the state that has it, and the state before offsets are committed. The next owner
+    reads the state back, starts at the committed offset, or `remembered` messages before, and passes over what was
+    counted already. What it counts again it raises again, under the same ids.
 
     An owner that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,
     by committing once more what was committed last, whether the partitions are still its own. And should it have
@@ -53,8 +53,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
     """Messages of each partition that are read again on taking over, and verdict ids that are remembered, to count a
     verdict once that is delivered twice: a worker that is killed repeats at most its window of 4,096 records."""
 
-    most_series: ClassVar[int]
-    """Divided evenly over the partitions: producers choose sources and models, so memory needs a limit."""
+    most_series: ClassVar[int]  # Divided over the partitions: producers choose names, so memory needs a limit.
 
     def __init__(
         self, runtime: Runtime, reads: Sequence[str], writes: Sequence[str], state_topic: str, flush_seconds: float
@@ -245,10 +244,9 @@ async def _equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
 
 
 async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence[int]) -> dict[int, dict[bytes, bytes]]:
-    """By partition the message with the highest progress for each key.
+    """By partition the message with the highest progress for each key; errors are those of `read_topic`.
 
-    It is not the last where a monitor froze in the middle of writing, was taken for dead, and woke up behind its
-    successor. Raises BrokerUnavailable if no broker answers, and KafkaError if the topic must not be read.
+    It is not the last where a monitor froze in the middle of writing, was taken for dead, and woke up.
     """
     newest: dict[int, dict[bytes, tuple[tuple[int, ...], bytes]]] = {number: {} for number in partitions}
     async for record in read_topic(kafka, topic, numbers=partitions):

@@ -44,8 +44,8 @@ class LabelSeries(BaseModel):
 
     strata: dict[str, Sums] = Field(default_factory=dict)
     traffic: Traffic = Field(default_factory=Traffic)
+    # Labels' shares by stratum. They change where the series is stored, so that a replay draws the same verdicts.
     allocation: dict[str, float] = Field(default_factory=dict)
-    """Labels' shares by stratum. They change where the series is stored, so that a replay draws the same verdicts."""
     alarm: RateAlarm = Field(default_factory=RateAlarm)
     pairs: int = 0  # Verdicts that a second person labelled.
     pairs_agreed: int = 0  # Those of `pairs` on which both say the same.

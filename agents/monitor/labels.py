@@ -25,10 +25,7 @@ from streams.topic_reader import read_topic
 
 EXPIRES_AFTER: Final = timedelta(days=14)  # A label is waited for that long, and can be replaced as long.
 _SECOND: Final = 0.1  # The share of the drawn verdicts that a second person is asked about.
-
-_FLUSH_SECONDS: Final = 2.0
-"""Between writes of the state: a request, and what a label changes, is seen after that time."""
-
+_FLUSH_SECONDS: Final = 2.0  # Between writes of the state: a request, and what a label changes, is seen after that.
 _PUBLISH_SECONDS: Final = 60.0  # Pause between two calibrations whose labels are the same.
 _MOST_ANNOTATORS: Final = 20
 _COUNT: Final = ("counted", "replaced", "withdrawn")
@@ -59,19 +56,11 @@ class Asked:
     is_bet_on: bool = False  # True from its first label on, also if that was taken back.
 
     @property
-    def values(self) -> list[float]:
-        return [value for _, value in self.labels.values() if value is not None]
-
-    @property
-    def good(self) -> float | None:
-        """The mean of what was said."""
-        return sum(self.values) / len(self.values) if self.values else None
-
-    @property
-    def pair(self) -> tuple[bool, bool]:
-        """Whether two people said something, and whether all said the same."""
-        two = len(self.values) > 1
-        return two, two and len(set(self.values)) == 1
+    def said(self) -> tuple[float | None, bool, bool]:
+        """The mean of what people say, whether two of them say something, and whether all say the same then."""
+        values = [value for _, value in self.labels.values() if value is not None]
+        two = len(values) > 1
+        return sum(values) / len(values) if values else None, two, two and len(set(values)) == 1
 
 
 class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
@@ -182,16 +171,17 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
         # The state of a request may be lost that was published just before a kill: its series then begins with it.
         entry = None if asked is None else self._entry(asked.key)
         if result in _COUNT and asked is not None and entry is not None:
-            good, pair, again = asked.good, asked.pair, asked.is_bet_on
+            (good, two, same), again = asked.said, asked.is_bet_on
             asked.labels[label.annotator] = label.rank, label.value
-            asked.is_bet_on |= bool(asked.values)
+            good_now, two_now, same_now = asked.said
+            asked.is_bet_on |= good_now is not None
             before = before or entry.is_counted(record)
             if not before:
                 entry.calibration = None
                 self._note(entry, record)
-                entry.series.pairs += asked.pair[0] - pair[0]
-                entry.series.pairs_agreed += asked.pair[1] - pair[1]
-                if cause := entry.series.label(label.verdict_id, asked.draw, good, asked.good, again=again):
+                entry.series.pairs += two_now - two
+                entry.series.pairs_agreed += same_now - same
+                if cause := entry.series.label(label.verdict_id, asked.draw, good, good_now, again=again):
                     entry.alerts += 1
                     alert = alert_of(asked.key, entry.series, cause, entry.alerts, self._now)
                     self._raise(alert)

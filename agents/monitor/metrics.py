@@ -16,13 +16,11 @@ from streams.metrics import OTHER, StreamMetrics
 RESULTS: Final = (
     *("counted", "replaced", "withdrawn", "repeat", "older", "unknown"),
     *("not_expert", "other_rubric", "late", "too_many", "unreadable"),
-)
-"""What may become of a label."""
+)  # What may become of a label.
 
 _SERIES: Final = ("checker", "source", "model")
 
-_MAX_CHECKERS: Final = 100
-"""Checkers are few; their names stand in messages, and whatever writes those must not fill the memory of Prometheus."""
+_MAX_CHECKERS: Final = 100  # Their names stand in messages: what writes those must not fill Prometheus' memory.
 
 _TRUST_GAUGES: Final = {
     "baseline": "Success rate expected of a subject",
@@ -30,8 +28,7 @@ _TRUST_GAUGES: Final = {
     "evidence_ratio": "How far the evidence for a drop has come, or for a recovery after one: 1 raises an alert",
     "dispersion": "What evidence is divided by, as verdicts fail together",
     "allowance": "How much less is expected of a subject, as its days differ",
-}
-"""By property of a series; each is `assay_trust_` and the property."""
+}  # By property of a series; each is `assay_trust_` and the property.
 
 
 StateT = TypeVar("StateT")

@@ -81,11 +81,17 @@ def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> O
 
 def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:
     """The message of a verdict's outcome; the verdict stands at `position`, and does not abstain."""
-    outcome = verdict.model_dump(include=_COPIED) | {
+    copied = verdict.model_dump(include=_COPIED)
+    rejected = {name: copied[name] for name in ("record_id", "checked_at", "origin")} | {
+        "verdict_id": verdict.id,
+        "reason": verdict.reason[:_MAX_REASON],
+        "verdict_origin": position and position.model_dump(),
+    }
+    outcome = copied | {
         "verdict_id": verdict.id,
         "version": _version(verdict),
         "moment": verdict.occurred_at or verdict.checked_at,
-        "rejected": None if verdict.outcome == "accept" else _rejected(verdict, position).model_dump(),
+        "rejected": None if verdict.outcome == "accept" else rejected,
     }
     key = subject_key(verdict.source, verdict.model)
     return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])
@@ -102,14 +108,3 @@ def _version(verdict: Verdict) -> dict[str, str]:
         text = value if isinstance(value, str) else orjson.dumps(value).decode()
         version[f"{METADATA}{name}"[:_MAX_PART]] = text[:_MAX_PART]
     return version
-
-
-def _rejected(verdict: Verdict, position: Origin | None) -> RejectedRecord:
-    return RejectedRecord(
-        verdict_id=verdict.id,
-        record_id=verdict.record_id,
-        reason=verdict.reason[:_MAX_REASON],
-        checked_at=verdict.checked_at,
-        origin=verdict.origin,
-        verdict_origin=position,
-    )

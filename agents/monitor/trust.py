@@ -74,8 +74,7 @@ class TrustMonitor(CounterAgent[TrustPartition]):
     """Counts each verdict once and loses no alert, even if workers are killed."""
 
     name = "trust-monitor"
-    most_series = 10_000
-    """Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`."""
+    most_series = 10_000  # Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`.
 
     def __init__(
         self,

@@ -16,13 +16,10 @@ from checkers.intervals import wilson
 from models.local.settings import TOLD, is_bundled
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
 
-FIRST_WEEK_COUNTS: Final = 0.7
-"""Share of the evidence of the first week that counts after it: it may be the week's own way."""
-
+FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.
 _MOST: Final = 6  # Versions that are watched side by side; the one that was longest without a verdict makes room.
 _OVER_AFTER: Final = 50  # So many verdicts in a row of other versions end the drop of one: it was rolled back.
 _REJECTED_IN_ALERT: Final = 10
-
 _STORED: Final = ConfigDict(extra="forbid")
 
 
@@ -113,10 +110,9 @@ class TrustSeries:
     against the flipped level `1 - (baseline - smallest_drop)`. Its alarm raises `trust_recovery`, and watching begins
     with a fresh test; what was learned before the drop stays.
 
-    The promise is per phase and version, and `Baseline` says what it rests on. While watching, verdicts whose success
-    rate is never below their baseline raise an alert with a probability of at most the error bound, ever; it is halved
-    where verdicts are watched twice. While dropped, a series that stays at or below `baseline - smallest_drop` is told
-    to have recovered with a probability of at most the bound.
+    The promise is per phase and version: while watching, verdicts whose success rate is never below their baseline
+    raise an alert with a probability of at most the error bound, ever; it is halved where verdicts are watched twice.
+    While dropped, a series that stays at or below `baseline - smallest_drop` recovers with at most that probability.
     """
 
     plan: Plan
@@ -125,10 +121,8 @@ class TrustSeries:
     alert: Alert | None = None  # The drop that goes on, from its alarm to its recovery.
     version: dict[str, str] | None = None  # That of the latest verdict.
     tests: dict[str, VersionTest] = Field(default_factory=dict)  # Those without a verdict for longest come first.
-    given_for: str = ""
-    """The first judge and configuration."""
-    dropped_id: str = ""
-    """The version whose drop it is, or was."""
+    given_for: str = ""  # The first judge and configuration.
+    dropped_id: str = ""  # The version whose drop it is, or was.
     without: int = 0  # Verdicts in a row of other versions than that.
 
     def __post_init__(self) -> None:
