@@ -1,1 +1,1 @@
-"""The trust monitor: it raises an alert as soon as there is proof that a subject's success rate dropped."""
+"""Monitors of verdicts, on one counter by partition: whether a success rate dropped, and what people say of it."""

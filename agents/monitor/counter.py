@@ -124,8 +124,7 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
                 entry = self._read(value)
             except ValueError as error:
                 detail = f"{error.error_count()} fault(s)" if isinstance(error, ValidationError) else str(error)
-                name = key.decode("utf-8", "replace").replace("\x1f", "/")
-                _log.error("a series' state cannot be read, it begins anew", key=name, detail=detail)
+                _log.error("a series' state cannot be read, it begins anew", key=repr(key), detail=detail)
                 continue
             for topic, offset in entry.offsets.items():
                 if offset > ends.get(topic, 0):

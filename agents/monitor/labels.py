@@ -40,8 +40,8 @@ class LabelEntry(Entry):
     key: LabelKey
     series: LabelSeries = Field(default_factory=LabelSeries)
     alerts: int = 0  # Raised so far.
+    # The last that was published; None if another is to be.
     calibration: Calibration | None = Field(default=None, exclude=True)
-    """The last that was published; None if another is to be."""
 
 
 @dataclass(slots=True)

@@ -168,10 +168,10 @@ class TrustSeries:
             if not alarm or anew is not None or raised is not None:
                 continue
             if dropped:
-                raised, self.alert = self._alert("trust_recovery", outcome.key, test, now), None
+                raised, self.alert = self._alert("trust_recovery", outcome, test, now), None
                 test.begin_phase()
             elif self.alert is None:
-                self.alert = raised = self._alert("trust_drop", outcome.key, test, now)
+                self.alert = raised = self._alert("trust_drop", outcome, test, now)
                 self.dropped_id, self.without = id_, 0
                 test.begin_phase()
                 test.baseline.hold()
@@ -209,10 +209,10 @@ class TrustSeries:
             self.alert = None
         for id_ in list(self.tests)[:-_MOST]:
             del self.tests[id_]
-        return self._anew(outcome.key, _changes(before, version), counted, drop, now, new=new) if new or drop else None
+        return self._anew(outcome, before, drop, now, counted=counted, new=new) if new or drop else None
 
-    def _alert(self, kind: AlertKind, key: SeriesKey, test: VersionTest, now: datetime) -> Alert:
-        self.runs += 1
+    def _alert(self, kind: AlertKind, outcome: SeriesOutcome, test: VersionTest, now: datetime) -> Alert:
+        key, self.runs = outcome.key, self.runs + 1
         since, tolerance, allowance = test.test.since, self.plan.tolerance, test.baseline.allowance
         drop = kind == "trust_drop"
         accepted = since.accepted if drop else since.verdicts - since.accepted
@@ -231,7 +231,7 @@ class TrustSeries:
             notes.append(f"It could be the time of day: first {hour}, as no full week was seen yet.")
         return Alert(
             **key._asdict(),
-            id=content_id("alert", [*key, self.runs, kind]),
+            id=content_id("alert", [*key, self.runs, kind, outcome.verdict_id]),
             kind=kind,
             raised_at=now,
             baseline=min(1.0, max(0.0, baseline)),
@@ -255,9 +255,9 @@ class TrustSeries:
         )
 
     def _anew(
-        self, key: SeriesKey, changed: tuple[Change, ...], counted: int, drop: Alert | None, now: datetime, *, new: bool
+        self, outcome: SeriesOutcome, before: Version, drop: Alert | None, now: datetime, *, counted: int, new: bool
     ) -> SeriesAnew:
-        self.runs += 1
+        key, changed, self.runs = outcome.key, _changes(before, outcome.version), self.runs + 1
         begins = "begins anew: its verdicts do not compare with those before"
         if not new:
             begins = "goes on with an earlier version"
@@ -270,7 +270,7 @@ class TrustSeries:
             notes.append("The drop that was going on is not told of any more.")
         return SeriesAnew(
             **key._asdict(),
-            id=content_id("alert", [*key, self.runs, "series_anew"]),
+            id=content_id("alert", [*key, self.runs, "series_anew", outcome.verdict_id]),
             raised_at=now,
             changed=changed,
             verdicts=counted,

@@ -80,6 +80,10 @@ class TestWriting:
             shared.count(*sent[300:])
         (alert,), (again,) = first.raised(), second.raised()
         assert alert.id == again.id
+        # Another alert that is the first, as after other settings, has another id.
+        other = Shared(error_bound=0.1)
+        other.count(*sent)
+        assert [each.id == alert.id for each in other.raised()] == [False]
         for each in alert.rejected:
             assert each.verdict_origin is not None
             assert sent[each.verdict_origin.offset].id == each.verdict_id

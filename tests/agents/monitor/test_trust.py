@@ -107,8 +107,6 @@ class MonitorPromises:
         assert event.verdicts == 600
         assert found.counted == {KEY: 1200}
 
-
-class TestOnApacheKafka(MonitorPromises):
     async def test_a_verdict_that_comes_again_counts_once_also_with_another_outcome_and_after_a_restart(
         self, place: Place
     ):
@@ -129,6 +127,8 @@ class TestOnApacheKafka(MonitorPromises):
         assert found.counted == {KEY: 301}
         assert found.statistics(*KEY) == replayed([*first, last])[0]
 
+
+class TestOnApacheKafka(MonitorPromises):
     async def test_what_is_no_outcome_is_passed_over_and_counted(self, place: Place):
         raw, settings = await _prepared(place)
         whole = outcome_message(verdict(1, True), settings.topics).value
