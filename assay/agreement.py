@@ -14,14 +14,13 @@ import click
 import orjson
 from pydantic import TypeAdapter
 
-from agents.labels.agreement import agreement
-from agents.labels.sums import Sums
+from agents.monitor.true_rate import Sums, agreement
 from agents.routing import sample_point
 from assay.cli.front_door import WrongUse
 from assay.messages import TopicView
 from checkers.intervals import wilson
 from models.wording import counted
-from schemas import Label, ReviewRequest, standing
+from schemas import Label, ReviewRequest, valid_labels
 from streams.settings import StreamSettings
 
 _LONG: Final = 60
@@ -93,7 +92,7 @@ def agreed_with(verdicts: Iterable[tuple[bool, PersonLabel]]) -> dict[str, Any]:
     return {
         "agreed": sum(right for right, _ in agreed),
         "of": len(agreed),
-        "kappa": None if found is None else found.kappa._asdict(),
+        "kappa": None if found is None else found.kappa.model_dump(),
         "worst": None if worst is None else worst._asdict(),
     }
 
@@ -165,7 +164,7 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
         request, _ = asked.get(label.verdict_id, (None, 0.0))
         if request is not None and (label.kind, label.rubric_version) == ("expert", request.rubric_version):
             said[label.verdict_id].append(label)
-    values = {id_: [each.value or 0.0 for each in standing(labels).values()] for id_, labels in said.items()}
+    values = {id_: [each.value or 0.0 for each in valid_labels(labels).values()] for id_, labels in said.items()}
     means = {id_: sum(each) / len(each) for id_, each in values.items() if each}
     decided = {id_: mean > _HALF for id_, mean in means.items() if mean != _HALF}
     if not decided:

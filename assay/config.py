@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
 
 from agents.budgets import BudgetSettings
-from agents.labels.settings import LabelSettings
+from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.routing import RoutingSettings, unknown_checkers
-from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.faults import explain, unknown_keys
 from assay.origins import EnvironmentSource, Origins, rename_subjects, slips, variables

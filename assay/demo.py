@@ -15,7 +15,7 @@ import click
 from aiokafka import AIOKafkaConsumer
 from pydantic import TypeAdapter
 
-from agents.labels.settings import LabelSettings
+from agents.monitor.settings import LabelSettings
 from agents.worker import Worker
 from assay.cli.ui import served_page
 from assay.config import Configuration, default_configuration

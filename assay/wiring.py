@@ -110,8 +110,8 @@ def _followers(
 
 def _without_models(configuration: Configuration, names: Collection[str]) -> "list[AgentFactory]":
     """The agents with these names that ask no model."""
-    from agents.labels.agent import labels_agent
-    from agents.trust.monitor import trust_monitor
+    from agents.monitor.labels import labels_agent
+    from agents.monitor.trust import trust_monitor
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []

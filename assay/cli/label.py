@@ -17,7 +17,7 @@ from assay.cli.front_door import NotFinished, WrongUse, config_option, configura
 from assay.messages import TopicView
 from checkers.wording import plain
 from models.wording import counted
-from schemas import Label, ReviewRequest, Verdict, content_id, explain, standing
+from schemas import Label, ReviewRequest, Verdict, content_id, explain, valid_labels
 from schemas.base import Name
 from streams.settings import StreamSettings
 
@@ -53,10 +53,10 @@ class _Asked:
     said: list[Label] = field(default_factory=list)
 
     def label_of(self, annotator: str) -> Label | None:
-        return standing(self.said).get(annotator)
+        return valid_labels(self.said).get(annotator)
 
     def is_open_to(self, annotator: str) -> bool:
-        by = standing(self.said)
+        by = valid_labels(self.said)
         return annotator not in by and len(by) < self.people
 
 
@@ -167,7 +167,7 @@ async def _asked(settings: StreamSettings) -> list[_Asked]:
 
 async def _complain(settings: StreamSettings, identifier: str, rubric_version: str) -> None:
     """Ask about the verdicts with this id or on this record."""
-    from agents.labels.partition import EXPIRES_AFTER
+    from agents.monitor.labels import EXPIRES_AFTER
     from streams.messages import request_message
 
     topics, now = settings.topics, datetime.now(UTC)
