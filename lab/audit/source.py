@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cli.front_door import models_of
+from assay.cli.front_door import CannotRun, models_of
 from assay.config import Configuration
 from assay.progress import progress
 from checkers.model_patience import ModelPatience
 from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.wording import plain
-from lab.audit.cases import CannotAudit, Groups
-from lab.edits.maker import make_triplets
-from lab.triplets import Columns, Triplet, read_texts, read_triplets, write_triplets
+from lab.audit.cases import Groups, Triplet, read_texts, read_triplets, write_triplets
+from lab.audit.edits import make_triplets
 from models.protocol import answering
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
@@ -31,17 +30,12 @@ class TripletSource:
     """The user's choice of triplets: either `triplets` or `texts` is given."""
 
     triplets: tuple[Path, ...]
-    columns: Columns
     texts: Path | None
-    text_field: str | None
-    """The field of the JSON objects in `texts`; None if each line is a text."""
     relations: tuple[Relation, ...]
     """All if empty."""
     limit: int
     """Triplets of a relation; of `texts` at most so many are tried."""
     seed: int
-    gate: bool
-    """True if the judge checks each triplet that is made, and bad ones are dropped."""
     save: Path | None
     """Where triplets that were made are kept."""
 
@@ -56,31 +50,24 @@ class AuditTriplets:
 
 
 async def gather(source: TripletSource, configured: Configuration) -> AuditTriplets:
-    """Read the triplets, or make them.
-
-    Raises:
-        CannotAudit: there is no triplet of the relations asked for, or the judge that should make them cannot write.
-        BadTriplets: a file cannot be read.
-        ModelLost: the judge was away for too long; what was made is saved before.
-        OSError: the triplets that were made cannot be saved.
-    """
+    """Read the triplets, or make them."""
     if source.texts is None:
         groups, notes = _read(source)
     elif configured.judge.backend == "local":
-        raise CannotAudit(
+        raise CannotRun(
             "--texts: the local judge compares and cannot write, and positives must be written; "
             "configure an endpoint (judge.backend = 'openai'), or give --triplets"
         )
     else:
         # One more than are taken shows that there are more.
-        texts = read_texts(source.texts, field=source.text_field, limit=source.limit + 1)
+        texts = read_texts(source.texts, limit=source.limit + 1)
         groups, notes = await _made(source, texts[: source.limit], configured)
         if len(texts) > source.limit:
             notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")
     found = {relation: group for relation, group in groups.items() if group}
     if not found:
         why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
-        raise CannotAudit(f"there is no triplet to audit with: {why}")
+        raise CannotRun(f"there is no triplet to audit with: {why}")
     missing = (f"{relation}: no triplet" for relation in source.relations if relation not in found)
     return AuditTriplets(found, (*notes, *missing))
 
@@ -89,7 +76,7 @@ def _read(source: TripletSource) -> tuple[Mapping[str, Sequence[Triplet]], list[
     groups: dict[str, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
     beyond: Counter[str] = Counter()
     for path in source.triplets:
-        for triplet in read_triplets(path, columns=source.columns):
+        for triplet in read_triplets(path):
             group = groups.get(triplet.relation)
             if group is not None and len(group) < source.limit:
                 group.append(triplet)
@@ -115,7 +102,7 @@ async def _made(
             with progress(total) as shown:
                 patience, places = ModelPatience(shown.say), configured.judge.concurrency
                 async for attempt in make_triplets(
-                    texts, relations, judge, patience, seed=source.seed, gate=source.gate, concurrency=places
+                    texts, relations, judge, patience, seed=source.seed, concurrency=places
                 ):
                     tried += 1
                     if attempt.triplet is not None:

@@ -1,14 +1,17 @@
 """From complete beams to the statements of a corpus, and what separates head from tail (LINK, 2.2 and 3.2)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from pydantic import JsonValue
+
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
+from lab.link.models import SearchModels
 from lab.link.rules import Rule, filled
-from lab.link.search import Beam, Searched, ranked
-from lab.link.search_models import SearchModels
-from lab.link.threshold import START
+from lab.link.search import START, Beam, Searched, ranked
+from lab.report import table, usage_lines
+from schemas import Usage
 
 WRONG_SHARE = 0.16
 """Share of statements that are wrong on purpose, as in the paper's corpus."""
@@ -38,6 +41,57 @@ class RuleStatements:
     def count(self, distribution: Distribution | None = None, *, correct: bool = True) -> int:
         """The number of statements of this kind."""
         return sum(distribution in (None, one.distribution) and one.correct == correct for one in self.statements)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFigures:
+    """The figures of a build, for people and for programs."""
+
+    rules: Sequence[RuleStatements]
+    costs: Mapping[str, Usage]
+    """By the role of the model; earlier runs of the same folder are included."""
+    failures: Mapping[str, int]
+    """Questions without a usable answer, by cause."""
+
+    @property
+    def mean_delta(self) -> float | None:
+        """Over the rules that have one."""
+        known = [one.delta for one in self.rules if one.delta is not None]
+        return fmean(known) if known else None
+
+    def summary(self) -> dict[str, JsonValue]:
+        """All figures."""
+        return {
+            "rules": [
+                {
+                    "rule": one.rule,
+                    **{side: one.count(side) for side in DISTRIBUTIONS},
+                    "wrong": one.count(correct=False),
+                    "in_both": one.in_both,
+                    "delta": one.delta,
+                }
+                for one in self.rules
+            ],
+            "mean_delta": self.mean_delta,
+            "costs": {role: usage.model_dump(exclude={"cached", "seconds"}) for role, usage in self.costs.items()},
+            "failures": dict(self.failures),
+        }
+
+    def lines(self) -> Iterator[str]:
+        """A table for a person."""
+        rows: list[list[object]] = [_row(one.rule, [one], one.delta) for one in self.rules]
+        yield from table(["rule", *DISTRIBUTIONS, "wrong", "delta"], [*rows, _row("all", self.rules, self.mean_delta)])
+        if self.mean_delta is None:
+            yield "no delta: no other model than the one that ranked was asked (--measurer)"
+        for role, usage in self.costs.items():
+            yield from usage_lines(role, usage)
+        for cause, count in self.failures.items():
+            yield f"{count} questions without a usable answer: {cause}"
+
+
+def _row(name: str, rules: Sequence[RuleStatements], delta: float | None) -> list[object]:
+    sides = (sum(one.count(side) for one in rules) for side in DISTRIBUTIONS)
+    return [name, *sides, sum(one.count(correct=False) for one in rules), delta]
 
 
 async def statements_of(rule: Rule, searched: Searched, models: SearchModels) -> RuleStatements:
@@ -90,7 +144,7 @@ def _distinct(
         said = premise_of(rule, beam), filled(rule.conclusion, beam)
         if said not in found:
             found[said] = Statement(
-                rule=str(rule.rule),
+                rule=str(rule),
                 domain=rule.domain,
                 distribution=distribution,
                 premise=said[0],

@@ -9,9 +9,8 @@ from pydantic import BaseModel
 from checkers.checker import Models
 from checkers.labelling.labeller_questions import CriterionReason, CriterionReply, GenerateReply, LabelReply
 from checkers.model_patience import ModelLost, ModelPatience
-from lab.labelling.datapoints import Datapoints
 from lab.labelling.results import DatapointResult, LabellingTally
-from lab.labelling.run import CorpusOptions, CorpusRun
+from lab.labelling.run import CorpusOptions, CorpusRun, read_datapoints
 from models.billing import book
 from models.protocol import Answer, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
@@ -77,8 +76,8 @@ def over(tmp_path):
         results: list[DatapointResult] = []
         subject, judge = Agreeable(), Agreeable()
         prepare(subject, judge)
-        datapoints = Datapoints(file)
-        options = CorpusOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="llm:s")
+        datapoints = read_datapoints(file)
+        options = CorpusOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="s")
 
         async def play() -> None:
             trust = CorpusRun(options, datapoints, Configured(), Models(judge=judge, subjects={"s": subject}))

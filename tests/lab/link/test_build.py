@@ -85,14 +85,14 @@ def test_no_delta_is_told_by_the_model_that_ranked(rules: Path, tmp_path: Path):
 
 def test_a_build_of_more_than_a_thousand_calls_is_not_begun_without_a_word(rules: Path, tmp_path: Path):
     with World(tools=60, rooms=60) as world:
-        given = world.variables() | {"ASSAY_JUDGE__PROMPT_PRICE": "2"}
         options = (*world.options, *sizes(beams=130, values=20))
-        ran = assay("probes", "build", rules, "--out", "out", *options, cwd=tmp_path, **given)
+        given = ("probes", "build", rules, "--out", "out", *options)
+        ran = assay(*given, cwd=tmp_path, **world.variables())
         assert (ran.returncode, len(world.requests)) == (2, 0)
-        told = re.findall(r"(\w+): up to ([\d,]+) calls, about [\d,]+ tokens, cost about [\d.]+\n", ran.stderr)
+        told = re.findall(r"(\w+): up to ([\d,]+) calls\n", ran.stderr)
         most = {role: int(calls.replace(",", "")) for role, calls in told}
         assert ran.stderr.endswith("; --yes makes them without asking\n")
-        ran = assay("probes", "build", "--yes", rules, "--out", "out", "--json", *options, cwd=tmp_path, **given)
+        ran = assay(*given, "--yes", "--json", cwd=tmp_path, **world.variables())
     assert ran.returncode == 0, ran.stderr
     calls = {role: cost["calls"] for role, cost in json.loads(ran.stdout)["costs"].items() if role in most}
     assert calls.keys() == most.keys() == {"knowledge", "critic"}
@@ -105,7 +105,7 @@ def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
         build(world, rules, cwd=tmp_path)
     first = next(read_corpus(tmp_path / "out"))
     assert first == Statement(
-        rule="works_only_with(Person X, Tool A) & fits_into(Tool A, Room B) -> can_work_in(Person X, Room B)",
+        rule="Person X works only with Tool A & Tool A fits into Room B -> Person X can work in Room B",
         domain="natural properties",
         distribution="head",
         premise="Person X works only with tool-0",
@@ -168,27 +168,6 @@ def test_wrong_values_are_not_named_again_either(rules: Path, tmp_path: Path):
         ["hammer tool-0", "cloud"],
         ["hammer tool-0", "cloud", "saw tool-1", "dream"],
     ]
-
-
-def test_rules_that_nobody_has_vetted_are_put_before_the_critic(rules: Path, tmp_path: Path):
-    rules.write_text(RULES.replace("vetted: true", ""), encoding="utf-8")
-    with World(tools=8, rooms=2) as world:
-        world.vetting = {"reason": "It is\nthe same.", "paraphrase": True, "unknowable": [1, 2]}
-        ran = assay(
-            "probes", "build", "--yes", rules, "--out", "out", *world.options, cwd=tmp_path, **world.variables()
-        )
-        assert ran.returncode == 2
-        told = ran.stderr.partition("Error: ")[2].splitlines()
-        what = "it paraphrases the premise (criterion 3): It is the same."
-        assert told[0] == f"{rules}: tools.conclusion: the critic finds that {what}"
-        # What is said of the subject is assumed.
-        assert "tools.premise.1: the critic finds that no model can know it (criterion 5)" in told[1]
-        assert "write 'vetted: true'" in told[2]
-        assert len(world.requests) == 1
-
-        world.vetting = {"reason": "", "paraphrase": False, "unknowable": [1]}
-        (tmp_path / "out").rename(tmp_path / "refused")
-        assert build(world, rules, cwd=tmp_path)["mean_delta"] > 0
 
 
 def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(rules: Path, tmp_path: Path):

@@ -1,13 +1,14 @@
 """A search asks in its order, keeps its beams, and leaves out again what is no longer accepted."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from checkers.longtail.corpus import read_corpus
 from lab.kept_answers import KeptAnswers
-from lab.link.rules import rule_of
+from lab.link.rules import Rule
 from lab.link.search import gap_of, kept
 from tests.assay.running import assay
 from tests.support.link import RULES, World, statements_of
@@ -15,8 +16,7 @@ from tests.support.stub_acts import status
 
 ALLERGY = {
     "domain": "food",
-    "rule": "is_allergic_to(Person X, Allergen A) & is_a_kind_of(Ingredient Z, Allergen A) & "
-    "is_in(Ingredient Z, Dish B) -> cannot_eat(Person X, Dish B)",
+    "types": {"X": "Person", "A": "Allergen", "Z": "Ingredient", "B": "Dish"},
     "premise": ["{X} is allergic to {A}", "{Z} is a kind of {A}", "{Z} is in {B}"],
     "conclusion": "{X} cannot eat {B}",
     "negation": "{X} can eat {B}",
@@ -47,7 +47,8 @@ VALUES = {"X": "Person X", "A": "dairy", "Z": "milk", "B": "risotto"}
 def test_a_variable_is_asked_for_in_all_sentences_whose_other_value_is_known_and_judged_in_those_that_are_facts(
     order: str, variable: str, known: str, sentences: list[str], facts: list[str]
 ):
-    gap = gap_of(rule_of("allergy", {**ALLERGY, "order": order}), variable, {name: VALUES[name] for name in known})
+    rule = Rule.model_validate({"name": "allergy", **ALLERGY, "order": order})
+    gap = gap_of(rule, variable, {name: VALUES[name] for name in known})
     assert (list(gap.sentences), list(gap.facts)) == (sentences, facts)
 
 
@@ -80,15 +81,12 @@ def test_beams_that_differ_in_what_is_not_told_make_one_statement(tmp_path: Path
     rule = """
     a:
       domain: natural properties
-      rule: >-
-        is_part_of(Person X, Tool A) & is_in(Part Z, Tool A) & fits_into(Part Z, Room B)
-        -> works_in(Person X, Room B)
+      types: {X: Person, A: Tool, Z: Part, B: Room}
       premise: ["{X} is part of {A}", "{Z} is in {A}", "{Z} fits into {B}"]
       conclusion: "{X} works in {B}"
       negation: "{X} does not work in {B}"
       question: "does {X} work in {B}"
       answer: "yes"
-      vetted: true
     """
     with World(tools=4, rooms=3) as world:
         world.things["Part"] = ["wheel", "lid"]
@@ -100,7 +98,7 @@ def test_beams_that_differ_in_what_is_not_told_make_one_statement(tmp_path: Path
 
 def test_nothing_is_related_to_itself(tmp_path: Path):
     with World(tools=6, rooms=0) as world:
-        ran = build(world, RULES.replace("Room B", "Tool B"), tmp_path)
+        ran = build(world, RULES.replace("B: Room", "B: Tool"), tmp_path)
     assert ran.returncode == 0, ran.stderr
     said = [(one.premise[-1], one.conclusion[-1]) for one in read_corpus(tmp_path / "out")]
     assert said
@@ -155,7 +153,7 @@ def test_a_critic_without_an_answer_has_not_said_that_something_is_false(tmp_pat
 
 
 WRONG = [
-    ({"ASSAY_JUDGE__BACKEND": "local"}, "values is the judge, and the local judge compares texts"),
+    ({"ASSAY_JUDGE__BACKEND": "local"}, "the critic is the judge, and the local judge compares texts"),
     ({"arguments": ("t.yaml", "--scorer", "endpoint:nobody")}, "--scorer: there is no model 'nobody'; configured are"),
     (
         {"arguments": ("t.yaml", "--scorer", "no/model"), "HF_HUB_OFFLINE": "1"},
@@ -182,7 +180,7 @@ def test_a_users_mistake_is_named(given: dict, told: str, tmp_path: Path):
 
 def test_a_second_build_in_the_same_folder_is_refused_while_the_first_is_at_work(tmp_path: Path):
     (tmp_path / "out").mkdir()
-    with World(tools=1, rooms=1) as world, KeptAnswers(tmp_path / "out" / "answers.sqlite"):
+    with World(tools=1, rooms=1) as world, closing(KeptAnswers(tmp_path / "out" / "answers.sqlite")):
         ran = build(world, RULES, tmp_path)
     assert ran.returncode == 2
     assert "is another run at work there?" in ran.stderr

@@ -53,7 +53,7 @@ def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: 
     assert "acme, zero-shot: right answers in percent, and the gap between head and tail in points" in lines
     (temporal,) = [line for line in lines if line.startswith("temporal") and " all " in line]
     assert temporal.split()[2:5] == ["100.0", "0.0", "+100.0"]
-    assert re.fullmatch(r"acme, zero-shot: up to 104 calls, about 2\d,\d+ tokens, no price is configured\n", ran.stderr)
+    assert ran.stderr == "acme, zero-shot: up to 104 calls\n"
 
 
 @pytest.fixture(scope="module")
@@ -109,24 +109,18 @@ def test_subjects_come_out_at_their_known_accuracies(built: Path, manner: Manner
     assert low <= head - tail <= high, gap
 
 
-PRICED = {"ASSAY_SUBJECTS__ACME__PROMPT_PRICE": "1000", "ASSAY_SUBJECTS__ACME__COMPLETION_PRICE": "4000"}
-
-
 def test_more_than_a_thousand_calls_are_not_made_without_a_word(tmp_path: Path, stub: StubEndpoint):
     corpus = corpus_in(tmp_path, 4, 10)
-    ran = run(corpus, **subject(stub), **PRICED)
+    ran = run(corpus, **subject(stub))
     assert ran.returncode == 2
-    first, last = ran.stderr.splitlines()
-    told = re.fullmatch(r"acme, zero-shot: up to 1,040 calls, about ([\d,]+) tokens, cost about ([\d.]+)", first)
-    assert last == "Error: up to 1,040 calls, and no terminal to ask at; --yes makes them without asking"
+    assert ran.stderr.splitlines() == [
+        "acme, zero-shot: up to 1,040 calls",
+        "Error: up to 1,040 calls, and no terminal to ask at; --yes makes them without asking",
+    ]
     assert not stub.requests
-
     stub.answer = SimulatedSubject(statements(4, 10), perfect)
-    found = figures(run(corpus, "--yes", "--json", **subject(stub), **PRICED))
+    found = figures(run(corpus, "--yes", "--json", **subject(stub)))
     assert found["usage"]["calls"] == 1040
-    # The stub counts tokens in its own way; what is told is of the same size.
-    assert told
-    assert 0.3 < float(told[2]) / found["usage"]["cost"] < 3
 
 
 @pytest.mark.parametrize(("typed", "status", "asked"), [(b"n\n", 1, 0), (b"y\n", 0, 1040)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.retrieval.tagging import tag
-from lab.edits.rules import RULES, by_rule
+from lab.audit.edits import RULES, by_rule
 
 TEXTS = (
     "The old captain of the ferry (a widower) bought a red bicycle in Trondheim for 420 kroner.",
