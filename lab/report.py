@@ -1,6 +1,6 @@
 """What runs tell: tables for a person, the models' cost, the heat map of an audit."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -34,6 +34,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[s
     for first, *others in cells:
         aligned = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
         yield "  ".join([f"{first:<{widths[0]}}", *aligned]).rstrip()
+
+
+def listing(summary: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each figure, and for each within one; what is not known is left out."""
+    for name, value in summary.items():
+        if isinstance(value, Mapping):
+            yield from listing({f"{name}, {key}": one for key, one in value.items()})
+        elif value is not None:
+            yield f"{name:<32}  {' to '.join(map(_cell, value)) if isinstance(value, list) else _cell(value)}"
 
 
 def usage_lines(role: str, usage: Usage) -> Iterator[str]:

@@ -12,13 +12,13 @@ from assay.cli.front_door import WrongUse, config_option, configuration, print_f
 from assay.progress import progress
 from checkers.retrieval.relations import RELATIONS
 from checkers.wording import plain
-from lab.audit.cases import METRICS, Figure, case_count, sentences_of
+from lab.audit.cases import METRICS, Figure, Groups, case_count, sentences_of
 from lab.audit.stores import STORES, StoreMetric, open_store, without_password
 
 if TYPE_CHECKING:
     from assay.config import Configuration
     from lab.audit.embedding import Embedder, Encodings
-    from lab.audit.source import AuditTriplets, TripletSource
+    from lab.audit.source import TripletSource
 
 _PICTURES = (".png", ".svg", ".pdf")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -76,12 +76,12 @@ def embeddings(models: tuple[str, ...], metrics: tuple[Any, ...], **given: Any) 
             # A wrong name shows before a judge is paid, or other models have worked for hours.
             embedder(name, configured.judge)
 
-        def figures(triplets: "AuditTriplets") -> Iterator[Figure]:
+        def figures(groups: Groups) -> Iterator[Figure]:
             for name in dict.fromkeys(models):
                 # One model is in memory at a time.
                 model = embedder(name, configured.judge)
-                encodings = _encoded(model, triplets)
-                yield from embedding_figures(model.name, encodings, triplets.groups, tuple(dict.fromkeys(metrics)))
+                encodings = _encoded(model, groups)
+                yield from embedding_figures(model.name, encodings, groups, tuple(dict.fromkeys(metrics)))
 
         _audit(configured, source, given, figures)
 
@@ -114,15 +114,15 @@ def store(stores: tuple[str, ...], model: str, metrics: tuple[Any, ...], **given
             with open_store(name, metric=metric, dimension=len(sample)) as opened:
                 opened(sample[None, :], sample)
 
-        def figures(triplets: "AuditTriplets") -> Iterator[Figure]:
-            encodings = _encoded(vectors, triplets)
+        def figures(groups: Groups) -> Iterator[Figure]:
+            encodings = _encoded(vectors, groups)
             for name, metric in asked:
-                shown, total = without_password(name), case_count(triplets.groups)
+                shown, total = without_password(name), case_count(groups)
                 with (
                     open_store(name, metric=metric, dimension=len(sample)) as opened,
                     _counted(f"{plain(shown)} by {metric}", total, "cases") as count,
                 ):
-                    yield from store_figures(shown, opened, metric, encodings, triplets.groups, on_case=count)
+                    yield from store_figures(shown, opened, metric, encodings, groups, on_case=count)
 
         _audit(configured, source, given, figures)
 
@@ -146,23 +146,23 @@ def _audit(
     configured: "Configuration",
     source: "TripletSource",
     given: dict[str, Any],
-    audited: Callable[["AuditTriplets"], Iterator[Figure]],
+    audited: Callable[[Groups], Iterator[Figure]],
 ) -> None:
     """Collect the figures, and put them out as was asked for; also if a later one failed, for hours may be in them."""
     from lab.audit.source import gather
     from lab.report import AuditFigures, draw
 
-    triplets = asyncio.run(gather(source, configured))
-    for note in triplets.notes:
+    groups, notes = asyncio.run(gather(source, configured))
+    for note in notes:
         click.echo(note, err=True)
     figures: list[Figure] = []
     try:
         # Those before an error stay.
-        figures.extend(audited(triplets))
+        figures.extend(audited(groups))
     finally:
         if figures:
             # Printed first: a file that cannot be written must not lose the figures.
-            print_figures(AuditFigures(figures, triplets.notes), as_json=given["as_json"])
+            print_figures(AuditFigures(figures, notes), as_json=given["as_json"])
             if given["heat_map"] is not None:
                 draw(figures, given["heat_map"])
 
@@ -180,13 +180,13 @@ def _source(given: dict[str, Any]) -> "TripletSource":
     return TripletSource(**{name: given[name] for name in TripletSource.__slots__})
 
 
-def _encoded(model: "Embedder", triplets: "AuditTriplets") -> "Encodings":
+def _encoded(model: "Embedder", groups: Groups) -> "Encodings":
     """The vectors of all sentences that an audit needs."""
     from lab.audit.embedding import EndpointModel, encoded
 
-    sentences, title = set(sentences_of(triplets.groups)), plain(model.name)
+    sentences, title = set(sentences_of(groups)), plain(model.name)
     with _counted(title, len(sentences), "sentences") as count:
-        found = encoded(model, sentences_of(triplets.groups), count)
+        found = encoded(model, sentences_of(groups), count)
     if isinstance(model, EndpointModel):
         click.echo(f"{title}: {model.calls} calls, {model.tokens} tokens", err=True)
     return found

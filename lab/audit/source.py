@@ -1,7 +1,6 @@
 """The triplets of an audit: those of files, or made from a user's own texts."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,17 +39,8 @@ class TripletSource:
     """Where triplets that were made are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditTriplets:
-    """Triplets by relation."""
-
-    groups: Groups
-    notes: tuple[str, ...] = ()
-    """Texts that were left out and negatives that could not be made, for the person who asked."""
-
-
-async def gather(source: TripletSource, configured: Configuration) -> AuditTriplets:
-    """Read the triplets, or make them."""
+async def gather(source: TripletSource, configured: Configuration) -> tuple[Groups, list[str]]:
+    """Read the triplets, or make them; with notes on what was left out, for the person who asked."""
     if source.texts is None:
         groups, notes = _read(source)
     elif configured.judge.backend == "local":
@@ -68,11 +58,10 @@ async def gather(source: TripletSource, configured: Configuration) -> AuditTripl
     if not found:
         why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
         raise CannotRun(f"there is no triplet to audit with: {why}")
-    missing = (f"{relation}: no triplet" for relation in source.relations if relation not in found)
-    return AuditTriplets(found, (*notes, *missing))
+    return found, notes + [f"{relation}: no triplet" for relation in source.relations if relation not in found]
 
 
-def _read(source: TripletSource) -> tuple[Mapping[str, Sequence[Triplet]], list[str]]:
+def _read(source: TripletSource) -> tuple[Groups, list[str]]:
     groups: dict[str, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
     beyond: Counter[str] = Counter()
     for path in source.triplets:
@@ -88,9 +77,7 @@ def _read(source: TripletSource) -> tuple[Mapping[str, Sequence[Triplet]], list[
     ]
 
 
-async def _made(
-    source: TripletSource, texts: Sequence[str], configured: Configuration
-) -> tuple[Mapping[str, Sequence[Triplet]], list[str]]:
+async def _made(source: TripletSource, texts: list[str], configured: Configuration) -> tuple[Groups, list[str]]:
     relations = source.relations or MADE
     groups: dict[str, list[Triplet]] = {relation: [] for relation in relations}
     missing: Counter[tuple[str, str]] = Counter()

@@ -2,18 +2,12 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from assay.cli.front_door import config_option, configuration, models_of, print_figures, quiet_logs, run_errors
-from assay.progress import progress
+from assay.cli.front_door import config_option, configuration, print_figures, quiet_logs, run_errors
 from lab.options import json_option, out_option, seed_option
-
-if TYPE_CHECKING:
-    from assay.config import Configuration
-    from lab.labelling.results import LabellingTally
-    from lab.labelling.run import CorpusOptions, Datapoint
 
 
 @click.command("trust", short_help="Trust in a labeller over a file of datapoints.")
@@ -41,31 +35,8 @@ def command(
     """
     configured = configuration(config_file)
     quiet_logs()
-    from lab.labelling.run import CorpusOptions, read_datapoints
+    from lab.labelling.run import CorpusOptions, read_datapoints, trust
 
     with run_errors(resumable=out is not None):
-        tally = asyncio.run(_run(configured, CorpusOptions(**options), read_datapoints(file, x, y), out))
-    print_figures(tally, as_json=as_json)
-
-
-async def _run(
-    configured: "Configuration", options: "CorpusOptions", datapoints: "list[Datapoint]", out: Path | None
-) -> "LabellingTally":
-    from checkers.model_patience import ModelPatience
-    from lab.kept_answers import kept_run
-    from lab.labelling.results import DatapointResult, LabellingTally
-    from lab.labelling.run import CorpusRun
-
-    async with models_of(configured) as models:
-        with kept_run(out, models) as (kept, results):
-            run = CorpusRun(options, datapoints, configured, kept)
-            tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi)
-            with progress(len(datapoints)) as shown:
-
-                def emit(result: DatapointResult) -> None:
-                    results.append(result)
-                    tally.add(result)
-                    shown.at(len(results), f"{len(results)} datapoints")
-
-                await run.over(datapoints, emit, ModelPatience(shown.say))
-    return tally
+        figures = asyncio.run(trust(configured, CorpusOptions(**options), read_datapoints(file, x, y), out))
+    print_figures(figures, as_json=as_json)

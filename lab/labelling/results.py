@@ -10,7 +10,7 @@ from checkers.intervals import wilson
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.values import same_label, shown
 from checkers.wording import plain
-from lab.report import usage_lines
+from lab.report import listing
 from schemas import LabellingRun, Usage
 from schemas.evidence import AbstentionCause, Label
 
@@ -66,6 +66,7 @@ class LabellingTally:
             "datapoints": len(self._results),
             "decided": len(decided),
             "abstained": dict(Counter(one.cause or "none" for one in self._results if one not in decided)),
+            "why": {one.cause: plain(one.detail or "") for one in self._results[::-1] if one.cause is not None},
             "successes": successes,
             "success_rate": _share(successes, len(decided)),
             "success_interval": list(wilson(successes, len(decided))) if decided else None,
@@ -84,31 +85,10 @@ class LabellingTally:
         }
 
     def lines(self) -> Iterator[str]:
-        """The figures as a table for a person."""
-        found = self.summary()
-        decided = found["decided"]
-        yield f"datapoints  {found['datapoints']:>8}"
-        for cause, count in sorted(found["abstained"].items()):
-            detail = next(one.detail or "" for one in self._results if (one.cause or "none") == cause)
-            yield f"  abstained {count:>8}   {cause}: {plain(detail)}"
-        if not decided:
+        """The figures for a person."""
+        yield from listing(self.summary())
+        if not any(one.cause is None for one in self._results):
             yield "nothing could be decided"
-            return
-        low, high = found["success_interval"]
-        told = f"95% interval {low:.1%} to {high:.1%}"
-        yield f"successes   {found['successes']:>8}   {found['success_rate']:7.1%}   {told}"
-        if unfounded := found["unfounded"]:
-            told = "of these: reasons or label are not the rubric's"
-            yield f"  unfounded {unfounded:>8}   {unfounded / decided:7.1%}   {told}"
-        yield f"flips       {found['flips']:>8}   {found['flip_rate']:7.1%}   phi {self._phi:g}"
-        for label, count in found["labels"].items():
-            yield f"label {label:<6.20}{count:>8}   {count / decided:7.1%}"
-        if compared := found["compared_with_y"]:
-            f1 = "" if found["f1"] is None else f"   F1 {found['f1']:.1%}"
-            yield f"right by y  {round(found['accuracy'] * compared):>8}   {found['accuracy']:7.1%}{f1}"
-        bound, paper = found["error_bound"], found["paper_error_bound"]
-        yield f"a lie stays undetected with probability {bound:.2%} at most (the paper: {paper:.2%})"
-        yield from usage_lines("all models", Usage(**found["usage"]))
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from assay.cli.front_door import CannotRun
+from assay.cli.front_door import CannotRun, models_of
 from assay.config import Configuration
+from assay.progress import progress
 from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
@@ -20,7 +21,8 @@ from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import from_json
 from checkers.lines import numbered_lines
 from checkers.model_patience import ModelPatience
-from lab.labelling.results import DatapointResult
+from lab.kept_answers import kept_run
+from lab.labelling.results import DatapointResult, LabellingTally
 from models.billing import Bill, billed
 from models.concurrent import in_order
 from models.protocol import ModelFailed
@@ -201,6 +203,24 @@ class CorpusRun:
             )
 
         return asked
+
+
+async def trust(
+    configured: Configuration, options: CorpusOptions, datapoints: Sequence[Datapoint], out: Path | None
+) -> LabellingTally:
+    """The figures over all datapoints; with `out` a line a datapoint goes there, and the run is resumable."""
+    async with models_of(configured) as models:
+        with kept_run(out, models) as (kept, results), progress(len(datapoints)) as shown:
+            run = CorpusRun(options, datapoints, configured, kept)
+            tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi)
+
+            def emit(result: DatapointResult) -> None:
+                results.append(result)
+                tally.add(result)
+                shown.at(len(results), f"{len(results)} datapoints")
+
+            await run.over(datapoints, emit, ModelPatience(shown.say))
+    return tally
 
 
 def _settings(options: CorpusOptions, configured: Configuration) -> LabellingSettings:

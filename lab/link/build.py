@@ -1,16 +1,18 @@
-"""From rules to a corpus: the models that are configured, the critic's look at the rules, one rule after the other."""
+"""From rules to a corpus: the models that are configured, one rule after the other."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 
-from assay.cli.front_door import CannotRun
+from assay.cli.front_door import CannotRun, NotFinished
 from assay.config import Configuration
-from assay.progress import Progress
+from assay.progress import Progress, progress
+from checkers.longtail.corpus import STATEMENTS, write_corpus
 from lab.kept_answers import KeptAnswers
-from lab.link.models import CRITIC_BATCH, CausalModel, EndpointScorer, Scorer, SearchModels
-from lab.link.rules import Rule, read_rules
-from lab.link.search import CALLS, SearchOptions, gap_of, search
-from lab.link.statements import RuleStatements, statements_of
+from lab.link.models import CausalModel, EndpointScorer, Scorer, SearchModels
+from lab.link.rules import Rule
+from lab.link.search import SearchOptions, search
+from lab.link.statements import BuildFigures, statements_of
 from models.build import build_model
 from models.protocol import Model, answering
 from models.settings import OMIT, JudgeSettings, SubjectSettings
@@ -19,15 +21,6 @@ _JUDGE = "judge"
 _AT_ENDPOINT = "endpoint:"
 _TEMPERATURE = 0.7
 """The knowledge model's: values are to be of many sorts."""
-
-
-def rules_named(rules: str, only: Sequence[str]) -> list[Rule]:
-    """The rules of a file, or those that come with assay; `only` are the names of those to take, all if empty."""
-    found = {rule.name: rule for rule in read_rules(rules)}
-    for name in only:
-        if name not in found:
-            raise CannotRun(f"--only {name}: there is no such rule in {rules}; there are {', '.join(found)}")
-    return [rule for name, rule in found.items() if not only or name in only]
 
 
 def knowledge_model(configured: Configuration) -> Model:
@@ -55,26 +48,18 @@ async def search_models(
         await models.close()
 
 
-def most_calls(rules: Sequence[Rule], options: SearchOptions) -> dict[str, int]:
-    """The calls to knowledge model and critic, if every search finds all it may."""
-    named = judged = 0
-    for rule in rules:
-        known = {rule.generic: rule.general_value}
-        for place, variable in enumerate(rule.searched):
-            calls = CALLS * (2 * options.beams if place else 1)
-            named += calls
-            judged += -(-calls * options.values // CRITIC_BATCH) * (1 + len(gap_of(rule, variable, known).facts))
-            known[variable] = variable
-        # Those that are wrong on purpose are judged as a whole; fewer than twice as many as there are beams.
-        judged += 2 * options.beams // CRITIC_BATCH + 2
-    return {"knowledge": named, "critic": judged}
-
-
-async def build(
-    rules: Sequence[Rule], models: SearchModels, options: SearchOptions, *, shown_as: str
-) -> list[RuleStatements]:
-    """Make the statements of each rule, in order; `shown_as` is the name of their file."""
-    return [await statements_of(rule, await search(rule, models, options), models) for rule in rules]
+async def build(configured: Configuration, options: SearchOptions, rules: Sequence[Rule], folder: Path) -> BuildFigures:
+    """Make the statements of each rule, in order, and write them into the folder; what it holds is not asked again."""
+    steps = sum(len(rule.searched) for rule in rules)
+    with closing(KeptAnswers(folder / "answers.sqlite")) as kept, progress(steps) as shown:
+        async with search_models(configured, options, kept, shown) as models:
+            found = [await statements_of(rule, await search(rule, models, options), models) for rule in rules]
+            figures = BuildFigures(found, models.costs, models.failures)
+    statements = [statement for one in found for statement in one.statements]
+    if not statements:
+        raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
+    write_corpus(folder / STATEMENTS, statements)
+    return figures
 
 
 def _endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettings | SubjectSettings:

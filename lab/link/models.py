@@ -242,7 +242,7 @@ class SearchModels:
         self._patience = ModelPatience(shown.say)
         self._judged: dict[str, float] = {}
         self._shown = shown
-        self._step, self._note, self._answers = 0, "", 0
+        self._step = 0
 
     @property
     def costs(self) -> dict[str, Usage]:
@@ -251,8 +251,8 @@ class SearchModels:
 
     def begin(self, note: str) -> None:
         """Begin the next step of the progress bar."""
-        self._step, self._note = self._step + 1, note
-        self._tell()
+        self._shown.at(self._step, note)
+        self._step += 1
 
     async def close(self) -> None:
         for model in (self._knowledge, self._critic, *self._scorers.values()):
@@ -302,16 +302,10 @@ class SearchModels:
 
     async def _asked(self, model: KeptModel, question: Question[ReplyT]) -> Answer[ReplyT] | None:
         try:
-            answer = await self._patience.until_answered(lambda: model.ask(question))
+            return await self._patience.until_answered(lambda: model.ask(question))
         except ModelFailed as error:
             self.failures[error.cause] += 1
             return None
-        self._answers += 1
-        self._tell()
-        return answer
-
-    def _tell(self) -> None:
-        self._shown.at(self._step - 1, f"{self._note}, {self._answers:,} answers")
 
 
 def _batches(texts: Sequence[str], size: int) -> list[Sequence[str]]:

@@ -43,13 +43,8 @@ class SearchOptions:
     beams: int
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """The beams with a value for each variable, those to be kept longest first."""
-
-    beams: Mapping[Distribution, Sequence[Beam]]
-    wrong: Mapping[Distribution, Sequence[Beam]]
-    """The same with a last value that breaks the chain."""
+Beams = Mapping[Distribution, Sequence[Beam]]
+"""Those of head and tail, the ones to be kept longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +64,8 @@ class Gap:
         return [f"{value} is of the type {self.data_type}.", *(f"{one[0].upper()}{one[1:]}." for one in facts)]
 
 
-async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Searched:
-    """Search for values of all variables."""
+async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> tuple[Beams, Beams]:
+    """The beams with a value for each variable, and the same with a last value that breaks the chain."""
     beams: dict[Distribution, list[Beam]] = {one: [{rule.generic: rule.general_value}] for one in DISTRIBUTIONS}
     wrong: dict[Distribution, list[Beam]] = {one: [] for one in DISTRIBUTIONS}
     for variable in rule.searched:
@@ -83,7 +78,7 @@ async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Se
         for one, some in after.items():
             order = ranked([(likelihoods[_sentence(rule, beam)], beam) for beam in some], one)
             beams[one] = order[: kept(len(some), options.beams)]
-    return Searched(beams, wrong)
+    return beams, wrong
 
 
 def gap_of(rule: Rule, variable: str, known: Mapping[str, str]) -> Gap:
@@ -204,9 +199,8 @@ class _Search:
 
     def _accepts(self, value: str) -> bool:
         told = self.named[value]
-        return len(told) == len(self.thresholds) and all(
-            threshold.accepts(one) for threshold, one in zip(self.thresholds, told, strict=True)
-        )
+        known = zip(self.thresholds, told, strict=False)
+        return len(told) == len(self.thresholds) and all(threshold.accepts(one) for threshold, one in known)
 
 
 async def _values(gaps: Sequence[Gap], models: SearchModels, count: int) -> Mapping[Gap, _Search]:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
 from lab.link.models import SearchModels
 from lab.link.rules import Rule, filled
-from lab.link.search import START, Beam, Searched, ranked
+from lab.link.search import START, Beam, Beams, ranked
 from lab.report import table, usage_lines
 from schemas import Usage
 
@@ -94,13 +94,13 @@ def _row(name: str, rules: Sequence[RuleStatements], delta: float | None) -> lis
     return [name, *sides, sum(one.count(correct=False) for one in rules), delta]
 
 
-async def statements_of(rule: Rule, searched: Searched, models: SearchModels) -> RuleStatements:
+async def statements_of(rule: Rule, searched: tuple[Beams, Beams], models: SearchModels) -> RuleStatements:
     """The statements of the beams, head first, each kind followed by those that are wrong on purpose.
 
     A value of an intermediate variable is not told, so that several beams may say the same; they make one statement.
     """
-    right = {side: _distinct(rule, some, side, correct=True) for side, some in searched.beams.items()}
-    wrong = {side: _distinct(rule, some, side, correct=False) for side, some in searched.wrong.items()}
+    right = {side: _distinct(rule, some, side, correct=True) for side, some in searched[0].items()}
+    wrong = {side: _distinct(rule, some, side, correct=False) for side, some in searched[1].items()}
     shared = right["head"].keys() & right["tail"].keys()
     known = right["head"].keys() | right["tail"].keys()
     candidates = [one for some in (*right.values(), *wrong.values()) for one in some.values()]

@@ -1,32 +1,14 @@
 """`assay probes`: statements about common and rare facts, made from logic rules, and what subjects know of them."""
 
 import asyncio
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 
-from assay.cli.front_door import (
-    NotFinished,
-    config_option,
-    configuration,
-    models_of,
-    print_figures,
-    quiet_logs,
-    run_errors,
-)
-from assay.progress import progress
+from assay.cli.front_door import config_option, configuration, print_figures, quiet_logs, run_errors
 from checkers.longtail.settings import Way
-from lab.options import approve, json_option, out_option, seed_option, yes_option
-
-if TYPE_CHECKING:
-    from assay.config import Configuration
-    from lab.link.rules import Rule
-    from lab.link.search import SearchOptions
-    from lab.link.statements import BuildFigures
-    from lab.probes.results import ProbeTable
-    from lab.probes.run import ProbeOptions
+from lab.options import json_option, out_option, seed_option
 
 
 @click.group(short_help="Statements about common and rare facts.")
@@ -38,7 +20,6 @@ def probes() -> None:
 @click.argument("rules", metavar="RULES")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True,
               help="Folder for the statements and for what models answered; resumable.")  # fmt: skip
-@click.option("--only", multiple=True, metavar="NAME", help="Only the rule of this name; may be given several times.")
 @click.option("--scorer", default="HuggingFaceTB/SmolLM2-135M", show_default=True, metavar="M",
               help="The model whose likelihood of a sentence ranks it: a causal one of the Hugging Face hub, its "
               "folder, or endpoint:judge or endpoint:SUBJECT, for an endpoint that gives the log-probabilities of a "
@@ -47,11 +28,8 @@ def probes() -> None:
 @click.option("--values", type=click.IntRange(1, 200), default=50, show_default=True, help="Values asked for at once.")
 @click.option("--beams", type=click.IntRange(1, 5000), default=200, show_default=True, help="Beams that are kept.")
 @json_option
-@yes_option
 @config_option
-def build(
-    *, rules: str, out: Path, only: tuple[str, ...], as_json: bool, yes: bool, config_file: Path | None, **options: Any
-) -> None:
+def build(*, rules: str, out: Path, as_json: bool, config_file: Path | None, **options: Any) -> None:
     """Search for statements, common ones and rare ones, that follow by the rules of the file RULES.
 
     RULES is a file, or `bundled` for the rules that come with assay. A model is asked for values, a critic judges
@@ -61,39 +39,16 @@ def build(
     """
     configured = configuration(config_file)
     quiet_logs()
-    from checkers.longtail.corpus import STATEMENTS, write_corpus
-    from lab.link.build import most_calls, rules_named
+    from lab.link import build as link
+    from lab.link.rules import read_rules
     from lab.link.search import SearchOptions
     from models.model_loading import ModelUnusable
 
     with run_errors(ModelUnusable, resumable=True):
-        chosen = rules_named(rules, only)
-        search = SearchOptions(**options)
-        approve(most_calls(chosen, search), yes=yes)
+        chosen = read_rules(rules)
         out.mkdir(parents=True, exist_ok=True)
-        figures = asyncio.run(_build(configured, search, chosen, rules, out))
-        statements = [statement for one in figures.rules for statement in one.statements]
-        if not statements:
-            raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
-        write_corpus(out / STATEMENTS, statements)
+        figures = asyncio.run(link.build(configured, SearchOptions(**options), chosen, out))
     print_figures(figures, as_json=as_json)
-
-
-async def _build(
-    configured: "Configuration", options: "SearchOptions", rules: "list[Rule]", shown_as: str, out: Path
-) -> "BuildFigures":
-    from lab.kept_answers import KeptAnswers
-    from lab.link.build import build as built
-    from lab.link.build import search_models
-    from lab.link.statements import BuildFigures
-
-    with (
-        closing(KeptAnswers(out / "answers.sqlite")) as kept,
-        progress(sum(len(rule.searched) for rule in rules)) as shown,
-    ):
-        async with search_models(configured, options, kept, shown) as models:
-            found = await built(rules, models, options, shown_as=shown_as)
-            return BuildFigures(found, models.costs, models.failures)
 
 
 @probes.command("run", short_help="Ask models about statements, head and tail apart.")
@@ -109,9 +64,8 @@ async def _build(
 @seed_option
 @out_option
 @json_option
-@yes_option
 @config_option
-def run(*, data: Path, out: Path | None, as_json: bool, yes: bool, config_file: Path | None, **options: Any) -> None:
+def run(*, data: Path, out: Path | None, as_json: bool, config_file: Path | None, **options: Any) -> None:
     """Ask models about the statements in DATA, each in 13 ways, and count the right answers.
 
     DATA is a file of statements, the folder that `assay probes build` wrote, or `bundled` for the small corpus that
@@ -120,32 +74,8 @@ def run(*, data: Path, out: Path | None, as_json: bool, yes: bool, config_file: 
     """
     configured = configuration(config_file)
     quiet_logs()
-    from lab.probes.run import ProbeOptions
+    from lab.probes.run import ProbeOptions, probed
 
     with run_errors(resumable=out is not None):
-        table = asyncio.run(_run(configured, ProbeOptions(**options), data, out, yes=yes))
-    print_figures(table, as_json=as_json)
-
-
-async def _run(
-    configured: "Configuration", options: "ProbeOptions", data: Path, out: Path | None, *, yes: bool
-) -> "ProbeTable":
-    from checkers.model_patience import ModelPatience
-    from lab.kept_answers import kept_run
-    from lab.probes.results import ProbeResult, ProbeTable
-    from lab.probes.run import ProbeRun
-
-    async with models_of(configured) as models:
-        with kept_run(out, models) as (kept, results):
-            probing = ProbeRun(options, data, configured, kept)
-            approve(probing.calls, yes=yes)
-            table = ProbeTable(probing.runs)
-            with progress(probing.count) as shown:
-
-                def emit(result: ProbeResult) -> None:
-                    results.append(result)
-                    table.add(result)
-                    shown.at(len(results), f"{len(results)} probes")
-
-                await probing.over(emit, ModelPatience(shown.say))
-    return table
+        figures = asyncio.run(probed(configured, ProbeOptions(**options), data, out))
+    print_figures(figures, as_json=as_json)

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -98,16 +98,11 @@ def effective(answers: Sequence[tuple[str, bool]]) -> tuple[float, float]:
     return rate * number, number
 
 
-class Run(BaseModel):
+class Run(NamedTuple):
     """A subject, asked in one way."""
-
-    model_config = ConfigDict(frozen=True)
 
     model: str
     way: Way
-
-    def __str__(self) -> str:
-        return f"{self.model}, {self.way}"
 
 
 class ProbeTable:
@@ -128,7 +123,7 @@ class ProbeTable:
         if result.cause is not None:
             self._causes[result.cause] += 1
         self._domains[result.domain] = None
-        run = Run(model=result.model, way=result.way)
+        run = Run(result.model, result.way)
         signs: tuple[Sign, Sign] = (result.polarity, ALL)
         for domain, sign in product((result.domain, ALL), signs):
             self._results[run, domain, result.distribution, sign].append(result)
@@ -164,7 +159,7 @@ class ProbeTable:
             "abstained": dict(sorted(self._causes.items())),
             "runs": [
                 {
-                    **run.model_dump(),
+                    **run._asdict(),
                     "cells": [
                         {"domain": domain, "distribution": distribution, "polarity": sign}
                         | self.cell(run, domain, distribution, sign).summary()
@@ -186,7 +181,10 @@ class ProbeTable:
         for cause, count in sorted(self._causes.items()):
             yield f"  without an answer {count:>8}   {cause}"
         for run in self._runs:
-            yield from ("", f"{run}: right answers in percent, and the gap between head and tail in points")
+            yield from (
+                "",
+                f"{run.model}, {run.way}: right answers in percent, and the gap between head and tail in points",
+            )
             rows = [self._row(run, domain, sign) for domain, sign in product(self.domains, _SIGNS)]
             yield from table(["domain", "", *DISTRIBUTIONS, "gap", "95% interval", "unread: head", "tail", ""], rows)
             if any(row[-1] for row in rows):

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.cli.front_door import CannotRun
+from assay.cli.front_door import CannotRun, models_of
 from assay.config import Configuration
+from assay.progress import progress
 from checkers.checker import Models
 from checkers.draws import generator
 from checkers.longtail.asking.asker import Asker
@@ -16,7 +17,8 @@ from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.longtail.yes_or_no import Unparsable, is_right
 from checkers.model_patience import ModelPatience
-from lab.probes.results import ProbeResult, Run
+from lab.kept_answers import kept_run
+from lab.probes.results import ProbeResult, ProbeTable, Run
 from models.billing import billed
 from models.concurrent import in_order
 from models.protocol import Model, ModelFailed
@@ -54,11 +56,6 @@ class ProbeRun:
         self._askers = {way: Asker(way, seed=options.seed) for way in options.ways}
         self.count = len(self.runs) * sum(1 for one in self._statements for _ in templates_of(one))
         self._window = max(_WINDOW, *(3 * configured.subjects[name].concurrency // 2 for name in self._subjects))
-
-    @property
-    def calls(self) -> dict[str, int]:
-        """The calls to each subject in each way."""
-        return {str(run): self.count // len(self.runs) for run in self.runs}
 
     async def over(self, emit: Callable[[ProbeResult], None], patience: ModelPatience) -> None:
         """Give `emit` the result of each probe, in order."""
@@ -103,6 +100,23 @@ class ProbeRun:
                 usage=bill.usage,
                 **found,
             )
+
+
+async def probed(configured: Configuration, options: ProbeOptions, data: Path, out: Path | None) -> ProbeTable:
+    """The figures over a corpus; with `out` a line a probe goes there, and the run is resumable."""
+    async with models_of(configured) as models:
+        with kept_run(out, models) as (kept, results):
+            probing = ProbeRun(options, data, configured, kept)
+            table = ProbeTable(probing.runs)
+            with progress(probing.count) as shown:
+
+                def emit(result: ProbeResult) -> None:
+                    results.append(result)
+                    table.add(result)
+                    shown.at(len(results), f"{len(results)} probes")
+
+                await probing.over(emit, ModelPatience(shown.say))
+    return table
 
 
 def _subjects(names: Sequence[str], models: Models) -> dict[str, Model]:
