@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from assay.cli.front_door import CannotRun
 from checkers.checker import Models
@@ -105,13 +105,13 @@ class KeptModel:
 
 
 @contextmanager
-def kept_run(out: Path | None, models: Models) -> Iterator[tuple[Models, list[BaseModel]]]:
+def kept_run(out: Path | None, models: Models) -> Iterator[tuple[Models, list[Any]]]:
     """Give judge and subjects whose answers are kept in `OUT.answers`, and the list of results, to be filled.
 
     When the context ends without an error, the results are lines of `out`, and the answers are gone. Without `out`
     nothing is kept. Raises as `KeptAnswers`.
     """
-    results: list[BaseModel] = []
+    results: list[Any] = []
     if out is None:
         yield models, results
         return

@@ -4,25 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from checkers.intervals import wilson
 from checkers.wording import plain
 from lab.audit.cases import KINDS, Count, Figure, Kind
-from schemas import Usage
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
-
-MEAN = "mean of relations"
-
-PICTURES = (".png", ".svg", ".pdf")
-"""The ends of a heat map's name."""
 
 _PANELS: tuple[tuple[Kind, str], ...] = (("triplet", "under the relations"), ("control", "control"))
-_COLOURS = "cividis"
-"""Reads the same with and without colour vision, and in print."""
 _DARK = 0.55
 """Cells below are dark, and written on in white."""
 
@@ -43,20 +33,6 @@ def listing(summary: Mapping[str, Any]) -> Iterator[str]:
             yield from listing({f"{name}, {key}": one for key, one in value.items()})
         elif value is not None:
             yield f"{name:<32}  {' to '.join(map(_cell, value)) if isinstance(value, list) else _cell(value)}"
-
-
-def usage_lines(role: str, usage: Usage) -> Iterator[str]:
-    """The cost of a model in a run; nothing if it was not asked."""
-    if usage.calls or usage.cached or usage.prompt_tokens:
-        cost = f", cost {usage.cost:.4g}" if usage.cost else ""
-        calls = f"{usage.calls:,} calls, {usage.cached:,} from the cache"
-        yield f"{role}: {calls}, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens{cost}"
-
-
-def mean_accuracy(figures: Iterable[Figure], kind: Kind) -> float | None:
-    """The mean of the accuracies, each relation the same weight; None if there are none."""
-    known = [accuracy for figure in figures if (accuracy := figure.accuracy(kind)) is not None]
-    return fmean(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,39 +74,26 @@ def draw(figures: Sequence[Figure], path: Path) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    by_subject: dict[str, list[Figure]] = {}
-    for one in figures:
-        by_subject.setdefault(one.subject, []).append(one)
+    subjects = list(dict.fromkeys(figure.subject for figure in figures))
     metrics, relations, _ = _grid(figures, "triplet")
-    size = 2 * (0.75 * len(metrics) + 1.2) + 2.2, len(by_subject) * (0.42 * len(relations) + 1.5) + 0.3
+    size = 2 * (0.75 * len(metrics) + 1.2) + 2.2, len(subjects) * (0.42 * len(relations) + 1.5) + 0.3
     with mpl.rc_context({"svg.hashsalt": "audit", "font.size": 9}):
-        figure, grid = plt.subplots(len(by_subject), len(_PANELS), figsize=size, squeeze=False, layout="constrained")
-        for (subject, own), line in zip(by_subject.items(), grid, strict=True):
+        picture, panels = plt.subplots(len(subjects), len(_PANELS), figsize=size, squeeze=False, layout="constrained")
+        for subject, line in zip(subjects, panels, strict=True):
             for axes, (kind, title) in zip(line, _PANELS, strict=True):
-                image = _panel(axes, own, kind)
+                metrics, relations, shares = _grid([one for one in figures if one.subject == subject], kind)
+                known = [[float("nan") if share is None else share for share in row] for row in shares]
+                # Colours that read the same with and without colour vision, and in print.
+                axes.imshow(known, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+                for (row, column), share in np.ndenumerate(known):
+                    text, colour = "-" if np.isnan(share) else f"{share:.2f}", "white" if share < _DARK else "black"
+                    axes.text(column, row, text, ha="center", va="center", color=colour)
                 # A dollar sign begins mathematics in matplotlib; names are data.
-                axes.set_title(f"{subject}, {title}".replace("$", r"\$"), fontsize=10)
-            line[-1].set_yticklabels([])
-        figure.colorbar(image, ax=grid, label="accuracy", shrink=0.8)
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
-        plt.close(figure)
-
-
-def _panel(axes: "Axes", figures: Sequence[Figure], kind: Kind) -> "AxesImage":
-    metrics, relations, shares = _grid(figures, kind)
-    known = [[float("nan") if share is None else share for share in line] for line in shares]
-    image = axes.imshow(known, cmap=_COLOURS, vmin=0, vmax=1, aspect="auto")
-    for row, line in enumerate(shares):
-        for column, share in enumerate(line):
-            text, colour = ("-", "black") if share is None else (f"{share:.2f}", "white" if share < _DARK else "black")
-            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=9)
-    names = [metric.replace("_", " ") for metric in metrics]
-    axes.set_xticks(range(len(metrics)), names, rotation=35, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(relations)), [name.replace("_", " ") for name in relations])
-    axes.axhline(len(relations) - 1.5, color="white", linewidth=3)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    return image
+                axes.set_title(f"{subject}, {title}".replace("$", r"\$"))
+                axes.set_xticks(range(len(metrics)), [name.replace("_", " ") for name in metrics], rotation=35)
+                axes.set_yticks(range(len(relations)), [name.replace("_", " ") for name in relations])
+        picture.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        plt.close(picture)
 
 
 def _grid(figures: Sequence[Figure], kind: Kind) -> tuple[list[str], list[str], list[list[float | None]]]:
@@ -139,8 +102,9 @@ def _grid(figures: Sequence[Figure], kind: Kind) -> tuple[list[str], list[str], 
     relations = list(dict.fromkeys(figure.relation for figure in figures))
     by_place = {(figure.relation, figure.metric): figure.accuracy(kind) for figure in figures}
     shares = [[by_place.get((relation, metric)) for metric in metrics] for relation in relations]
-    shares.append([mean_accuracy([one for one in figures if one.metric == metric], kind) for metric in metrics])
-    return metrics, [*relations, MEAN], shares
+    known = ([share for share in column if share is not None] for column in zip(*shares, strict=True))
+    shares.append([fmean(column) if column else None for column in known])
+    return metrics, [*relations, "mean of relations"], shares
 
 
 def _row(figure: Figure) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
-from lab.audit.cases import METRICS, Figure, Groups, Triplet, read_triplets, sentences_of
+from lab.audit.cases import METRICS, Figure, Groups, Triplet, all_cases, read_triplets
 from lab.audit.embedding import SentenceTransformerModel, encoded
 from lab.audit.measuring import embedding_figures
 from lab.report import draw
@@ -62,7 +62,7 @@ def print_accuracy(name: str, data: Path, rows: int | None) -> None:
     """Print accuracy by relation and metric with the control, mean distances, and draw the picture."""
     model = SentenceTransformerModel(name)
     groups: Groups = {**metmap(data, rows), **function_words(data)}
-    encodings = encoded(model, sentences_of(groups))
+    encodings = encoded(model, {text for case in all_cases(groups) for text in case})
     found = list(embedding_figures(model.name, encodings, groups, METRICS))
     print(f"{model.name}\n")
     print(_accuracies(found))

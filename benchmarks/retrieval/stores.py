@@ -13,7 +13,7 @@ from statistics import fmean
 
 from assay.cli.front_door import CannotRun
 from benchmarks.tables import table
-from lab.audit.cases import Figure, Kind, Triplet, case_count, read_triplets, sentences_of
+from lab.audit.cases import Figure, Kind, Triplet, all_cases, read_triplets
 from lab.audit.embedding import BUNDLED, Encodings, SentenceTransformerModel, encoded
 from lab.audit.measuring import embedding_figures, store_figures
 from lab.audit.stores import open_store
@@ -49,7 +49,7 @@ def asked(url: str, encodings: Encodings, groups: Mapping[str, Sequence[Triplet]
     with open_store(url, metric="cosine", dimension=dimension) as nearest:
         started = time.perf_counter()
         found = list(store_figures(url, nearest, "cosine", encodings, groups))
-        return found, (time.perf_counter() - started) / case_count(groups)
+        return found, (time.perf_counter() - started) / len(all_cases(groups))
 
 
 def mean(found: Sequence[Figure], kind: Kind) -> float:
@@ -78,7 +78,7 @@ def report(exact: list[Figure], stores: Mapping[str, tuple[list[Figure], float]]
 def print_stores(data: Path, rows: int | None, names: Sequence[str] | None) -> bool:
     """Ask every store, or those named; False if one is too far from plain arrays."""
     groups = read(data, rows or _MOST)
-    encodings = encoded(SentenceTransformerModel(BUNDLED), sentences_of(groups))
+    encodings = encoded(SentenceTransformerModel(BUNDLED), {text for case in all_cases(groups) for text in case})
     exact = list(embedding_figures("arrays", encodings, groups, ["cosine"]))
     stores: dict[str, tuple[list[Figure], float]] = {}
     with running_postgres() as postgres, postgres.database("audit") as database:

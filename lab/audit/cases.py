@@ -121,17 +121,9 @@ def cases(triplets: Sequence[Triplet], kind: Kind) -> Iterator[Case]:
             yield triplet.base, triplet.positive, negative
 
 
-def sentences_of(groups: Groups) -> Iterator[str]:
-    """Every sentence that an audit of these triplets needs, some of them several times."""
-    for triplets in groups.values():
-        for kind in KINDS:
-            for case in cases(triplets, kind):
-                yield from case
-
-
-def case_count(groups: Groups) -> int:
-    """The number of cases in an audit of these triplets."""
-    return sum(1 for triplets in groups.values() for kind in KINDS for _ in cases(triplets, kind))
+def all_cases(groups: Groups) -> list[Case]:
+    """The cases of all kinds, in an audit of these triplets."""
+    return [case for triplets in groups.values() for kind in KINDS for case in cases(triplets, kind)]
 
 
 @dataclass(frozen=True, slots=True)

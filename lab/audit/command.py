@@ -12,7 +12,7 @@ from assay.cli.front_door import WrongUse, config_option, configuration, print_f
 from assay.progress import progress
 from checkers.retrieval.relations import RELATIONS
 from checkers.wording import plain
-from lab.audit.cases import METRICS, Figure, Groups, case_count, sentences_of
+from lab.audit.cases import METRICS, Figure, Groups, all_cases
 from lab.audit.stores import STORES, StoreMetric, open_store, without_password
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def store(stores: tuple[str, ...], model: str, metrics: tuple[Any, ...], **given
         def figures(groups: Groups) -> Iterator[Figure]:
             encodings = _encoded(vectors, groups)
             for name, metric in asked:
-                shown, total = without_password(name), case_count(groups)
+                shown, total = without_password(name), len(all_cases(groups))
                 with (
                     open_store(name, metric=metric, dimension=len(sample)) as opened,
                     _counted(f"{plain(shown)} by {metric}", total, "cases") as count,
@@ -184,9 +184,9 @@ def _encoded(model: "Embedder", groups: Groups) -> "Encodings":
     """The vectors of all sentences that an audit needs."""
     from lab.audit.embedding import EndpointModel, encoded
 
-    sentences, title = set(sentences_of(groups)), plain(model.name)
+    sentences, title = {text for case in all_cases(groups) for text in case}, plain(model.name)
     with _counted(title, len(sentences), "sentences") as count:
-        found = encoded(model, sentences_of(groups), count)
+        found = encoded(model, sentences, count)
     if isinstance(model, EndpointModel):
         click.echo(f"{title}: {model.calls} calls, {model.tokens} tokens", err=True)
     return found

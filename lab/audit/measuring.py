@@ -15,6 +15,8 @@ from lab.audit.stores import StoreMetric
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Vectors: TypeAlias = npt.NDArray[np.float32]
+Rows: TypeAlias = npt.NDArray[np.intp]
+Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
 
 Sides: TypeAlias = tuple[Floats, Floats]
 """The distances of the positives from their bases, and those of the negatives."""
@@ -45,7 +47,7 @@ def embedding_figures(
 
 def store_figures(
     subject: str,
-    nearest: Callable[[Vectors, Vectors], int],
+    nearest: Nearest,
     metric: StoreMetric,
     encodings: Encodings,
     groups: Groups,
@@ -123,23 +125,18 @@ def _figure(subject: str, metric: str, relation: str, sides: Mapping[Kind, Sides
     return Figure(subject=subject, metric=metric, relation=relation, counts=counts, distances=means)
 
 
-def _rows_of_kinds(encodings: Encodings, triplets: Sequence[Triplet]) -> dict[Kind, npt.NDArray[np.intp]]:
+def _rows_of_kinds(encodings: Encodings, triplets: Sequence[Triplet]) -> dict[Kind, Rows]:
     """The rows of base, positive and negative (cases, 3) of each kind that has a case."""
     made = {kind: [encodings.rows(case) for case in cases(triplets, kind)] for kind in KINDS}
     return {kind: np.array(own, dtype=np.intp) for kind, own in made.items() if own}
 
 
-def _sides(encodings: Encodings, rows: npt.NDArray[np.intp], metric: Metric, whitening: Floats | None) -> Sides:
+def _sides(encodings: Encodings, rows: Rows, metric: Metric, whitening: Floats | None) -> Sides:
     base, positive, negative = (unit(encodings.vectors[rows[:, column]]) for column in range(3))
     return distances(metric, base, positive, whitening), distances(metric, base, negative, whitening)
 
 
-def _answers(
-    nearest: Callable[[Vectors, Vectors], int],
-    encodings: Encodings,
-    rows: npt.NDArray[np.intp],
-    on_case: Callable[[], None],
-) -> Sides:
+def _answers(nearest: Nearest, encodings: Encodings, rows: Rows, on_case: Callable[[], None]) -> Sides:
     """0 for the one that the store names and 1 for the other."""
     away = np.empty(len(rows))
     for place, (base, positive, negative) in enumerate(rows):

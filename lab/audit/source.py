@@ -17,12 +17,6 @@ from models.protocol import answering
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""
 
-_WHY = {
-    "no_place": "offer no place for a safe change",
-    "judge_failed": "had no usable answer from the judge",
-    "refused": "gave a triplet that the judge found bad",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletSource:
@@ -94,13 +88,13 @@ async def _made(source: TripletSource, texts: list[str], configured: Configurati
                     tried += 1
                     if attempt.triplet is not None:
                         groups[attempt.relation].append(attempt.triplet)
-                    elif attempt.missing is not None:
+                    else:
                         missing[attempt.relation, attempt.missing] += 1
-                        failures += [attempt.detail] if attempt.missing == "judge_failed" else []
+                        failures += [attempt.failure] if attempt.failure else []
                     shown.at(tried, f"{tried} of {total} triplets tried, {tried - missing.total()} made")
         finally:
             # Also if the judge is lost: the others may have taken it hours.
             if source.save is not None and any(groups.values()):
                 write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
-    notes = [f"{relation}: {count} of {len(texts)} texts {_WHY[why]}" for (relation, why), count in missing.items()]
+    notes = [f"{relation}: {count} of {len(texts)} texts {why}" for (relation, why), count in missing.items()]
     return groups, notes + [f"the judge failed first with: {plain(failure)}" for failure in failures[:1]]

@@ -16,7 +16,6 @@ from models.wording import first_line
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    import psycopg
 
     Vectors: TypeAlias = npt.NDArray[np.float32]
     """One vector, shape (dimension), or several, shape (count, dimension)."""
@@ -95,13 +94,9 @@ def _faiss(_: str, space: str, dimension: int) -> Iterator[Nearest]:
         index.add(rows)
         return int(index.search(asked, 1)[1][0, 0])
 
-    threads = faiss.omp_get_max_threads()
     # One thread: waking others takes longer than comparing a handful of vectors.
     faiss.omp_set_num_threads(1)
-    try:
-        yield nearest
-    finally:
-        faiss.omp_set_num_threads(threads)
+    yield nearest
 
 
 @contextmanager
@@ -110,15 +105,24 @@ def _pgvector(address: str, operator: str, dimension: int) -> Iterator[Nearest]:
 
     Every case is a transaction, at whose end the server empties the table as TRUNCATE does.
     """
+    import psycopg
     from pgvector.psycopg import register_vector
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
     from psycopg.sql import SQL, Literal
 
+    shown = without_password(address)
+    ours: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "assay audit store"}
+    try:
+        information = make_conninfo("", **(ours | conninfo_to_dict(address)))
+    except psycopg.ProgrammingError:
+        # The message would repeat parts of the address, and a password may be one.
+        raise CannotRun(f"{shown}: PostgreSQL's client library cannot read this address") from None
     query = SQL("SELECT id FROM assay_audit ORDER BY embedding {} %s LIMIT 1").format(SQL(operator))
     table = SQL("CREATE TEMPORARY TABLE assay_audit (id int, embedding vector({})) ON COMMIT DELETE ROWS")
-    with _connected(address) as connection:
+    with psycopg.connect(information, autocommit=True) as connection:
         if connection.execute(_SCHEMA).fetchone() is None:
             told = "the database has no pgvector; an administrator can run CREATE EXTENSION vector"
-            raise NotFinished(f"{without_password(address)}: {told}")
+            raise NotFinished(f"{shown}: {told}")
         register_vector(connection)
         connection.execute(table.format(Literal(dimension)))
 
@@ -130,23 +134,6 @@ def _pgvector(address: str, operator: str, dimension: int) -> Iterator[Nearest]:
             return -1 if row is None else int(row[0])
 
         yield nearest
-
-
-def _connected(address: str) -> psycopg.Connection:
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-    ours: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "assay audit store"}
-    try:
-        options = conninfo_to_dict(address)
-    except psycopg.ProgrammingError:
-        # The message would repeat parts of the address, and a password may be one.
-        shown = without_password(address)
-        raise CannotRun(f"{shown}: PostgreSQL's client library cannot read this address") from None
-    try:
-        return psycopg.connect(make_conninfo("", **(ours | options)), autocommit=True)
-    except psycopg.OperationalError as error:
-        raise NotFinished(f"{without_password(address)}: {first_line(error)}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +193,7 @@ def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator
             raise CannotRun(f"{shown} needs {store.name} ({error}): {install}") from error
         except Exception as error:
             # The libraries raise errors of their own, and Chroma's also ValueError and Exception itself.
-            raise NotFinished(f"{store.name}: {first_line(error)}") from error
+            raise NotFinished(f"{shown}: {first_line(error)}") from error
 
         def asked(candidates: Vectors, query: Vectors) -> int:
             try:

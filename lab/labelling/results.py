@@ -42,19 +42,16 @@ class DatapointResult(BaseModel):
 class LabellingTally:
     """Adds results up."""
 
-    def __init__(self, labels: Sequence[Label], *, rounds: int, phi: float) -> None:
+    def __init__(self, results: Sequence[DatapointResult], labels: Sequence[Label], *, rounds: int, phi: float) -> None:
         """`labels` are all there are, F1 is of the first of two."""
+        self._results = results
         self._labels = labels
         self._rounds = rounds
         self._phi = phi
-        self._results: list[DatapointResult] = []
-
-    def add(self, result: DatapointResult) -> None:
-        self._results.append(result)
 
     def summary(self) -> dict[str, Any]:
         """All figures; shares are 0 to 1, null if nothing was counted."""
-        decided = [one for one in self._results if one.cause is None and one.label is not None]
+        decided = [one for one in self._results if one.label is not None]
         successes, flips = sum(bool(one.succeeded) for one in decided), sum(one.flipped for one in decided)
         given = Counter(shown(one.label) for one in decided)
         compared = [(one.y, one.label) for one in decided if one.y is not None and one.label is not None]
@@ -65,7 +62,7 @@ class LabellingTally:
         return {
             "datapoints": len(self._results),
             "decided": len(decided),
-            "abstained": dict(Counter(one.cause or "none" for one in self._results if one not in decided)),
+            "abstained": dict(Counter(one.cause for one in self._results if one.cause is not None)),
             "why": {one.cause: plain(one.detail or "") for one in self._results[::-1] if one.cause is not None},
             "successes": successes,
             "success_rate": _share(successes, len(decided)),
@@ -87,7 +84,7 @@ class LabellingTally:
     def lines(self) -> Iterator[str]:
         """The figures for a person."""
         yield from listing(self.summary())
-        if not any(one.cause is None for one in self._results):
+        if all(one.cause is not None for one in self._results):
             yield "nothing could be decided"
 
 

@@ -29,9 +29,8 @@ from models.protocol import ModelFailed
 from schemas.evidence import Label
 
 _PROBLEM = "corpus"
-_MOST_FAULTS = 20
 _WINDOW = 64
-_MOST_CORPUS_POOL = 1000
+_MOST_POOL = 1000
 """Datapoints of the file itself to pick from, if no examples are given."""
 
 
@@ -60,7 +59,7 @@ def read_datapoints(path: Path, x: str = "x", y: str = "y") -> list[Datapoint]:
         except ValueError as error:
             faults.append(f"{path}:{place}: {error}")
     if faults:
-        raise CannotRun("\n".join(faults[:_MOST_FAULTS]))
+        raise CannotRun("\n".join(faults))
     if not found:
         raise CannotRun(f"{path}: holds no datapoint")
     return found
@@ -185,7 +184,7 @@ class CorpusRun:
             raise CannotRun(f"--evaluator is needed: the file names no model, and the subjects configured are: {names}")
         pool = [one.x for one in self.problem.examples]
         if self._strategy == "pick" and not pool:
-            pool = [one.x for one in datapoints[:_MOST_CORPUS_POOL]]
+            pool = [one.x for one in datapoints[:_MOST_POOL]]
         only = target or (next(iter(subjects)) if len(subjects) == 1 else "")
 
         def asked(datapoint: Datapoint, verifier: Verifier) -> LabelEvaluator:
@@ -212,15 +211,13 @@ async def trust(
     async with models_of(configured) as models:
         with kept_run(out, models) as (kept, results), progress(len(datapoints)) as shown:
             run = CorpusRun(options, datapoints, configured, kept)
-            tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi)
 
             def emit(result: DatapointResult) -> None:
                 results.append(result)
-                tally.add(result)
                 shown.at(len(results), f"{len(results)} datapoints")
 
             await run.over(datapoints, emit, ModelPatience(shown.say))
-    return tally
+    return LabellingTally(results, run.problem.labels, rounds=run.rounds, phi=options.phi)
 
 
 def _settings(options: CorpusOptions, configured: Configuration) -> LabellingSettings:

@@ -17,15 +17,13 @@ from models.build import build_model
 from models.protocol import Model, answering
 from models.settings import OMIT, JudgeSettings, SubjectSettings
 
-_JUDGE = "judge"
-_AT_ENDPOINT = "endpoint:"
 _TEMPERATURE = 0.7
 """The knowledge model's: values are to be of many sorts."""
 
 
 def knowledge_model(configured: Configuration) -> Model:
     """The judge as the model that names things, with a sampling temperature."""
-    endpoint = _endpoint_of(configured, _JUDGE, "the model that is asked for values")
+    endpoint = _endpoint_of(configured, "judge", "the model that is asked for values")
     temperature = OMIT if endpoint.temperature == OMIT else _TEMPERATURE
     return answering(build_model(endpoint.model_copy(update={"temperature": temperature})))
 
@@ -35,7 +33,7 @@ async def search_models(
     configured: Configuration, options: SearchOptions, kept: KeptAnswers, shown: Progress
 ) -> AsyncIterator[SearchModels]:
     """The models that the options name, for as long as the context lasts; what must be loaded is loaded first."""
-    critic = _endpoint_of(configured, _JUDGE, "the critic")
+    critic = _endpoint_of(configured, "judge", "the critic")
     # First what may fail, as the others are to be closed.
     if options.measurer == options.scorer:
         raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another one")
@@ -64,11 +62,11 @@ async def build(configured: Configuration, options: SearchOptions, rules: Sequen
 
 def _endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettings | SubjectSettings:
     """The settings of `judge`, or of a subject, as the model for this role."""
-    if name == _JUDGE and configured.judge.backend == "local":
+    if name == "judge" and configured.judge.backend == "local":
         raise CannotRun(f"{role} is the judge, and the local judge compares texts: set judge.backend = 'openai'")
-    endpoint = configured.judge if name == _JUDGE else configured.subjects.get(name)
+    endpoint = configured.judge if name == "judge" else configured.subjects.get(name)
     if endpoint is None:
-        names = ", ".join([_JUDGE, *configured.subjects])
+        names = ", ".join(["judge", *configured.subjects])
         raise CannotRun(f"{role}: there is no model {name!r}; configured are {names}")
     if endpoint.backend == "service":
         raise CannotRun(f"{role}: {name!r} is a service, and no model that reads prompts")
@@ -76,9 +74,9 @@ def _endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettin
 
 
 def _scorer(configured: Configuration, name: str, role: str, shown: Progress) -> Scorer:
-    if not name.startswith(_AT_ENDPOINT):
+    if not name.startswith("endpoint:"):
         return CausalModel(name, shown.say)
-    settings = _endpoint_of(configured, name.removeprefix(_AT_ENDPOINT), role)
+    settings = _endpoint_of(configured, name.removeprefix("endpoint:"), role)
     if settings.base_url is None:
         raise CannotRun(f"{role}: {name!r} has no base_url")
     return EndpointScorer(settings)

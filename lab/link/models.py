@@ -87,12 +87,8 @@ class LinkPrompts(PromptSet):
                 return None
             return f"'entries' must have one entry for each of the {len(statements)} statements, in their order"
 
-        fenced = {"statements": _numbered(statements)}
+        fenced = {"statements": as_list([{"number": n, "statement": one} for n, one in enumerate(statements, start=1)])}
         return self._question("critic", "longtail.critic", CriticReply, fenced, complaint=complaint, graded="holds")
-
-
-def _numbered(statements: Sequence[str]) -> str:
-    return as_list([{"number": number, "statement": one} for number, one in enumerate(statements, start=1)])
 
 
 _MOST_TOKENS = 512
@@ -192,10 +188,10 @@ class EndpointScorer:
             raise ModelUnavailable(said, retry_after=_RETRY_SECONDS) from None
         except (LookupError, TypeError, ValueError, AttributeError, openai.APIError) as error:
             status = error.status_code if isinstance(error, openai.APIStatusError) else 200
-            if status in _REFUSED or status == 429 or status >= 500:
-                said, refused = f"{self.name}: status {status}", status in _REFUSED
-                raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused) from None
+            refused = status in _REFUSED
             said = f"{self.name} gives no log-probabilities of a prompt (/completions with echo); status {status}"
+            if refused or status == 429 or status >= 500:
+                raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused) from None
             raise ModelFailed(said, cause="judge_unusable") from None
         return found, Usage(calls=1, prompt_tokens=tokens, cost=self._settings.cost(tokens))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 from ruamel.yaml import YAML
@@ -13,7 +13,7 @@ from ruamel.yaml.error import YAMLError
 
 from assay.cli.front_door import CannotRun
 from checkers.longtail.corpus import Sentence
-from schemas import nearest
+from schemas import explain
 from schemas.base import Name
 
 BUNDLED = "bundled"
@@ -158,7 +158,7 @@ def read_rules(rules: str) -> list[Rule]:
         try:
             found.append(Rule.model_validate({**entry, "name": name} if isinstance(entry, dict) else entry))
         except ValidationError as error:
-            faults += [f"{path}: {name}{line}" for line in _told(error)]
+            faults.append(f"{path}: {name}: {explain(error)}")
     if faults:
         raise CannotRun("\n".join(faults))
     return found
@@ -170,14 +170,3 @@ _KEYS = [name for name in Rule.model_fields if name != "name"]
 def _predicate(sentence: str) -> Predicate:
     first, second = dict.fromkeys(_HOLE.findall(sentence))
     return Predicate(sentence, (first, second))
-
-
-def _told(error: ValidationError) -> Iterator[str]:
-    """A line a fault, with the key in front."""
-    for fault in error.errors(include_url=False):
-        key = "".join(f".{step}" for step in fault["loc"])
-        message: Any = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            near = nearest(str(fault["loc"][-1]), _KEYS)
-            message = f"there is no such key; {f'did you mean {near}?' if near else 'allowed are ' + ', '.join(_KEYS)}"
-        yield f"{key}: {message}"

@@ -25,7 +25,6 @@ _MISSES = 2
 """Calls in a row without a correct value that end a search."""
 _MOST_CHARACTERS = 120
 """Length of a value; longer ones explain themselves."""
-_BLANK = "___"
 
 ItemT = TypeVar("ItemT")
 
@@ -210,7 +209,7 @@ async def _values(gaps: Sequence[Gap], models: SearchModels, count: int) -> Mapp
         going = [one for one in searches if one.misses < _MISSES]
         questions = [
             models.prompts.values(
-                [filled(said, {one.gap.variable: _BLANK}) for said in one.gap.sentences],
+                [filled(said, {one.gap.variable: "___"}) for said in one.gap.sentences],
                 one.gap.data_type,
                 count=count,
                 call=call,

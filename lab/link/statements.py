@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-
-from pydantic import JsonValue
+from typing import Any
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
 from lab.link.models import SearchModels
 from lab.link.rules import Rule, filled
 from lab.link.search import START, Beam, Beams, ranked
-from lab.report import table, usage_lines
+from lab.report import listing, table
 from schemas import Usage
 
 WRONG_SHARE = 0.16
@@ -18,10 +17,6 @@ WRONG_SHARE = 0.16
 
 _TRIED = 4
 """Beams with a wrong value that are looked at for each statement that is wanted of them."""
-_DIGITS = 6
-
-_Said = tuple[str, str]
-"""Premise and conclusion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +48,9 @@ class BuildFigures:
     failures: Mapping[str, int]
     """Questions without a usable answer, by cause."""
 
-    @property
-    def mean_delta(self) -> float | None:
-        """Over the rules that have one."""
-        known = [one.delta for one in self.rules if one.delta is not None]
-        return fmean(known) if known else None
-
-    def summary(self) -> dict[str, JsonValue]:
-        """All figures."""
+    def summary(self) -> dict[str, Any]:
+        """All figures; the mean is over the rules that have a delta, null if none has."""
+        deltas = [one.delta for one in self.rules if one.delta is not None]
         return {
             "rules": [
                 {
@@ -72,26 +62,17 @@ class BuildFigures:
                 }
                 for one in self.rules
             ],
-            "mean_delta": self.mean_delta,
+            "mean_delta": fmean(deltas) if deltas else None,
             "costs": {role: usage.model_dump(exclude={"cached", "seconds"}) for role, usage in self.costs.items()},
             "failures": dict(self.failures),
         }
 
     def lines(self) -> Iterator[str]:
-        """A table for a person."""
-        rows: list[list[object]] = [_row(one.rule, [one], one.delta) for one in self.rules]
-        yield from table(["rule", *DISTRIBUTIONS, "wrong", "delta"], [*rows, _row("all", self.rules, self.mean_delta)])
-        if self.mean_delta is None:
-            yield "no delta: no other model than the one that ranked was asked (--measurer)"
-        for role, usage in self.costs.items():
-            yield from usage_lines(role, usage)
-        for cause, count in self.failures.items():
-            yield f"{count} questions without a usable answer: {cause}"
-
-
-def _row(name: str, rules: Sequence[RuleStatements], delta: float | None) -> list[object]:
-    sides = (sum(one.count(side) for one in rules) for side in DISTRIBUTIONS)
-    return [name, *sides, sum(one.count(correct=False) for one in rules), delta]
+        """A table for a person, and what it took."""
+        rules, *others = self.summary().items()
+        rows: Any = rules[1]
+        yield from table(list(rows[0]), [list(row.values()) for row in rows])
+        yield from listing(dict(others))
 
 
 async def statements_of(rule: Rule, searched: tuple[Beams, Beams], models: SearchModels) -> RuleStatements:
@@ -114,9 +95,7 @@ async def statements_of(rule: Rule, searched: tuple[Beams, Beams], models: Searc
         chosen = await _wrong(order[: _TRIED * wanted], wanted, models)
         known |= {(one.premise, one.conclusion) for one in chosen}
         statements += [*some, *chosen]
-    scored = (
-        one.model_copy(update={"log_likelihood": round(likelihoods[_spoken(one)], _DIGITS)}) for one in statements
-    )
+    scored = (one.model_copy(update={"log_likelihood": round(likelihoods[_spoken(one)], 6)}) for one in statements)
     correct = [one for one in statements if one.correct]
     measured = await models.log_likelihoods([_spoken(one) for one in correct], by="measurer")
     found = {one.distribution for one in correct if measured}
@@ -138,8 +117,8 @@ def _spoken(statement: Statement) -> str:
 
 def _distinct(
     rule: Rule, beams: Iterable[Beam], distribution: Distribution, *, correct: bool
-) -> dict[_Said, Statement]:
-    found: dict[_Said, Statement] = {}
+) -> dict[tuple[str, str], Statement]:
+    found: dict[tuple[str, str], Statement] = {}
     for beam in beams:
         said = premise_of(rule, beam), filled(rule.conclusion, beam)
         if said not in found:

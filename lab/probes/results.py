@@ -11,7 +11,7 @@ from checkers.intervals import difference, wilson
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import POLARITIES, Polarity
-from lab.report import table, usage_lines
+from lab.report import listing, table
 from schemas import Usage
 from schemas.evidence import SubjectCause
 
@@ -108,29 +108,22 @@ class Run(NamedTuple):
 class ProbeTable:
     """Accuracy by domain, distribution and polarity for each run, and the gaps between head and tail."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], results: Sequence[ProbeResult]) -> None:
+        """`results` may be filled later; figures are of what is there when they are asked for."""
         self._runs = runs
-        self._results: defaultdict[tuple[Run, str, Distribution, Sign], list[ProbeResult]] = defaultdict(list)
-        self._domains: dict[str, None] = {}
-        self._causes: Counter[str] = Counter()
-        self._usage = Usage()
-        self._probes = 0
-
-    def add(self, result: ProbeResult) -> None:
-        """Count a result."""
-        self._probes += 1
-        self._usage += result.usage
-        if result.cause is not None:
-            self._causes[result.cause] += 1
-        self._domains[result.domain] = None
-        run = Run(result.model, result.way)
-        signs: tuple[Sign, Sign] = (result.polarity, ALL)
-        for domain, sign in product((result.domain, ALL), signs):
-            self._results[run, domain, result.distribution, sign].append(result)
+        self._results = results
 
     def cell(self, run: Run, domain: str, distribution: Distribution, sign: Sign) -> Cell:
         """The answers of one cell; empty if there are none."""
-        return Cell(self._results.get((run, domain, distribution, sign), ()))
+        return Cell(
+            [
+                one
+                for one in self._results
+                if (one.model, one.way, one.distribution) == (*run, distribution)
+                and domain in (one.domain, ALL)
+                and sign in (one.polarity, ALL)
+            ]
+        )
 
     def gap(self, run: Run, domain: str, sign: Sign) -> dict[str, Any]:
         """Accuracy on the head less accuracy on the tail, with its 95% interval; None if either is not known.
@@ -148,15 +141,23 @@ class ProbeTable:
         return found
 
     @property
+    def _causes(self) -> dict[str, int]:
+        return dict(sorted(Counter(one.cause for one in self._results if one.cause is not None).items()))
+
+    @property
+    def _usage(self) -> Usage:
+        return sum((one.usage for one in self._results), Usage())
+
+    @property
     def domains(self) -> list[str]:
         """In the order in which they came; then `all`."""
-        return [*self._domains, ALL]
+        return [*dict.fromkeys(one.domain for one in self._results), ALL]
 
     def summary(self) -> dict[str, Any]:
         """All figures; shares are 0 to 1, null if nothing was answered."""
         return {
-            "probes": self._probes,
-            "abstained": dict(sorted(self._causes.items())),
+            "probes": len(self._results),
+            "abstained": self._causes,
             "runs": [
                 {
                     **run._asdict(),
@@ -177,19 +178,16 @@ class ProbeTable:
 
     def lines(self) -> Iterator[str]:
         """Table 3 for a person, with the gaps."""
-        yield f"{self._probes} probes"
-        for cause, count in sorted(self._causes.items()):
+        yield f"{len(self._results)} probes"
+        for cause, count in self._causes.items():
             yield f"  without an answer {count:>8}   {cause}"
         for run in self._runs:
-            yield from (
-                "",
-                f"{run.model}, {run.way}: right answers in percent, and the gap between head and tail in points",
-            )
+            yield f"{run.model}, {run.way}: right answers in percent, and the gap between head and tail in points"
             rows = [self._row(run, domain, sign) for domain, sign in product(self.domains, _SIGNS)]
             yield from table(["domain", "", *DISTRIBUTIONS, "gap", "95% interval", "unread: head", "tail", ""], rows)
             if any(row[-1] for row in rows):
                 yield "* Head and tail differ in answers that cannot be read: this is no gap in what is known."
-        yield from usage_lines("all subjects", self._usage)
+        yield from listing({"usage": self._usage.model_dump()})
 
     def _row(self, run: Run, domain: str, sign: Sign) -> list[str]:
         cells, found = [self.cell(run, domain, one, sign) for one in DISTRIBUTIONS], self.gap(run, domain, sign)

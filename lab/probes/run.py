@@ -107,16 +107,14 @@ async def probed(configured: Configuration, options: ProbeOptions, data: Path, o
     async with models_of(configured) as models:
         with kept_run(out, models) as (kept, results):
             probing = ProbeRun(options, data, configured, kept)
-            table = ProbeTable(probing.runs)
             with progress(probing.count) as shown:
 
                 def emit(result: ProbeResult) -> None:
                     results.append(result)
-                    table.add(result)
                     shown.at(len(results), f"{len(results)} probes")
 
                 await probing.over(emit, ModelPatience(shown.say))
-    return table
+    return ProbeTable(probing.runs, results)
 
 
 def _subjects(names: Sequence[str], models: Models) -> dict[str, Model]:

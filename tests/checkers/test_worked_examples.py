@@ -30,7 +30,7 @@ FORMS: dict[str, type[BaseModel]] = {
     "edits/inference": edits.Evidence,
     "edits/positive": edits.Rewording,
     "edits/quality": edits.Quality,
-    "edits/substitution": edits.ChangedRewording,
+    "edits/edit": edits.ChangedRewording,
 }
 
 REFUSING = {"equivalence/equivalent": "no", "equivalence/phrase": "no", "labelling/criterion": False}
@@ -68,7 +68,7 @@ def test_one_of_them_refuses_what_is_nearly_right(prompt: str, refusal: object) 
     assert refusal in [list(reply.values())[-1] for reply in replies_in(examples_in(prompt))]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "substitution"])
+@pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "edit"])
 def test_what_writes_is_shown_what_would_not_do(prompt: str) -> None:
     assert "would not do" in examples_in(f"edits/{prompt}")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cli.front_door import CannotRun, NotFinished
-from lab.audit.cases import METRICS, Count, Triplet, case_count, cases, sentences_of
+from lab.audit.cases import METRICS, Count, Triplet, all_cases, cases
 from lab.audit.embedding import encoded
 from lab.audit.measuring import embedding_figures, store_figures
 from tests.support.stores import opened
@@ -42,9 +42,13 @@ def triplet(base: str, positive: str, negative: str, unrelated: str | None = Non
     return Triplet("t", "word_swap", base, positive, negative, unrelated)
 
 
+def sentences(groups: dict[str, Sequence[Triplet]]) -> list[str]:
+    return [text for case in all_cases(groups) for text in case]
+
+
 def audit(model: Placed, triplets: Sequence[Triplet], *metrics: Any) -> list[Any]:
     groups = {"word_swap": triplets}
-    return list(embedding_figures(model.name, encoded(model, sentences_of(groups)), groups, metrics or METRICS))
+    return list(embedding_figures(model.name, encoded(model, sentences(groups)), groups, metrics or METRICS))
 
 
 def test_closer_is_right_farther_is_wrong_and_as_close_is_wrong_too() -> None:
@@ -88,7 +92,7 @@ STORED = {"word_swap": [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n < 3 else Non
     "metric", ["cosine", "euclidean", "manhattan", "bray_curtis", "lance_williams", "inner_product"]
 )
 def test_an_exact_store_counts_what_the_audit_of_embeddings_counts(metric: Any) -> None:
-    encodings = encoded(Drawn(), sentences_of(STORED))
+    encodings = encoded(Drawn(), sentences(STORED))
     done: list[int] = []
     with opened("faiss", metric, dimension=8) as store:
         (found,) = store_figures("s", store, metric, encodings, STORED, on_case=lambda: done.append(1))
@@ -96,7 +100,7 @@ def test_an_exact_store_counts_what_the_audit_of_embeddings_counts(metric: Any) 
     assert (found.metric, found.counts) == (metric, exact.counts)
     assert found.distances == exact.distances
     # The odd one has no neighbour.
-    assert len(done) == case_count(STORED) == 21 + 20 + 3
+    assert len(done) == len(all_cases(STORED)) == 21 + 20 + 3
 
 
 class Scripted:
@@ -117,7 +121,7 @@ def stored(answer: int, triplets: Sequence[Triplet]) -> tuple[Any, list[Any]]:
     store = Scripted(answer)
     places = Placed({"a": (1, 0), "b": (0, 1), "c": (0.6, 0.8)})
     groups = {"word_swap": triplets}
-    (figure,) = store_figures("s", store.nearest, "cosine", encoded(places, sentences_of(groups)), groups)
+    (figure,) = store_figures("s", store.nearest, "cosine", encoded(places, sentences(groups)), groups)
     return figure.counts["triplet"], store.candidates
 
 

@@ -60,7 +60,7 @@ def test_of_more_than_200_beams_200_go_on_else_three_quarters(count: int, left: 
 def build(world: World, text: str, cwd: Path, **settings: int):
     (cwd / "t.yaml").write_text(text, encoding="utf-8")
     sizes = [text for name, value in settings.items() for text in (f"--{name}", str(value))]
-    given = ("probes", "build", "--yes", "t.yaml", "--out", "out", *world.options, *sizes)
+    given = ("probes", "build", "t.yaml", "--out", "out", *world.options, *sizes)
     return assay(*given, cwd=cwd, **world.variables())
 
 
@@ -126,13 +126,13 @@ def test_questions_without_a_usable_answer_are_told_and_asked_again_by_the_next_
         first = build(world, RULES, tmp_path)
         assert first.returncode == 0, first.stderr
         # Two calls in vain end the search.
-        assert "2 questions without a usable answer: judge_failed" in first.stdout
+        assert "failures, judge_failed" in first.stdout
         assert not any("tool-3" in one.premise for one in read_corpus(tmp_path / "out"))
         world.play(answer)
         world.requests.clear()
         second = build(world, RULES, tmp_path)
         assert second.returncode == 0, second.stderr
-        assert "without a usable answer" not in second.stdout
+        assert "failures" not in second.stdout
         assert all("tool-3" in one.fences["sentences"] for one in world.calls_for_values)
         assert world.calls_for_values
 
@@ -148,7 +148,7 @@ def test_a_critic_without_an_answer_has_not_said_that_something_is_false(tmp_pat
         world.play(script)
         ran = build(world, RULES, tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert "1 questions without a usable answer" in ran.stdout
+    assert "failures, judge_failed" in ran.stdout
     assert all(one.correct for one in read_corpus(tmp_path / "out"))
 
 
@@ -161,7 +161,6 @@ WRONG = [
     ),
     ({"arguments": ("t.yaml", "--beams", "0")}, "'--beams': 0 is not in the range"),
     ({"arguments": ("none.yaml",)}, "none.yaml: cannot be read: No such file"),
-    ({"arguments": ("t.yaml", "--only", "b")}, "--only b: there is no such rule in t.yaml; there are tools"),
 ]
 
 
@@ -170,9 +169,7 @@ def test_a_users_mistake_is_named(given: dict, told: str, tmp_path: Path):
     (tmp_path / "t.yaml").write_text(RULES, encoding="utf-8")
     with World(tools=1, rooms=1) as world:
         arguments = given.pop("arguments", ("t.yaml",))
-        ran = assay(
-            "probes", "build", "--yes", *arguments, "--out", "out", cwd=tmp_path, **{**world.variables(), **given}
-        )
+        ran = assay("probes", "build", *arguments, "--out", "out", cwd=tmp_path, **{**world.variables(), **given})
         assert not world.requests
     assert ran.returncode == 2
     assert told in ran.stderr

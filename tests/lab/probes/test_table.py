@@ -34,12 +34,12 @@ def result(statement: Statement, template: int, right: bool | None, expected: st
 
 
 def table_of(known: Iterable[Statement], manner: Manner, seed: int = 0) -> ProbeTable:
-    draw, table = random.Random(seed), ProbeTable([RUN])
+    draw, results = random.Random(seed), []
     for statement in known:
         for template in templates_of(statement):
             asked = Asked(statement, template)
-            table.add(result(statement, template.number, manner(asked, draw) == asked.right, asked.right))
-    return table
+            results.append(result(statement, template.number, manner(asked, draw) == asked.right, asked.right))
+    return ProbeTable([RUN], results)
 
 
 def accuracy(table: ProbeTable, distribution, sign=ALL, domain: str = ALL) -> float:
@@ -82,9 +82,7 @@ def test_a_weak_tail_comes_out_at_its_gap(gap: float):
 
 def test_answers_that_cannot_be_read_are_neither_right_nor_wrong():
     (statement, *_) = statements()
-    table = ProbeTable([RUN])
-    for right in (True, True, False, None):
-        table.add(result(statement, 1, right, "yes"))
+    table = ProbeTable([RUN], [result(statement, 1, right, "yes") for right in (True, True, False, None)])
     cell = table.cell(RUN, ALL, "head", ALL).summary()
     told = cell["right"], cell["answered"], cell["abstained"], cell["accuracy"]
     assert told == (2, 3, 1, pytest.approx(2 / 3))
@@ -93,12 +91,12 @@ def test_answers_that_cannot_be_read_are_neither_right_nor_wrong():
 
 def unread_where(known: list[Statement], share: Mapping[str, float]) -> ProbeTable:
     """All is right, but so many of a side's answers cannot be read."""
-    draw, table = random.Random(5), ProbeTable([RUN])
+    draw, results = random.Random(5), []
     for statement in known:
         for template in templates_of(statement):
             right = None if draw.random() < share[statement.distribution] else True
-            table.add(result(statement, template.number, right, template.answer(statement)))
-    return table
+            results.append(result(statement, template.number, right, template.answer(statement)))
+    return ProbeTable([RUN], results)
 
 
 @pytest.mark.parametrize("tail", [0.0, 0.2, 0.5])
