@@ -11,7 +11,7 @@ from checkers.equivalence.phrase_questions import EquivalenceReply
 from checkers.extraction.entity_questions import EntitiesReply, NamesReply, ParaphrasesReply
 from checkers.labelling.labeller_questions import CriterionReply, GenerateReply, LabelReply, PickReply
 from checkers.retrieval.matching import AnsweringReply, MatchingReply
-from lab.edits import writer
+from lab.audit import edits
 
 FORMS: dict[str, type[BaseModel]] = {
     "equivalence/equivalent": EquivalenceReply,
@@ -26,11 +26,11 @@ FORMS: dict[str, type[BaseModel]] = {
     "retrieval/cache": MatchingReply,
     "retrieval/knowledge": MatchingReply,
     "retrieval/question": AnsweringReply,
-    "edits/back_translation": writer._ChangedRewording,
-    "edits/inference": writer._Evidence,
-    "edits/positive": writer._Rewording,
-    "edits/quality": writer._Quality,
-    "edits/substitution": writer._ChangedRewording,
+    "edits/back_translation": edits.ChangedRewording,
+    "edits/inference": edits.Evidence,
+    "edits/positive": edits.Rewording,
+    "edits/quality": edits.Quality,
+    "edits/edit": edits.ChangedRewording,
 }
 
 REFUSING = {"equivalence/equivalent": "no", "equivalence/phrase": "no", "labelling/criterion": False}
@@ -39,7 +39,7 @@ REFUSING = {"equivalence/equivalent": "no", "equivalence/phrase": "no", "labelli
 def examples_in(prompt: str) -> str:
     """What stands in the system turn from its examples on."""
     method, name = prompt.split("/")
-    package = "lab.edits.prompts" if method == "edits" else f"checkers.{method}.prompts"
+    package = "lab.audit.prompts" if method == "edits" else f"checkers.{method}.prompts"
     text = resources.files(package).joinpath(f"{name}.txt").read_text("utf-8")
     _, _, examples = re.split(r"=== \w+ ===", text)[1].partition("xample")
     assert examples, f"{prompt} has no worked example"
@@ -68,7 +68,7 @@ def test_one_of_them_refuses_what_is_nearly_right(prompt: str, refusal: object) 
     assert refusal in [list(reply.values())[-1] for reply in replies_in(examples_in(prompt))]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "substitution"])
+@pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "edit"])
 def test_what_writes_is_shown_what_would_not_do(prompt: str) -> None:
     assert "would not do" in examples_in(f"edits/{prompt}")
 
