@@ -47,6 +47,9 @@ def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
     service = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics"}
     of_the_lab = {"audit", "probes", "trust"}
     assert commands == service | {"demo", "check", "calibrate", "convert", "config", "schemas"} | of_the_lab
+    for command in commands:
+        ran = assay(command, "--help", cwd=tmp_path)
+        assert (ran.returncode, ran.stdout.split()[:3]) == (0, ["Usage:", "assay", command])
 
 
 def test_the_installed_program_is_the_same(tmp_path):
