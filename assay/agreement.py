@@ -156,11 +156,11 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
     # Complaints are no sample: thresholds would be those of what people complain of.
     asked = {
         each.verdict_id: (each, each.drawn_with)
-        async for each in requests.messages(follow=False)
+        async for each in requests.messages()
         if each.checker in checkers and each.drawn_with is not None
     }
     said: defaultdict[str, list[Label]] = defaultdict(list)
-    async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages(follow=False):
+    async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages():
         request, _ = asked.get(label.verdict_id, (None, 0.0))
         if request is not None and (label.kind, label.rubric_version) == ("expert", request.rubric_version):
             said[label.verdict_id].append(label)

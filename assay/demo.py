@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import dataclasses
-import signal
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pydantic import TypeAdapter
 
 from agents.monitor.settings import LabelSettings
 from agents.worker import Worker
+from assay.cli.front_door import stopped
 from assay.cli.ui import served_page
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
@@ -172,32 +172,25 @@ async def _ready(worker: Worker) -> None:
             await asyncio.sleep(0.1)
 
 
+@dataclasses.dataclass(slots=True)
 class _Demo:
     """Sends records, and shows what the worker puts onto its topics as it arrives."""
 
-    def __init__(
-        self,
-        settings: StreamSettings,
-        consumer: AIOKafkaConsumer,
-        lookup: RecordLookup,
-        printer: VerdictPrinter,
-        say: Say,
-    ) -> None:
-        topics = settings.topics
-        self._settings = settings
-        self._consumer = consumer
-        self._lookup = lookup
-        self._printer = printer
-        self._say = say
-        verdicts: TypeAdapter[_Arrival] = TypeAdapter(Verdict)
-        self._forms: dict[str, TypeAdapter[_Arrival]] = {
-            topics.accepted: verdicts,
-            topics.rejected: verdicts,
-            topics.abstained: verdicts,
+    _settings: StreamSettings
+    _consumer: AIOKafkaConsumer
+    _lookup: RecordLookup
+    _printer: VerdictPrinter
+    _say: Say
+    _forms: dict[str, TypeAdapter[_Arrival]] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        topics = self._settings.topics
+        self._forms = dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), TypeAdapter(Verdict))
+        self._forms |= {
             topics.dead_letter: TypeAdapter(DeadLetter),
             topics.alerts: TypeAdapter(Alert | SeriesAnew | TrueRateAlert),
         }
-        consumer.subscribe(list(self._forms))
+        self._consumer.subscribe(list(self._forms))
 
     async def check_samples(self, records: Sequence[Envelope]) -> list[str]:
         """Send records, show their verdicts and a summary; return the ids of those without a verdict in time.
@@ -236,16 +229,12 @@ class _Demo:
 
     async def follow(self) -> None:
         """Show what arrives until Ctrl-C."""
-        ended = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, ended.set)
 
         async def show() -> None:
             async for arrival in self._until_silent(float("inf")):
                 await self._show(arrival)
 
-        tasks = [asyncio.create_task(show()), asyncio.create_task(ended.wait())]
+        tasks = [asyncio.create_task(show()), asyncio.create_task(stopped())]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()

@@ -1,7 +1,7 @@
 """A file's records, checked in order: enough at the same time to keep the judge busy, never more than fit in memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,10 +63,15 @@ class FileCheck:
         """Call `emit` with each line, in their order, as soon as it and all before it are finished."""
         await in_order(lines, self._line, emit, window=self._window, ahead=_AHEAD * self._window)
 
-    async def records(self, records: AsyncIterator[Envelope]) -> list[tuple[list[Verdict], list[str]]]:
+    async def records(self, records: Iterable[Envelope]) -> list[tuple[list[Verdict], list[str]]]:
         """As `record`, of each of them, in their order."""
+
+        async def each() -> AsyncIterator[Envelope]:
+            for record in records:
+                yield record
+
         found: list[tuple[list[Verdict], list[str]]] = []
-        await in_order(records, self.record, found.append, window=self._window, ahead=_AHEAD * self._window)
+        await in_order(each(), self.record, found.append, window=self._window, ahead=_AHEAD * self._window)
         return found
 
     async def record(self, record: Envelope) -> tuple[list[Verdict], list[str]]:

@@ -8,12 +8,11 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import orjson
 
 from assay import own_packages
-from assay.verdict_printer import VerdictPrinter
 from models.wording import counted
 from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
 
@@ -148,6 +147,9 @@ def _printer() -> "VerdictPrinter":
 
     return VerdictPrinter([*installed().plugins.values()])
 
+
+if TYPE_CHECKING:
+    from assay.verdict_printer import VerdictPrinter
 
 ResultT = TypeVar("ResultT")
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,17 +39,9 @@ class HeldService:
         closing.append(self._close)
 
     async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
-        """The verdicts on each record, by the checkers with these names (all if there are none).
+        """The verdicts on each record, by the checkers with these names or by all; raises as `check` does.
 
         `records` are lines of a file by what faults in them begin with.
-
-        Raises:
-            Misconfigured: as the command line.
-            UnknownChecker: there is none with such a name.
-            Unreadable: one of them is no record; none is checked then.
-            ModelRefuses: a model need not be asked again.
-            ModelUnusable: it cannot be downloaded.
-            RuntimeError: a checker failed.
         """
         held = await self._in_force()
         try:
@@ -60,7 +52,7 @@ class HeldService:
             if asyncio.get_running_loop().time() - self._called > self._patience.seconds:
                 # Calls soon after each other, as of a folder of tests, wait for a model that is away once and not each.
                 self._patience = ModelPatience(_say)
-            found = await configured_check(selected, held.configuration, self._patience).records(_each(read))
+            found = await configured_check(selected, held.configuration, self._patience).records(read)
         finally:
             self._called = asyncio.get_running_loop().time()
             held.calls -= 1
@@ -117,8 +109,3 @@ def _read(data: bytes, where: str, max_bytes: int) -> Envelope:
         return read_record(data, max_bytes=max_bytes)
     except Unreadable as error:
         raise Unreadable(error.reason, f"{where}{error.detail}") from None
-
-
-async def _each(records: Iterable[Envelope]) -> AsyncIterator[Envelope]:
-    for record in records:
-        yield record

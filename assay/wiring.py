@@ -1,25 +1,41 @@
-"""Models, checkers, the worker and its other agents, built from the configuration."""
+"""Models, checkers, the worker with its readiness and its other agents, built from the configuration."""
 
+import asyncio
 import platform
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from agents.budgets import Budgets
-from agents.runtime import AgentFactory
-from agents.worker import Worker
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
 from models.build import build_judge, build_model, build_screen
-from models.flow import BreakerListener
+from models.flow import BreakerListener, BreakerState
 from models.judges.prompted import PromptedJudge
-from models.meter import MeteredModel, UsageListener
-from models.protocol import Model
-from models.settings import SubjectSettings
+from models.local_grader import LocalGrader
+from models.meter import MeteredJudge, MeteredModel, UsageListener
+from models.protocol import Judge, Model
+from models.settings import JudgeSettings, SubjectSettings
+
+if TYPE_CHECKING:
+    from agents.budgets import Budgets
+    from agents.runtime import AgentFactory
+    from agents.worker import Worker
+
+TRUST_MONITOR = "trust-monitor"
+ARCHIVIST = "archivist"
+LABELS = "labels"
+OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
+
+_ASK_AGAIN_SECONDS = 10.0
+"""Orchestrators ask every worker for readiness every few seconds; the endpoint is asked less often."""
+
+_ANSWER_SECONDS = 1.5
+"""Below the two seconds that `/readyz` gives each part: cut off there, it would not know the fault for the next ten."""
 
 _Part = TypeVar("_Part")
 
@@ -175,7 +191,6 @@ async def build_worker(
     from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
     from agents.worker import Worker
-    from assay.readiness import JudgeProbe
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -245,60 +260,52 @@ def _built(section: str, make: Callable[[], _Part]) -> _Part:
         raise Misconfigured(f"{section}: {type(error).__name__}: {error}") from error
 
 
-TRUST_MONITOR = "trust-monitor"
-ARCHIVIST = "archivist"
-LABELS = "labels"
-OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
-
-
-class UnknownAgent(ValueError):
-    """A name that no agent has, or one that is switched off."""
-
-
-def configured_agents(configuration: Configuration) -> list[str]:
-    """Names of the agents that are switched on."""
-    return [name for name, switch in _agents(configuration).items() if switch is None]
-
-
-def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
-    """These agents, each once.
-
-    Raises:
-        UnknownAgent: names the agent, and those that are allowed or how it is switched on.
-    """
-    agents = _agents(configuration)
-    for name in names:
-        if name not in agents:
-            allowed = ", ".join([*configured_agents(configuration), "none"])
-            raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
-        if agents[name] is not None:
-            raise UnknownAgent(f"{name} is switched off; {agents[name]} switches it on")
-    return list(dict.fromkeys(names))
-
-
-def _agents(configuration: Configuration) -> dict[str, str | None]:
-    """All agents by their names, with the setting that switches one on; None for those that are."""
-    agents: dict[str, str | None] = {
-        TRUST_MONITOR: None,
-        IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
-        ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
-        LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
-    }
-    otlp = configuration.otlp
-    switches = (
-        (otlp.receive, "receive = true"),
-        (otlp.spans_topic, "spans_topic = 'otlp_spans'"),
-        (otlp.logs_topic, "logs_topic = 'otlp_logs'"),
-        (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),
-    )
-    for name, (on, switch) in zip(OTLP, switches, strict=True):
-        agents[name] = None if on else f"otlp.{switch}"
-    for name, plugin in configuration.installed.plugins.items():
-        if (source := plugin.source) is not None:
-            agents[source.name] = None if source.is_on(configuration.checkers[name]) else source.switch
-    return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))
-
-
 def webhook_name(name: str) -> str:
     """Name by which `--agents` selects all agents of a webhook."""
     return f"webhook-{name}"
+
+
+class JudgeProbe:
+    """Tells the worker's HTTP server what is wrong with the judge, or None."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self._settings = settings
+        self._breaker: BreakerState = "closed"
+        self._local: LocalGrader | None = None
+        self._asked_at = float("-inf")
+        self._fault: str | None = None
+
+    def breaker(self, state: BreakerState) -> None:
+        self._breaker = state
+
+    def watch(self, judge: Judge) -> None:
+        """If it is a judge in this process, load its model now; to be called on the running event loop."""
+        if isinstance(judge, MeteredJudge) and isinstance(judge.inner, LocalGrader):
+            self._local = judge.inner
+            self._local.load()
+
+    async def __call__(self) -> str | None:
+        if self._local is not None and (fault := self._local.fault) is not None:
+            return fault
+        if self._breaker != "closed":
+            return "the judge's endpoint is down: it answers nothing, not even a small question"
+        if self._settings.backend in {"openai", "cascade"}:
+            return await self._endpoint()
+        return None
+
+    async def _endpoint(self) -> str | None:
+        if time.monotonic() - self._asked_at >= _ASK_AGAIN_SECONDS:
+            self._asked_at = time.monotonic()
+            self._fault = await self._connection_fault()
+        return self._fault
+
+    async def _connection_fault(self) -> str | None:
+        import httpx
+
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS), httpx.AsyncClient(timeout=_ANSWER_SECONDS) as client:
+                # Any answer will do: without the key it is often a refusal, and the endpoint is reachable all the same.
+                await client.get(f"{self._settings.base_url}/models")
+        except (httpx.HTTPError, TimeoutError) as error:
+            return f"no answer from judge.base_url ({type(error).__name__})"
+        return None

@@ -37,8 +37,7 @@ RECORDS = {
 
 # These write records, show them, and read others' names for what a record tells: kinds of records, not methods.
 KINDS_OF_RECORDS = (
-    "assay/convert.py",
-    "assay/exports.py",
+    "assay/cli/convert.py",
     "streams/otlp/names.py",
     "streams/otlp/records.py",
     "web/review.py",

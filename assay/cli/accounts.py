@@ -22,7 +22,9 @@ from checkers.checker import NOBODY
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from streams.groups import committed_offsets
 from streams.settings import StreamSettings
+from streams.topic_reader import kept_since, read_topic
 
 UNCHECKED: Final = "unchecked"
 """In the place of a checker's name, where a message cannot be read."""
@@ -34,6 +36,11 @@ _LEFT_OUT: Final = ("route", "sample")
 
 _MOST_NAMED: Final = 1000
 """Missing records whose ids are told; all are counted."""
+
+_NAMED: Final = 20
+"""Of these, as many are told to a person."""
+
+_TITLES = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker takes)"}
 
 _CLOCKS: Final = timedelta(hours=1)
 """An answer is looked for from so long before its record: they are stamped by different machines."""
@@ -67,6 +74,7 @@ class Accounts:
     """By checker and hour; what was left out by reason, and what it does not take as `others`."""
     named: list[MissingRecord] = field(default_factory=list)
     """The first of those that are missing."""
+    asked_since: datetime | None = None
 
     @property
     def missing(self) -> int:
@@ -100,6 +108,32 @@ class Accounts:
                        for name in self.checkers},
             "missing": [each._asdict() for each in self.named],
         }  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """The figures for a person."""
+        since = f"{self.since:%Y-%m-%d %H:%M}Z"
+        if self.asked_since is not None and self.since > self.asked_since:
+            yield f"Answers from before {since} are deleted already; the accounts begin there."
+        heads = ["taken in", *(name.replace("_", " ") for name in COLUMNS)]
+        for checker in self.checkers:
+            yield _TITLES.get(checker, checker)
+            yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
+            for row in self.rows(checker):
+                yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
+            yield _line("all", self.total(checker))
+        yield f"{counted(self.messages, 'message')} on {self.topic} since {since}."
+        if not self.checkers:
+            yield "No checker was at work there."
+        elif not self.missing:
+            yield "Nothing is missing."
+        else:
+            missing = f"{counted(self.missing, 'answer')} missing"
+            yield f"{missing}: lost, or left out by rules that were changed since ([[routing.rules]])."
+            for each in self.named[:_NAMED]:
+                at = f"{self.topic}[{each.partition}]@{each.offset}"
+                yield f"  {plain(each.record_id) or 'unreadable'}  {plain(each.source)}  by {each.checker}  {at}"
+            if self.missing > _NAMED:
+                yield "  … (--json names up to 1,000)"
 
 
 def row_of(fates: Mapping[str, int]) -> dict[str, int]:
@@ -254,9 +288,6 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
     Raises:
         StreamError: no broker answered, or topics are missing.
     """
-    from streams.groups import committed_offsets
-    from streams.topic_reader import kept_since, read_topic
-
     settings, installed = configuration.streams, configuration.installed.plugins
     topics, kafka = settings.topics, settings.kafka
     groups = groups_of(configuration, names)
@@ -289,8 +320,6 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
 
 MISSING = 1
 """Exit status where a record is missing."""
-
-_NAMED = 20
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
@@ -325,50 +354,10 @@ def accounts(
     quiet_logs()
     with told():
         found = asyncio.run(take_accounts(loaded, since, checkers))
-    print_figures(_Shown(found, asked_since=since), as_json=as_json)
+    found.asked_since = since
+    print_figures(found, as_json=as_json)
     if found.missing:
         ctx.exit(MISSING)
-
-
-class _Shown:
-    """The accounts, as a command shows them."""
-
-    def __init__(self, accounts: Accounts, *, asked_since: datetime) -> None:
-        self._accounts = accounts
-        self._asked_since = asked_since
-        self.summary = accounts.summary
-
-    def lines(self) -> Iterator[str]:
-        """The figures for a person."""
-        accounts = self._accounts
-        if accounts.since > self._asked_since:
-            yield f"Answers from before {accounts.since:%Y-%m-%d %H:%M}Z are deleted already; the accounts begin there."
-        heads = ["taken in", *(name.replace("_", " ") for name in COLUMNS)]
-        for checker in accounts.checkers:
-            yield _titles.get(checker, checker)
-            yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
-            for row in accounts.rows(checker):
-                yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
-            yield _line("all", accounts.total(checker))
-        since = f"since {accounts.since:%Y-%m-%d %H:%M}Z"
-        yield f"{counted(accounts.messages, 'message')} on {accounts.topic} {since}."
-        if not accounts.checkers:
-            yield "No checker was at work there."
-        elif not accounts.missing:
-            yield "Nothing is missing."
-        else:
-            yield (
-                f"{counted(accounts.missing, 'answer')} missing: lost, or left out by rules that were changed since "
-                "([[routing.rules]])."
-            )
-            for each in accounts.named[:_NAMED]:
-                at = f"{accounts.topic}[{each.partition}]@{each.offset}"
-                yield f"  {plain(each.record_id) or 'unreadable'}  {plain(each.source)}  by {each.checker}  {at}"
-            if accounts.missing > _NAMED:
-                yield "  … (--json names up to 1,000)"
-
-
-_titles = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker takes)"}
 
 
 def _line(title: str, row: dict[str, Any]) -> str:

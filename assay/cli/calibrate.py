@@ -16,6 +16,7 @@ from assay.agreement import PersonLabel, agreed_with, agreement_line, labelled_r
 from assay.calibration import Labelled, Outcome, shortfall
 from assay.calibration import calibrate as calibrated
 from assay.cli.front_door import (
+    EXISTING_OR_DASH,
     NotFinished,
     WrongUse,
     config_option,
@@ -31,6 +32,7 @@ from assay.config import Configuration
 from assay.file_check import CheckedLine, configured_check
 from assay.lines import Line, read_lines
 from assay.progress import progress
+from assay.wiring import wired
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
@@ -49,7 +51,7 @@ class _Scored:
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", required=False, type=EXISTING_OR_DASH)
 @click.option("--judge", metavar="JUDGE", help="A judge.backend or judge.local.judge. Default: the configured judge.")
 @click.option(
     "--error",
@@ -223,8 +225,6 @@ async def _scored(
     configured: Configuration, plugins: list[CheckerPlugin], file: Path
 ) -> dict[tuple[str, str], _Scored]:
     """The labelled records by the names of checker and judge."""
-    from assay.wiring import wired
-
     max_bytes = configured.streams.records.max_bytes
     labels: dict[int, PersonLabel] = {}
     counts: Counter[str] = Counter()

@@ -7,16 +7,18 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import click
 
 from assay.cli.front_door import (
+    EXISTING_OR_DASH,
     REJECTED,
     NotFinished,
     config_option,
     configuration,
     download_models,
+    out_option,
     quiet_logs,
     reading,
     run_errors,
@@ -24,18 +26,17 @@ from assay.cli.front_door import (
     size_of,
     writing,
 )
+from assay.config import Configuration
+from assay.file_check import CheckedLine, configured_check
+from assay.lines import Line, read_lines
+from assay.progress import Progress, progress
+from assay.summary import Sample, Summary
+from assay.verdict_printer import JUnitReport, VerdictPrinter
+from checkers.model_patience import ModelPatience
+from checkers.plugin import CheckerPlugin
+from models.model_loading import being_loaded
 from models.wording import counted
-
-if TYPE_CHECKING:
-    from assay.config import Configuration
-    from assay.file_check import CheckedLine
-    from assay.junit import JUnitReport
-    from assay.lines import Line
-    from assay.progress import Progress
-    from assay.summary import Sample, Summary
-    from assay.verdict_printer import VerdictPrinter
-    from checkers.model_patience import ModelPatience
-    from checkers.plugin import CheckerPlugin
+from schemas import to_json
 
 _LOOK_SECONDS = 0.1
 
@@ -46,15 +47,13 @@ class _Run:
 
     target: BinaryIO
     writes_json: bool
-    printer: "VerdictPrinter | None"
-    shown: "Progress"
+    printer: VerdictPrinter | None
+    shown: Progress
     bar: bool
-    summary: "Summary"
-    counts: "list[Summary | JUnitReport | Sample]" = field(default_factory=list)
+    summary: Summary
+    counts: list[Summary | JUnitReport | Sample] = field(default_factory=list)
 
-    def emit(self, checked: "CheckedLine") -> None:
-        from schemas import to_json
-
+    def emit(self, checked: CheckedLine) -> None:
         for verdict in checked.verdicts:
             if self.writes_json:
                 self.target.write(to_json(verdict, newline=True))
@@ -73,14 +72,13 @@ class _Run:
 
     async def check(
         self,
-        loaded: "Configuration",
-        plugins: "list[CheckerPlugin]",
-        lines: "AsyncIterator[Line]",
+        loaded: Configuration,
+        plugins: list[CheckerPlugin],
+        lines: AsyncIterator[Line],
         *,
-        patience: "ModelPatience",
+        patience: ModelPatience,
         strict: bool,
     ) -> None:
-        from assay.file_check import configured_check
         from assay.wiring import wired
 
         async with wired(loaded, plugins) as service:
@@ -93,8 +91,6 @@ class _Run:
 
     async def _watch_loading(self) -> None:
         """Tell of models that are being loaded, and note how long that takes."""
-        from models.model_loading import being_loaded
-
         said: list[str] = []
         before = time.monotonic()
         while True:
@@ -112,13 +108,9 @@ class _Run:
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", type=EXISTING_OR_DASH)
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Run only this checker; may be repeated.")
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="File for the verdicts. Default: standard output.",
-)
+@out_option("verdicts")
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
 @click.option(
     "--fail-under",
@@ -181,13 +173,6 @@ def check(
         writing(out, source=file) as target,
         nullcontext() if junit is None else writing(junit, source=file) as report_target,
     ):
-        from assay.junit import JUnitReport
-        from assay.lines import read_lines
-        from assay.progress import progress
-        from assay.summary import Sample, Summary
-        from assay.verdict_printer import VerdictPrinter
-        from checkers.model_patience import ModelPatience
-
         printer, summary = VerdictPrinter(plugins), Summary()
         report = JUnitReport(printer)
         lines = read_lines(source, keep_bytes=loaded.streams.records.max_bytes)
@@ -222,7 +207,7 @@ def check(
         ctx.exit(REJECTED)
 
 
-def _require_decisions(summary: "Summary", fail_under: float | None) -> None:
+def _require_decisions(summary: Summary, fail_under: float | None) -> None:
     """Raise NotFinished if nothing was decided: a judge that is dead must not pass."""
     if not summary.records:
         raise NotFinished("nothing was checked: there is no record in the file")
@@ -232,7 +217,7 @@ def _require_decisions(summary: "Summary", fail_under: float | None) -> None:
         raise NotFinished(f"nothing was decided: {summary.why_undecided}")
 
 
-def _share_at_fault(summary: "Summary", fail_under: float | None, fail_on_abstain: float | None) -> str | None:
+def _share_at_fault(summary: Summary, fail_under: float | None, fail_on_abstain: float | None) -> str | None:
     """The share that is beyond what is allowed, in words; None if none is."""
     if fail_under is not None and summary.accepted_share < fail_under:
         share = f"{summary.accepted_share:.1%} of {counted(summary.decided, 'decided verdict')}"

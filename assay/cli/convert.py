@@ -13,22 +13,27 @@ import click
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assay.cli.front_door import CannotRun, NotFinished, config_option, configuration, run_errors, writing
+from assay.cli.front_door import (
+    EXISTING,
+    CannotRun,
+    NotFinished,
+    config_option,
+    configuration,
+    out_option,
+    run_errors,
+    writing,
+)
 from checkers.wording import plain
 from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Unreadable, explain, nearest, read_record
 from streams.errors import ExtraMissing
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=EXISTING)
 @click.option(
     "--mapping", required=True, type=click.Path(path_type=Path), metavar="M", help="A TOML file that names the columns."
 )
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="File for the records. Default: standard output.",
-)
+@out_option("records")
 @config_option
 def convert(file: Path, *, mapping: Path, out: Path | None, config_file: Path | None) -> None:
     """Write the rows of FILE (CSV, JSON, JSON lines, Parquet) as records, JSON lines; a summary on standard error.
@@ -38,8 +43,6 @@ def convert(file: Path, *, mapping: Path, out: Path | None, config_file: Path | 
     settings = configuration(config_file)
     records = refused = 0
     with run_errors():
-        from assay.cli.convert import Mapped, read_rows
-
         limit = settings.streams.records.max_bytes
         columns = Mapped.read(mapping)
         with writing(out, source=file) as target:

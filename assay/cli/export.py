@@ -6,22 +6,24 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 import click
 import orjson
 from pydantic import ValidationError
 
-from assay.cli.front_door import config_option, configuration, quiet_logs, run_errors, writing
+from assay.cli.front_door import config_option, configuration, out_option, quiet_logs, run_errors, writing
 from assay.messages import oldest_first, opened_store
 from checkers.wording import plain
 from models.wording import counted
 from schemas import Generation, Improvement, Task, Unreadable, read_record, to_json
 from schemas.base import as_utc
-from store.reading import Reader
 from streams.lookup import RecordGone, RecordLookup, ResultHeader, StoredRecord
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
+
+if TYPE_CHECKING:
+    from store.reading import Reader
 
 
 class _Moment(click.ParamType):
@@ -55,11 +57,7 @@ def export() -> None:
     "--since", type=_Moment(), metavar="T", help="Only what was rejected or improved at this time (RFC 3339) or later."
 )
 @click.option("--until", type=_Moment(), metavar="T", help="Only what was rejected or improved before this time.")
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="File for the lines. Default: standard output.",
-)
+@out_option("lines")
 @config_option
 def rejected(
     *,
@@ -81,7 +79,6 @@ def rejected(
     loaded = configuration(config_file)
     quiet_logs()
     with run_errors():
-        from assay.cli.export import Export
 
         def takes(header: "ResultHeader") -> bool:
             return (

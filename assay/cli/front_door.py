@@ -1,8 +1,10 @@
 """Reading the configuration, files and standard streams, and ways to end, for all commands."""
 
+import asyncio
 import logging
 import os
 import shutil
+import signal
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
@@ -45,12 +47,23 @@ class CannotRun(ValueError):
     """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
 
 
-config_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING_OR_DASH = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+config_option: _Decorator = click.option(
     "--config",
     "config_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="Configuration file. Default: assay.toml in the current folder, if there is one.",
 )
+
+
+def out_option(what: str) -> _Decorator:
+    """The option `--out` of a command that writes this."""
+    path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+    return click.option("--out", type=path, help=f"File for the {what}. Default: standard output.")
 
 
 @contextmanager
@@ -105,6 +118,14 @@ def selected(loaded: Configuration, names: Collection[str]) -> list[CheckerPlugi
     if not plugins:
         raise WrongUse("no checker is installed")
     return plugins
+
+
+async def stopped() -> None:
+    """Return when the program is told to stop: by Ctrl-C or SIGTERM."""
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    await ended.wait()
 
 
 def quiet_logs() -> None:

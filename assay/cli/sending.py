@@ -12,16 +12,31 @@ from typing import get_args
 import click
 import orjson
 
-from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, reading, told
+from assay.cli.front_door import (
+    EXISTING,
+    EXISTING_OR_DASH,
+    NotFinished,
+    WrongUse,
+    config_option,
+    configuration,
+    quiet_logs,
+    reading,
+    told,
+)
 from assay.lines import read_lines
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
+from streams.publisher import Undelivered
+from streams.record_sender import RefusedLine, send_records
+from streams.replay import read_dead_letters
+from streams.replay import replay as put_back
 from streams.settings import StreamSettings
+from streams.topics import require_topics
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", type=EXISTING_OR_DASH)
 @config_option
 def send(file: Path, config_file: Path | None) -> None:
     """Put the records in FILE (JSON lines; - is standard input) on the outputs topic.
@@ -31,10 +46,6 @@ def send(file: Path, config_file: Path | None) -> None:
     settings = configuration(config_file).streams
     quiet_logs()
     with told(), reading(file) as source:
-        from streams.publisher import Undelivered
-        from streams.record_sender import RefusedLine, send_records
-        from streams.topics import require_topics
-
         refused = 0
 
         def refuse(line: RefusedLine) -> None:
@@ -78,7 +89,7 @@ _SHOWN = 256
 @click.option(
     "--with",
     "repaired",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
 )
 @click.option("--again", is_flag=True, help="Also dead letters that were replayed before.")
@@ -123,8 +134,6 @@ async def _list(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    from streams.replay import read_dead_letters
-
     counts: Counter[str] = Counter()
     latest: list[tuple[datetime, str, str, str]] = []
     async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
@@ -185,9 +194,6 @@ async def _replay(
     *,
     again: bool,
 ) -> None:
-    from streams.publisher import Undelivered
-    from streams.replay import replay as put_back
-
     counts: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     found = set()

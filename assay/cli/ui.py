@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import signal
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import Any
 
 import click
 from aiohttp import web
+from pydantic import ValidationError
 
 from assay.agreement import worst_on
-from assay.cli.front_door import WrongUse, config_option, configuration, quiet_logs, told
+from assay.cli.front_door import WrongUse, config_option, configuration, quiet_logs, stopped, told
 from assay.config import Configuration, Misconfigured
 from assay.messages import opened_store
 from schemas import Label, Verdict, to_json
@@ -45,20 +45,14 @@ def ui(*, host: str | None, port: int | None, config_file: Path | None) -> None:
 
 
 async def _serve(loaded: Configuration, given: dict[str, Any]) -> None:
-    from pydantic import ValidationError
-
-    from assay.cli.ui import served_page
-
     try:
         page = type(loaded.ui).model_validate(dict(loaded.ui) | given)
     except ValidationError as error:
         raise WrongUse(f"ui: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
-    ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    ended = asyncio.create_task(stopped())
     async with served_page(loaded.store, page, loaded.streams) as address:
         click.echo(f"The page is at {address} until Ctrl-C.")
-        await ended.wait()
+        await ended
 
 
 _LOOKUP_SECONDS = 3.0

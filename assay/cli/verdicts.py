@@ -12,6 +12,7 @@ from assay.config import Configuration
 from assay.messages import StoreView, TopicView
 from assay.verdict_printer import VerdictPrinter
 from schemas import OUTCOMES, Alert, SeriesAnew, TrueRateAlert, Verdict, to_json
+from streams.lookup import RecordLookup
 from streams.settings import StreamSettings
 
 
@@ -118,8 +119,6 @@ def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
 
 
 async def _show_alerts(loaded: Configuration, *, follow: bool, as_json: bool) -> None:
-    from streams.lookup import RecordLookup
-
     settings = loaded.streams
     form: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
     view = TopicView(settings.kafka, [settings.topics.alerts], form)

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -24,10 +24,11 @@ from assay.cli.front_door import (
     selected,
     told,
 )
-from assay.config import Configuration, load_configuration
-from assay.wiring import UnknownAgent, configured_agents, select_agents
+from assay.config import IMPROVER, Configuration, load_configuration
+from assay.wiring import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
 from models.judges.prompted import PromptedJudge
 from models.protocol import ModelUnavailable
+from streams.logs import configure_logs
 
 _NONE = "none"
 _HIGHEST_PORT = 65_535
@@ -84,9 +85,7 @@ def worker(
                 raise WrongUse("--processes is for checkers, of which none is to be run")
             ctx.exit(_run_several(loaded, processes, checkers, agents))
         from agents.worker import run
-        from assay.cli.worker import end_with_the_first, tell_started
         from assay.wiring import build_worker
-        from streams.logs import configure_logs
 
         configure_logs(loaded.log.level, process=process)
         if loaded.judge.require_self_test and plugins:
@@ -112,9 +111,6 @@ async def _tested(loaded: Configuration) -> None:
 
 def _run_several(loaded: Configuration, processes: int, checkers: str | None, agents: str | None) -> int:
     """Run so many processes until a signal; returns the exit status."""
-    from assay.cli.worker import Processes, command
-    from streams.logs import configure_logs
-
     port = loaded.streams.http.port
     if port and port + processes - 1 > _HIGHEST_PORT:
         raise WrongUse(
@@ -260,3 +256,51 @@ def end_with_the_first() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, daemon=True, name="end-with-the-first").start()
+
+
+class UnknownAgent(ValueError):
+    """A name that no agent has, or one that is switched off."""
+
+
+def configured_agents(configuration: Configuration) -> list[str]:
+    """Names of the agents that are switched on."""
+    return [name for name, switch in _agents(configuration).items() if switch is None]
+
+
+def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
+    """These agents, each once.
+
+    Raises:
+        UnknownAgent: names the agent, and those that are allowed or how it is switched on.
+    """
+    agents = _agents(configuration)
+    for name in names:
+        if name not in agents:
+            allowed = ", ".join([*configured_agents(configuration), "none"])
+            raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
+        if agents[name] is not None:
+            raise UnknownAgent(f"{name} is switched off; {agents[name]} switches it on")
+    return list(dict.fromkeys(names))
+
+
+def _agents(configuration: Configuration) -> dict[str, str | None]:
+    """All agents by their names, with the setting that switches one on; None for those that are."""
+    agents: dict[str, str | None] = {
+        TRUST_MONITOR: None,
+        IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
+        ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
+        LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
+    }
+    otlp = configuration.otlp
+    switches = (
+        (otlp.receive, "receive = true"),
+        (otlp.spans_topic, "spans_topic = 'otlp_spans'"),
+        (otlp.logs_topic, "logs_topic = 'otlp_logs'"),
+        (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),
+    )
+    for name, (on, switch) in zip(OTLP, switches, strict=True):
+        agents[name] = None if on else f"otlp.{switch}"
+    for name, plugin in configuration.installed.plugins.items():
+        if (source := plugin.source) is not None:
+            agents[source.name] = None if source.is_on(configuration.checkers[name]) else source.switch
+    return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))

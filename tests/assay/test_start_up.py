@@ -43,7 +43,7 @@ def test_quick_commands_import_nothing_heavy(tmp_path, command):
 
 
 SERVICE = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics", "demo"}
-SERVICE |= {"check", "calibrate", "convert", "config", "schemas"}
+SERVICE |= {"check", "calibrate", "convert", "config", "schemas", "judge"}
 
 
 def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
@@ -51,6 +51,9 @@ def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
     commands = {line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()}
     # The last three are of the distribution assay-lab.
     assert commands == SERVICE | {"audit", "probes", "trust"}
+    for command in commands:
+        ran = assay(command, "--help", cwd=tmp_path)
+        assert (ran.returncode, ran.stdout.split()[:3]) == (0, ["Usage:", "assay", command])
 
 
 def test_without_the_laboratory_its_commands_are_not_there(tmp_path):

@@ -10,9 +10,9 @@ from click import Context, Group
 
 from agents.worker import _FLUSH_SECONDS, _LEAVE_SECONDS
 from assay.cli.root import cli
+from assay.cli.worker import configured_agents, select_agents
 from assay.config import Configuration, load_configuration
 from assay.origins import variables
-from assay.wiring import configured_agents, select_agents
 from tests.deploy.test_monitoring import PROMETHEUS, read
 from tests.support.metric_names import labels_by_series
 
