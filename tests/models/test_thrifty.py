@@ -48,8 +48,8 @@ def decided(verdicts: list[Verdict]) -> int:
 
 
 async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(stub: StubEndpoint) -> None:
-    # 80 tokens a sentence at 20 a second: six take 24 seconds.
-    stub.play(lambda request: good(delay=len(request.numbered) * 80 / (20 * QUICK)))
+    # 70 tokens a sentence, and as many besides, at 20 a second: six take 24 seconds.
+    stub.play(lambda request: good(delay=(len(request.numbered) + 1) * 70 / (20 * QUICK)))
 
     assert decided(await checked([record(number) for number in range(12)], stub)) == 12
     # Three calls a record at first, of which the first few are lost, then twice as many, and one about a control.
@@ -111,7 +111,8 @@ async def test_a_small_window_costs_what_it_must(stub: StubEndpoint, tells: bool
     around = min(request.size - len(request.reference) for request in stub.requests) // 4
     parts = 4
     least = parts * -(-len(reference) // 4 // (window - around - 6 * 60))
-    assert len(stub.requests) <= 1.5 * least, (around, len(reference), [len(one.reference) for one in stub.requests])
+    # Nobody has told yet how many characters a token has.
+    assert len(stub.requests) <= 1.7 * least, (around, len(reference), [len(one.reference) for one in stub.requests])
 
 
 async def test_thought_that_fills_the_limit_is_asked_for_once_a_call(stub: StubEndpoint) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.consistency.improver.splicing import fits, spliced
-from checkers.consistency.sentences import split_sentences
+from models.sentences import split_sentences
 from schemas import SentenceFinding
 from tests.support.record_strategies import texts
 
@@ -18,7 +18,7 @@ responses = st.lists(
 
 def findings_of(response: str) -> list[SentenceFinding]:
     return [
-        SentenceFinding(text=one.text, start=one.start, end=one.end, mark=-1, reason="no", converted="boolean")
+        SentenceFinding(text=one.text, start=one.start, end=one.end, mark=-1, reason="no", support=0.0)
         for one in split_sentences(response)
     ]
 
