@@ -108,7 +108,9 @@ async def test_all_of_the_material_stands_in_it_word_for_word(form: FormName):
         claims = claims_of(attack)
         requests = [seen(question) for question in await asked_about(claims, form)]
         shown = [one.quotes for one in requests if one.kind in {"supported", "list", "paper"}]
-        assert {one["Passages"].split("\n") == claims.reference.splitlines() for one in shown} == {True}, name_of(attack)
+        assert {one["Passages"].split("\n") == claims.reference.splitlines() for one in shown} == {True}, name_of(
+            attack
+        )
         assert {one["Question"] for one in shown} == {claims.prompt or "Sum up the passages."}
         single = {text for one in requests for text in (*one.sentences, *one.numbered.values())}
         whole = "\n".join(claims.whole.splitlines())

@@ -158,7 +158,15 @@ MODES: dict[str, tuple[Script, str]] = {
 async def run(stub: StubEndpoint, **settings: object) -> tuple[list[CheckedLine], list[EndedRequest], Summary]:
     """Check the records as `assay check` does."""
     heard: list[EndedRequest] = []
-    given = {"backend": "openai", "base_url": stub.base_url, "model": "m", **PRICES, "form": "list", "threshold": 0.0, **settings}
+    given = {
+        "backend": "openai",
+        "base_url": stub.base_url,
+        "model": "m",
+        **PRICES,
+        "form": "list",
+        "threshold": 0.0,
+        **settings,
+    }
     judge = build_judge(JudgeSettings.model_validate(given), on_usage=heard.append)
     plugin = next(plugin for plugin in own_checkers() if plugin.name == "consistency")
     checker = plugin.build(plugin.settings(), Models(judge=judge))

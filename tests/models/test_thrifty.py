@@ -48,8 +48,8 @@ def decided(verdicts: list[Verdict]) -> int:
 
 
 async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(stub: StubEndpoint) -> None:
-    # 70 tokens a sentence, and as many besides, at 20 a second: six take 24 seconds.
-    stub.play(lambda request: good(delay=(len(request.numbered) + 1) * 70 / (20 * QUICK)))
+    # 85 tokens a sentence at 20 a second: five take 21 seconds.
+    stub.play(lambda request: good(delay=len(request.numbered) * 85 / (20 * QUICK)))
 
     assert decided(await checked([record(number) for number in range(12)], stub)) == 12
     # Three calls a record at first, of which the first few are lost, then twice as many, and one about a control.
