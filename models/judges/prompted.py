@@ -141,7 +141,7 @@ class PromptedJudge:
         supports, empty = await self.corrected(task, claims, await self.supports(task, claims, form))
         misled = False
         if any(one.odds >= 0 and number not in empty for number, one in enumerate(supports, start=1)):
-            misled = await self._is_misled(task, claims, form)
+            misled = await self._is_misled(task, claims, form, counts_out=bool(empty))
         reasons = await self._reasons(task, claims, supports, empty)
         return tuple(
             NO_CLAIM if number in empty else replace(_judgement(one, reasons.get(number)), misled=misled)
@@ -200,16 +200,18 @@ class PromptedJudge:
         asked = self.questions.word("answerable", task, passages=passages, question=question)
         return [Support(await odds_of(self.model, asked))]
 
-    async def _is_misled(self, task: str, claims: Claims, form: Form) -> bool:
+    async def _is_misled(self, task: str, claims: Claims, form: Form, *, counts_out: bool) -> bool:
         """True if two sentences that are false for certain are called supported, too.
 
-        A judge that does as a text in the record bids it, or that says yes to everything, calls them so.
+        A judge that does as a text in the record bids it, or that says yes to everything, calls them so. If it
+        `counts_out` sentences that give no information, it must not say that of these.
         """
+        question = claims.prompt or UNKNOWN_QUESTION
         number = drawn(f"{claims.reference}\n{claims.whole}")
         for draw in (number, number // 7 + 1):
             control = control_sentence(claims.sentences, claims.reference, draw)
             (found,) = await self.supports(task, claims, form, {0: control})
-            if found.odds < 0:
+            if found.odds < 0 and (not counts_out or await self._informs(task, question, control)):
                 return False
         return True
 

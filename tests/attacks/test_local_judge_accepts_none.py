@@ -9,14 +9,17 @@ from checkers.consistency.settings import ConsistencySettings
 from models.claims import Claims, Grades
 from models.local import EmbeddingJudge
 from models.local_grader import Graded
-from models.meter import MeteredGrader
+from models.meter import MeteredJudge
 from models.protocol import Answer, ModelFailed
 from schemas import Verdict
 from tests.support.attacks import ATTACKS, name_of
 
 
 class LocalJudge:
-    """The local judge as a grader that waits for all attacks and grades them in one batch."""
+    """The local judge, which waits for all attacks and grades them in one batch."""
+
+    version = ""
+    self_test = None
 
     def __init__(self, judge: EmbeddingJudge) -> None:
         self.name = judge.name
@@ -45,7 +48,7 @@ def test_no_attack_is_accepted():
     judge.load()
 
     async def check_all() -> list[Verdict]:
-        models = Models(judge=MeteredGrader(LocalJudge(judge)))
+        models = Models(judge=MeteredJudge(LocalJudge(judge)))
         checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), models)
         return await asyncio.gather(*(checker.check(attack) for attack in ATTACKS))
 

@@ -16,7 +16,7 @@ from assay.summary import Summary
 from checkers.checker import Models
 from checkers.model_patience import ModelPatience
 from models.billing import billed
-from models.build import build_model
+from models.build import build_judge
 from models.meter import EndedRequest
 from models.settings import JudgeSettings
 from schemas import Generation, Usage, to_json
@@ -24,7 +24,6 @@ from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act, Script
-from tests.support.stub_answers import as_shown, judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 from tests.support.waiting import until
@@ -52,12 +51,7 @@ def every(times: int, act: Act) -> Script:
 
 def quick_ones_only(request: StubRequest) -> Act:
     """Two sentences at a time are answered, and more never."""
-    return stubs.good() if len(request.numbers) <= 2 else stubs.hang()
-
-
-def whole_answer(request: StubRequest) -> str:
-    text = judge_answer(request)
-    return text if request.control is None else as_shown(text, request)
+    return stubs.good() if len(request.numbered) <= 2 else stubs.hang()
 
 
 def changed(change: Callable[[str], str]) -> Script:
@@ -66,8 +60,12 @@ def changed(change: Callable[[str], str]) -> Script:
 
 
 def of_entries(change: Callable[[list[Any]], list[Any]]) -> Script:
-    """Answers whose entries, the control sentence's among them, are turned into others."""
-    return changed(lambda text: json.dumps({"entries": change(json.loads(text)["entries"])}))
+    """Lists whose entries are turned into others."""
+
+    def other(text: str) -> str:
+        return json.dumps({"verdicts": change(json.loads(text)["verdicts"])}) if "verdicts" in text else text
+
+    return changed(other)
 
 
 def numbered(entries: list[Any], first: int) -> list[Any]:
@@ -97,7 +95,7 @@ MODES: dict[str, tuple[Script, str]] = {
         "judge_cut_off",
     ),
     "nonsense": (every(2, stubs.nonsense()), "judge_unusable or none"),
-    "broken connections": (every(4, stubs.close()), ""),
+    "broken connections": (every(4, stubs.close()), "judge_failed or none"),
     "errors of the server": (every(3, stubs.status(500)), "judge_failed or none"),
     "throttled": (every(5, stubs.status(429, retry_after_ms="20")), ""),
     "long lists never": (quick_ones_only, ""),
@@ -108,26 +106,27 @@ MODES: dict[str, tuple[Script, str]] = {
         "",
     ),
     "keys too many": (of_entries(lambda entries: [{**entry, "sure": 1} for entry in entries]), ""),
-    "a bare list": (changed(lambda text: json.dumps(json.loads(text)["entries"])), ""),
+    "a bare list": (changed(lambda text: json.dumps(json.loads(text)["verdicts"]) if "verdicts" in text else text), ""),
     "fences and thought": (changed(lambda text: f"<think>Hm.</think>\n```json\n{text}\n```\nThat is all."), ""),
     "a comma too many": (changed(lambda text: f"{text[:-2]},]}}"), "judge_unusable"),
     "Python's words": (changed(lambda text: text.replace("true", "True")), "judge_unusable"),
     "every entry twice": (of_entries(lambda entries: entries * 2), ""),
     "numbers of none": (of_entries(lambda entries: [*entries, {**entries[0], "number": 4711}]), ""),
-    "every second entry missing": (of_entries(lambda entries: [*entries[:-1:2], entries[-1]]), ""),
+    "every second entry missing": (of_entries(lambda entries: entries[::2]), ""),
     "numbered anew from 1": (of_entries(lambda entries: numbered(entries, 1)), "judge_unusable"),
     "numbered anew from 0": (of_entries(lambda entries: numbered(entries, 0)), "judge_unusable"),
-    "the control sentence left out": (of_entries(lambda entries: entries[:-1]), "judge_unusable"),
-    "the control sentence confirmed": (
-        of_entries(lambda entries: [{**entry, "consistent": True} for entry in entries]),
+    "yes to everything": (
+        of_entries(lambda entries: [{**entry, "supported": True} for entry in entries]),
         "judge_misled",
     ),
     "never an answer to one number": (
         of_entries(lambda entries: [entry for entry in entries if entry["number"] != 2]),
         "judge_unusable",
     ),
-    "cut off at 60 tokens": (
-        lambda request: Act(change=lambda text: text[:240], finish_reason="length" if request.numbers[1:] else "stop"),
+    "cut off at 30 tokens": (
+        lambda request: Act(
+            change=lambda text: text[:120], finish_reason="length" if len(request.numbered) > 3 else "stop"
+        ),
         "",
     ),
     "a refusal in words": (lambda _: stubs.says("I cannot help with that."), "judge_unusable"),
@@ -159,8 +158,16 @@ MODES: dict[str, tuple[Script, str]] = {
 async def run(stub: StubEndpoint, **settings: object) -> tuple[list[CheckedLine], list[EndedRequest], Summary]:
     """Check the records as `assay check` does."""
     heard: list[EndedRequest] = []
-    given = {"backend": "openai", "base_url": stub.base_url, "model": "m", **PRICES, **settings}
-    judge = build_model(JudgeSettings.model_validate(given), on_usage=heard.append)
+    given = {
+        "backend": "openai",
+        "base_url": stub.base_url,
+        "model": "m",
+        **PRICES,
+        "form": "list",
+        "threshold": 0.0,
+        **settings,
+    }
+    judge = build_judge(JudgeSettings.model_validate(given), on_usage=heard.append)
     plugin = next(plugin for plugin in own_checkers() if plugin.name == "consistency")
     checker = plugin.build(plugin.settings(), Models(judge=judge))
     found: list[CheckedLine] = []
@@ -188,8 +195,6 @@ async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_
     script, cause = MODES[mode]
     stub.play(script)
     stub.delay = 0.01
-    # The control sentence's entry is changed with the others.
-    stub.answer, stub.adds_control = whole_answer, False
 
     found, heard, summary = await run(stub, timeout_seconds=1.0)
 

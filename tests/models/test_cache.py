@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.build import built_grader
 from models.claims import Claims
-from models.meter import MeteredModel
+from models.meter import MeteredJudge, MeteredModel
 from models.protocol import Grading, Message, ModelFailed
 from models.recording import request_digest
 from tests.models.asking import Other, question
@@ -81,7 +80,7 @@ async def test_a_failure_is_told_to_all_who_wait_and_not_kept(oracle: MeteredMod
 
 async def test_grades_are_cached_and_shared_as_answers_are() -> None:
     grader = ScriptedGrader(lambda reference, sentence: 0.75)
-    judge = built_grader(grader)
+    judge = MeteredJudge(grader, cached=True)
 
     answers = [await judge.grade("t", [Claims("r", ("s",), "summary")]) for _ in range(2)]
 

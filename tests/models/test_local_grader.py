@@ -8,8 +8,7 @@ import pytest
 
 from models.claims import Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always
-from models.meter import MeteredGrader
-from models.protocol import ModelFailed, answering, grader_of
+from models.protocol import ModelFailed
 from models.worktime import WorkLimit
 from tests.models.asking import REFERENCE
 from tests.support.waiting import until
@@ -168,11 +167,3 @@ async def test_a_model_that_cannot_be_loaded_is_told_each_time() -> None:
             await grader.grade("t", claims())
     assert grader.fault == "no such folder"
     await grader.close()
-
-
-def test_it_can_be_a_judge_and_answers_no_question(grader: LocalGrader) -> None:
-    judge = MeteredGrader(grader)
-
-    assert grader_of(judge) is judge
-    with pytest.raises(ValueError, match="local/test grades claims and answers no questions; configure an endpoint"):
-        answering(judge)

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from models.build import build_model, built_grader
+from models.build import build_judge, build_model
 from models.claims import Claims
-from models.protocol import Model, ModelFailed, grader_of
+from models.meter import MeteredJudge
+from models.protocol import Model, ModelFailed
 from models.recording import Journal, RecordingUnreadable
 from models.settings import JudgeSettings
 from tests.models.asking import question
@@ -107,10 +108,9 @@ async def test_the_last_of_several_endings_counts(oracle_of: MakeModel, stub: St
 async def test_grades_are_recorded_and_replayed(file: Path) -> None:
     grader = ScriptedGrader(lambda reference, sentence: 0.25 if "not" in sentence else 0.75, name="local/grader")
     claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
-    recorded = await built_grader(grader, journal=Journal(file)).grade("consistency.summary", claims)
+    recorded = await MeteredJudge(grader, cached=True, journal=Journal(file)).grade("consistency.summary", claims)
 
-    replay = grader_of(replaying(file))
-    assert replay is not None
+    replay = build_judge(JudgeSettings(backend="replay", replay_from=file))
     replayed = await replay.grade("consistency.summary", claims)
 
     assert replayed.reply == recorded.reply

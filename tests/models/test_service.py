@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from models.build import build_model
-from models.meter import MeteredGrader, MeteredModel
+from models.meter import MeteredModel
 from models.protocol import ModelFailed, ModelUnavailable, Question
 from models.settings import SubjectSettings
 from tests.models.asking import question
@@ -38,14 +38,14 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-Make = Callable[..., MeteredModel | MeteredGrader]
+Make = Callable[..., MeteredModel]
 
 
 @pytest.fixture
 async def service_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
     built = []
 
-    def build(**settings: Any) -> MeteredModel | MeteredGrader:
+    def build(**settings: Any) -> MeteredModel:
         monkeypatch.setattr("models.flow._ATTEMPTS", settings.pop("max_attempts", 4))
         given = {"backend": "service", "base_url": f"http://127.0.0.1:{stub.port}/extract", **settings}
         built.append(build_model(SubjectSettings.model_validate(given), section="subjects.ner"))

@@ -35,7 +35,7 @@ def record(number: int, reference: str = SENTENCES, sentences: str = SENTENCES) 
 
 
 async def checked(records: list[Generation], stub: StubEndpoint, **judge: Any) -> list[Verdict]:
-    judge = {"timeout_seconds": 20 / QUICK, "deadline_seconds": 25 / QUICK, **judge}
+    judge = {"form": "list", "timeout_seconds": 20 / QUICK, "deadline_seconds": 25 / QUICK, **judge}
     checker: Checker[Any] = asking("consistency", stub.base_url, **judge)
     try:
         return list(await asyncio.gather(*map(checker.check, records)))
@@ -48,31 +48,27 @@ def decided(verdicts: list[Verdict]) -> int:
 
 
 async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(stub: StubEndpoint) -> None:
-    # 60 tokens a sentence at 20 a second: eight take 24 seconds.
-    stub.play(lambda request: good(delay=(len(request.numbers) + 1) * 60 / (20 * QUICK)))
+    # 85 tokens a sentence at 20 a second: five take 21 seconds.
+    stub.play(lambda request: good(delay=len(request.numbered) * 85 / (20 * QUICK)))
 
     assert decided(await checked([record(number) for number in range(12)], stub)) == 12
-    # Three calls a record at first, of which the first few are lost, and then twice as many.
-    assert len(stub.requests) <= 12 * 6 + 16
+    # Three calls a record at first, of which the first few are lost, then twice as many, and one about a control.
+    assert len(stub.requests) <= 12 * 7 + 16
 
 
-@pytest.mark.parametrize(("sentences", "tokens", "a_second"), [(15, 27, 10), (7, 60, 20)], ids=["words", "reasons"])
-async def test_one_record_is_judged_by_a_model_that_is_as_slow_as_that(
-    stub: StubEndpoint, sentences: int, tokens: int, a_second: int
-) -> None:
-    stub.play(lambda request: good(delay=(len(request.numbers) + 1) * tokens / (a_second * QUICK)))
-    text = " ".join(SENTENCES.split(". ")[: sentences - 1])
+async def test_one_record_is_judged_by_a_model_that_is_as_slow_as_that(stub: StubEndpoint) -> None:
+    stub.play(lambda request: good(delay=len(request.numbered) * 27 / (10 * QUICK)))
 
-    assert decided(await checked([record(0, sentences=text)], stub)) == 1
+    assert decided(await checked([record(0)], stub)) == 1
 
 
 async def test_many_records_of_many_sentences_draw_no_request_too_many(stub: StubEndpoint) -> None:
-    stub.play(lambda request: good(delay=(len(request.numbers) + 1) * 27 / (20 * 5 * QUICK)))
+    stub.play(lambda request: good(delay=len(request.numbered) * 27 / (20 * 5 * QUICK)))
     many = " ".join(f"Member {number} left the board at noon." for number in range(149))
     records = [record(number, reference=many, sentences=many) for number in range(20)]
 
     assert decided(await checked(records, stub, timeout_seconds=20, deadline_seconds=25)) == 20
-    assert len(stub.requests) == 20 * 22
+    assert len(stub.requests) == 20 * 23
 
 
 async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(stub: StubEndpoint) -> None:
@@ -89,7 +85,7 @@ async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(
 
     assert decided(verdicts) == 6
     # On an idle machine half as many more than must be.
-    assert len(stub.requests) <= 6 * 3 * 3
+    assert len(stub.requests) <= 6 * 4 * 3
 
 
 @pytest.mark.parametrize("tells", [True, False])
@@ -113,9 +109,10 @@ async def test_a_small_window_costs_what_it_must(stub: StubEndpoint, tells: bool
 
     assert decided(verdicts) == 1
     around = min(request.size - len(request.reference) for request in stub.requests) // 4
-    parts = 3
+    parts = 4
     least = parts * -(-len(reference) // 4 // (window - around - 6 * 60))
-    assert len(stub.requests) <= 1.5 * least, (around, len(reference), [len(one.reference) for one in stub.requests])
+    # Nobody has told yet how many characters a token has.
+    assert len(stub.requests) <= 1.7 * least, (around, len(reference), [len(one.reference) for one in stub.requests])
 
 
 async def test_thought_that_fills_the_limit_is_asked_for_once_a_call(stub: StubEndpoint) -> None:

@@ -1,6 +1,6 @@
 """A consistency checker whose judge is a real HTTP endpoint on loopback."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -8,8 +8,10 @@ import pytest
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
+from models.build import build_judge
+from models.judges.prompted import PromptedJudge
+from models.settings import JudgeSettings
 from schemas import Generation
-from tests.checkers.conftest import MakeModel
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., ConsistencyChecker]
@@ -22,14 +24,22 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-def checker_of(model_of: MakeModel) -> MakeChecker:
-    """Builds a checker from consistency settings. Its judge, the stub, is asked one by one with 120 tokens."""
+async def checker_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeChecker]:
+    """Builds a checker from consistency settings; its judge, the stub, is asked in the short form unless told."""
+    monkeypatch.setattr("models.flow._ATTEMPTS", 2)
+    judges = []
 
-    def build(*, answers_within: float = 30, max_tokens: int = 4096, **settings: Any) -> ConsistencyChecker:
-        models = Models(judge=model_of(timeout_seconds=answers_within, max_tokens=max_tokens))
-        return ConsistencyChecker(ConsistencySettings(**settings), models)
+    def build(*, judge: dict[str, Any] | None = None, **settings: Any) -> ConsistencyChecker:
+        endpoint = {"backend": "openai", "base_url": stub.base_url, "model": "stub", "timeout_seconds": 30}
+        asked = JudgeSettings.model_validate({**endpoint, "form": "short", "threshold": 0.0, **(judge or {})})
+        built = build_judge(asked)
+        assert isinstance(built, PromptedJudge)
+        judges.append(built)
+        return ConsistencyChecker(ConsistencySettings(**settings), Models(judge=built, writer=built.model))
 
-    return build
+    yield build
+    for judge in judges:
+        await judge.close()
 
 
 def generation(response: str, **fields: Any) -> Generation:

@@ -17,6 +17,7 @@ PARCEL = (
     "Parcel 7 left the Leipzig hub on Monday 16 November. Delivery is planned for Thursday 19 November before noon."
 )
 FERRY = "The ferry to Ilmen leaves at 9:40 from the north pier."
+KINDS = sorted(set(ClaimKind) - {ClaimKind.CRITERION, ClaimKind.STATEMENT})
 OFFICE = (
     "The office is open on Mondays and Tuesdays from 2 pm to 4 pm. Ole Brandt founded it on 3 March 2019. A permit "
     "costs 40 euros and takes one or two days."
@@ -206,7 +207,7 @@ def is_false(reason: str, reference: str) -> bool:
     said=st.sampled_from(EXAMPLES),
     true=st.sampled_from(EXAMPLES),
     cut=st.integers(0, 30),
-    kind=st.sampled_from(ClaimKind),
+    kind=st.sampled_from(KINDS),
 )
 def test_what_a_reason_states_of_the_reference_is_so(
     judge: EmbeddingJudge, said: tuple[str, str, str], true: tuple[str, str, str], cut: int, kind: ClaimKind

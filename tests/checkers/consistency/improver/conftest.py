@@ -11,7 +11,6 @@ from checkers.consistency.improver.rewriter import build_writer
 from checkers.consistency.improver.settings import RewritingSettings, WriterSettings
 from schemas import Improvement
 from tests.checkers.consistency.conftest import generation
-from tests.support.graders import grading
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.writer import writer_answer
 
@@ -39,7 +38,7 @@ async def improver_of(writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr("checkers.consistency.improver.improver._ROUNDS", rounds)
         named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30)
         checked = RewritingSettings(writer=named, **settings)
-        oracle = build_writer(checked, grading(lambda *_: 1.0))
+        oracle = build_writer(checked, None)
         oracles.append(oracle)
         return ConsistencyImprover(checked, checker, oracle)
 

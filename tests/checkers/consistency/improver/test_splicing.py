@@ -1,11 +1,11 @@
 """Rewritten sentences take the place of the old ones, and nothing else moves."""
 
 import pytest
-from checkers.consistency.sentences import split_sentences
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.consistency.improver.splicing import fits, spliced
+from models.sentences import split_sentences
 from schemas import SentenceFinding
 from tests.support.record_strategies import texts
 
@@ -18,7 +18,7 @@ responses = st.lists(
 
 def findings_of(response: str) -> list[SentenceFinding]:
     return [
-        SentenceFinding(text=one.text, start=one.start, end=one.end, mark=-1, reason="no", converted="boolean")
+        SentenceFinding(text=one.text, start=one.start, end=one.end, mark=-1, reason="no", support=0.0)
         for one in split_sentences(response)
     ]
 

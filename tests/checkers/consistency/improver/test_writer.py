@@ -1,6 +1,6 @@
 """What the writer is asked and what becomes of its answers; who it is."""
 
-from typing import Any
+import json
 
 import pytest
 
@@ -10,44 +10,41 @@ from checkers.consistency.improver.improver import ConsistencyImprover
 from checkers.consistency.improver.rewriter import build_writer
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.settings import ConsistencySettings
-from models.build import build_model
+from models.build import build_judge
+from models.judges.prompted import PromptedJudge
 from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, improved
-from tests.support.attacks import ATTACKS
-from tests.support.graders import grading
+from tests.support.attacks import ATTACKS, name_of
 from tests.support.stub_acts import Act, nonsense, says, status
-from tests.support.stub_answers import entries_of
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 from tests.support.writer import asked, rewrites, writer_answer
 
 
-async def test_the_writer_is_shown_everything_and_asked_for_what_is_inconsistent(
+async def test_the_writer_is_shown_one_sentence_with_all_that_it_needs(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
 ):
     checker = checker_of()
     await improved(checker, improver_of(checker), f"{GOOD} {FALSE}", prompt="What did they do?")
     (request,) = writer.requests
-    assert request.fences["response"] == f"{GOOD} {FALSE}"
-    assert request.fences["question"] == "What did they do?"
-    assert request.reference == generation("").reference
-    assert [(one["number"], one["sentence"]) for one in asked(request)] == [(1, FALSE)]
-    assert asked(request)[0]["reason"] == "not in the reference"
-    # A question makes it an answer.
-    assert "Here is the answer." in request.body["messages"][1]["content"]
+    assert request.quotes == {
+        "Passages": generation("").reference,
+        "Question": "What did they do?",
+        "Text": f"{GOOD} {FALSE}",
+        "This sentence of the text was rejected": FALSE,
+        "What was found wrong with it": "not in the reference",
+    }
     assert "{{" not in str(request.body)
 
 
-async def test_what_the_record_and_the_judge_say_stays_fenced(
+async def test_what_the_record_and_the_judge_say_stays_quoted(
     checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, writer: StubEndpoint
 ):
     def echo(request: StubRequest) -> Act:
-        texts = request.reasons or request.sentences
-        return says(
-            entries_of((number, f"It says {text}", False) for number, text in zip(request.numbers, texts, strict=True))
-        )
+        why = json.dumps({"reason": f"It says: {' '.join(request.sentences)}"})
+        return says(why if request.kind == "reason" else "yes" if request.kind == "informs" else "no")
 
     stub.play(echo)
     checker = checker_of()
@@ -55,94 +52,63 @@ async def test_what_the_record_and_the_judge_say_stays_fenced(
     outside = set()
     for attack in ATTACKS:
         writer.requests.clear()
-        verdict = await checker.check(attack)
-        await improver.improve(attack, verdict)
-        request = writer.requests[0]
-        assert request.fences["response"] == attack.response
-        assert request.reference == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
-        outside.add((attack.effective_task, _outside(request)))
-    assert len(outside) == len({task for task, _ in outside})
+        await improver.improve(attack, await checker.check(attack))
+        assert writer.requests, name_of(attack)
+        for request in writer.requests:
+            outside.add(_outside(request))
+    assert len(outside) == 1
 
 
 def _outside(request: StubRequest) -> str:
-    system, user = (message["content"] for message in request.body["messages"])
-    for text in request.fences.values():
-        user = user.replace(f"\n{text}\n", "\n")
-    tag = user.partition("message is ")[2][:12]
-    return f"{system}\n{user.replace(tag, 'TAG')}".replace(f"the {len(asked(request))} sentences", "the N sentences")
+    lines = "\n".join(message["content"] for message in request.body["messages"]).splitlines()
+    plain = [">" if line.startswith("> ") else line for line in lines]
+    return "\n".join(line for at, line in enumerate(plain) if line != ">" or plain[at - 1] != ">")
 
 
-class TestEntriesThatDoNotFit:
-    """What the writer's answer lacks is asked for once more, and then stays as it is."""
-
-    @pytest.mark.parametrize(
-        "entries",
-        [
-            [(1, MENDED)],
-            [(1, MENDED), (3, "Made up.")],
-            [(1, MENDED), (2, MENDED), (2, "It approved the budget.")],
-            [(1, MENDED), (2, "word " * 100)],
-            [(1, MENDED), (0, MENDED), (-1, MENDED)],
-        ],
-        ids=["missing", "invented", "twice", "too long", "off the list"],
-    )
-    async def test_it_is_asked_again_about_the_sentences_that_lack_one(
-        self, entries: Any, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites(*entries), rewrites((2, "It approved the budget."), (1, "Not asked for."))])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
-        assert (found.status, found.after) == ("improved", f"{MENDED} It approved the budget.")
-        assert len(writer.requests) == 2
-        assert [(one["number"], one["sentence"]) for one in asked(writer.requests[1])] == [(2, OTHER)]
-
-    async def test_an_answer_that_is_cut_off_is_asked_again_for_what_it_lacks(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        half = f'{{"sentences": [{{"number": 1, "reason": "-", "improved": "{MENDED}"}}, {{"number": 2, "rea'
-        writer.play([says(half, finish_reason="length"), rewrites((2, MENDED))])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
-        assert (found.status, found.after) == ("improved", f"{MENDED} {MENDED}")
-        assert [one["number"] for one in asked(writer.requests[1])] == [2]
-
-    async def test_a_sentence_that_is_left_out_twice_stays_as_it_is(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites((1, MENDED)), rewrites(), rewrites()])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
-        assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
-        assert [left.text for left in found.inconsistent] == [OTHER]
-
-    async def test_what_was_usable_stays_where_asking_again_fails(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites((1, MENDED)), nonsense(), nonsense()])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
-        assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
-        assert found.usage.calls == 4
-
-    async def test_no_entry_at_all_is_no_try(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites(), rewrites((7, "b"))])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
-        assert (found.status, found.after, len(found.inconsistent)) == ("not_tried", None, 2)
-        assert "'sentences' needs one entry for each number of the list" in found.reason
-
-
-async def test_many_sentences_are_asked_about_in_several_questions(
+async def test_every_sentence_is_a_question_of_its_own_and_what_is_usable_is_used(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
 ):
+    writer.play(lambda request: rewrites(MENDED) if asked(request) == FALSE else nonsense())
     checker = checker_of()
-    response = " ".join(f"Chairman number {number} resigned." for number in range(12))
-    found = await improved(checker, improver_of(checker), response)
-    assert found.status == "improved", found.reason
-    assert sorted(len(asked(request)) for request in writer.requests) == [4, 4, 4]
-    assert len(found.rounds[0].changes) == 12
+    found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
+    assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
+    assert [left.text for left in found.inconsistent] == [OTHER]
+    # That about the other one, and its repair.
+    assert [asked(request) for request in writer.requests].count(OTHER) == 2
+
+
+async def test_a_rewrite_that_is_a_text_of_its_own_is_refused(
+    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
+):
+    writer.play([rewrites("word " * 100)])
+    checker = checker_of()
+    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
+    assert found.status == "improved"
+    assert "has more than" in str(writer.requests[1].body["messages"][-1])
+
+
+async def test_a_sentence_that_comes_back_as_it_was_counts_as_none(
+    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
+):
+    writer.play(lambda request: rewrites(f" {asked(request).upper()}\n"))
+    checker = checker_of()
+    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
+    assert (found.status, found.after, found.rounds) == ("not_improved", None, ())
+    assert found.reason == "The writer left every inconsistent sentence as it was."
+
+
+@pytest.mark.parametrize(("form", "others"), [("short", "list"), ("list", "supported")])
+async def test_a_rewrite_is_checked_in_another_form_than_its_response(
+    checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, form: str, others: str
+):
+    checker = checker_of(judge={"form": form})
+    record = generation(f"{GOOD} {FALSE}")
+    verdict = await checker.check(record)
+    assert others not in {request.kind for request in stub.requests}
+    stub.requests.clear()
+    found = await improver_of(checker).improve(record, verdict)
+    assert found.status == "improved"
+    assert {request.kind for request in stub.requests} == {others}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +116,7 @@ async def test_many_sentences_are_asked_about_in_several_questions(
     [
         ([nonsense(), nonsense()], "no usable reply, after one repair turn"),
         ([status(400, "no")], "refused"),
-        ([rewrites((1, "a\x00b")), rewrites((1, "a\x00b"))], "no usable reply"),
+        ([rewrites("a\x00b"), rewrites("a\x00b")], "no usable reply"),
     ],
 )
 async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(
@@ -168,7 +134,7 @@ async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(
 async def test_a_writer_that_fails_in_a_later_round_leaves_what_there_is(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
 ):
-    writer.play([rewrites((1, "The chairman stayed.")), nonsense(), nonsense()])
+    writer.play([rewrites("The chairman stayed."), nonsense(), nonsense()])
     checker = checker_of()
     found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
     assert (found.status, len(found.rounds)) == ("not_improved", 1)
@@ -192,14 +158,15 @@ class TestTheWriter:
 
     def test_the_local_judge_cannot(self):
         with pytest.raises(ValueError, match=r"improver\.writer\.base_url and improver\.writer\.model"):
-            build_writer(RewritingSettings(), grading(lambda *_: 1.0))
+            build_writer(RewritingSettings(), None)
 
     async def test_the_judge_does_where_nobody_is_named(self, stub: StubEndpoint):
         stub.answer = writer_answer
         settings = JudgeSettings(backend="openai", base_url=stub.base_url, model="stub")
-        judge = build_model(settings)
-        writer = build_writer(RewritingSettings(), judge)
-        assert writer is judge
+        judge = build_judge(settings)
+        assert isinstance(judge, PromptedJudge)
+        writer = build_writer(RewritingSettings(), judge.model)
+        assert writer is judge.model
         checker = ConsistencyChecker(ConsistencySettings(), Models(judge=judge))
         found = await improved(checker, ConsistencyImprover(RewritingSettings(), checker, writer), f"{GOOD} {FALSE}")
         assert (found.status, found.writer) == ("improved", "openai/stub")
@@ -213,11 +180,12 @@ class TestTheWriter:
         self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, tmp_path
     ):
         template = tmp_path / "mine.txt"
-        template.write_text("=== user ===\nMend the {{text}}.\n{{sentences}}\nThe source:\n{{reference}}\n")
+        template.write_text("=== user ===\nMend this:\n> {{sentence}}\nBy this:\n> {{passages}}\n")
+        writer.play([rewrites(MENDED)])
         checker = checker_of()
         found = await improved(checker, improver_of(checker, prompts={"improve": template}), f"{GOOD} {FALSE}")
         assert found.status == "improved"
-        assert "Mend the summary." in writer.requests[0].body["messages"][-1]["content"]
+        assert f"Mend this:\n> {FALSE}" in writer.requests[0].body["messages"][-1]["content"]
         assert (
             found.prompt_versions
             != improver_of(checker).not_tried(await checker.check(generation(FALSE)), "-").prompt_versions
