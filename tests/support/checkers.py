@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from assay.plugins import own_checkers
-from assay.testing import ScriptedModel
+from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.plugin import Improver
 from models.billing import book
 from models.claims import ClaimKind, Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always
-from models.protocol import Judge, ModelUnavailable, answering
+from models.judges.prompted import PromptedJudge
+from models.protocol import Judge, ModelUnavailable
 from schemas import Envelope, Usage, Verdict
 
 
@@ -25,7 +26,7 @@ class Accept(Checker[CheckerSettings]):
     name = "accept"
 
     def __init__(self, name: str = "accept", limit: float = 60.0) -> None:
-        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedModel(name="none")))
+        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedJudge(name="none")))
         self.name = name  # type: ignore[misc] - one class, many names
         self.kinds = frozenset({"generation"})
 
@@ -173,7 +174,8 @@ class Large(Accept):
 def asking(checker: str, base_url: str, **judge: Any) -> Checker[Any]:
     """An installed checker with its defaults, whose judge is an endpoint; to be called on the event loop."""
     plugin = next(plugin for plugin in own_checkers() if plugin.name == checker)
-    return plugin.build(plugin.settings(), Models(judge=_endpoint(base_url, **{"concurrency": 64, **judge})))
+    endpoint = _endpoint(base_url, **{"concurrency": 64, **judge})
+    return plugin.build(plugin.settings(), Models(judge=endpoint, writer=endpoint.model))
 
 
 def cascading(base_url: str, screen: Judge, *, accept_from: float, reject_below: float, **judge: Any) -> Checker[Any]:
@@ -187,17 +189,19 @@ def cascading(base_url: str, screen: Judge, *, accept_from: float, reject_below:
 def improver(base_url: str, **settings: Any) -> Improver:
     """The installed improver, whose judge and writer is an endpoint; to be called on the event loop."""
     plugin, brought = next((plugin, plugin.improver) for plugin in own_checkers() if plugin.improver)
-    oracle = answering(_endpoint(base_url))
-    checker = plugin.build(plugin.settings(), Models(judge=oracle))
-    return brought.build(brought.settings(**settings), checker, oracle)
+    endpoint = _endpoint(base_url)
+    checker = plugin.build(plugin.settings(), Models(judge=endpoint, writer=endpoint.model))
+    return brought.build(brought.settings(**settings), checker, endpoint.model)
 
 
-def _endpoint(base_url: str, **settings: Any) -> Judge:
-    from models.build import build_model
+def _endpoint(base_url: str, **settings: Any) -> PromptedJudge:
+    from models.build import build_judge
     from models.settings import JudgeSettings
 
-    given = {"backend": "openai", "base_url": base_url, "model": "stub", **settings}
-    return build_model(JudgeSettings.model_validate(given))
+    given = {"backend": "openai", "base_url": base_url, "model": "stub", "form": "short", "threshold": 0.0, **settings}
+    judge = build_judge(JudgeSettings.model_validate(given))
+    assert isinstance(judge, PromptedJudge)
+    return judge
 
 
 CHECKERS: dict[str, Callable[..., Checker[Any]]] = {

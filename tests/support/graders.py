@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from models.claims import Claims, Grades, Judgement
-from models.meter import MeteredGrader
+from models.meter import MeteredJudge
 from models.protocol import Answer
 from schemas import Usage
 
@@ -12,6 +12,9 @@ Support = Callable[[str, str], float | Judgement]
 
 class ScriptedGrader:
     """Grades each sentence by a function of the reference and it; notes what it was given."""
+
+    version = ""
+    self_test = None
 
     def __init__(self, support: Support, *hindrances: Exception, name: str = "grading") -> None:
         """The first calls raise `hindrances`."""
@@ -35,6 +38,6 @@ class ScriptedGrader:
         return found if isinstance(found, Judgement) else Judgement(float(found), "compared", None)
 
 
-def grading(support: Support) -> MeteredGrader:
-    """The grader as a judge for a checker."""
-    return MeteredGrader(ScriptedGrader(support))
+def grading(support: Support) -> MeteredJudge:
+    """The same as a checker's judge."""
+    return MeteredJudge(ScriptedGrader(support))
