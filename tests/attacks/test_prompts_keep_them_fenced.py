@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import pytest
+from checkers.consistency.entries import Entries, Entry
+from checkers.consistency.sentences import split_sentences
 
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.entries import Entries, Entry
-from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from models.protocol import Answer, Question, ReplyT, WindowExceeded
 from schemas import Generation

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from checkers.consistency.material import CheckedResponse, NumberedResponse
+from checkers.consistency.sentences import split_sentences
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.consistency.material import CheckedResponse, NumberedResponse
-from checkers.consistency.sentences import split_sentences
 from models.prompts import TemplateError
 from schemas import Task
 from tests.checkers.consistency.conftest import MakeChecker, generation

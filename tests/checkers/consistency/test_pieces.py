@@ -2,10 +2,9 @@
 
 from itertools import pairwise
 
+from checkers.consistency.pieces import pieces_of
 from hypothesis import given
 from hypothesis import strategies as st
-
-from checkers.consistency.pieces import pieces_of
 
 WORDS = st.lists(st.text("abc.\n é", min_size=1, max_size=12), max_size=60).map(" ".join)
 

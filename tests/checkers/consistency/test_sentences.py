@@ -3,10 +3,9 @@
 from itertools import pairwise
 
 import pytest
+from checkers.consistency.sentences import split_sentences
 from hypothesis import given
 from hypothesis import strategies as st
-
-from checkers.consistency.sentences import split_sentences
 
 
 @pytest.mark.parametrize(

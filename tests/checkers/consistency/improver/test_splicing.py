@@ -1,11 +1,11 @@
 """Rewritten sentences take the place of the old ones, and nothing else moves."""
 
 import pytest
+from checkers.consistency.sentences import split_sentences
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.consistency.improver.splicing import fits, spliced
-from checkers.consistency.sentences import split_sentences
 from schemas import SentenceFinding
 from tests.support.record_strategies import texts
 
