@@ -46,7 +46,7 @@ def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
     commands = {line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()}
     service = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics"}
     of_the_lab = {"audit", "probes", "trust"}
-    assert commands == service | {"demo", "check", "calibrate", "convert", "config", "schemas"} | of_the_lab
+    assert commands == service | {"demo", "check", "calibrate", "judge", "convert", "config", "schemas"} | of_the_lab
 
 
 def test_the_installed_program_is_the_same(tmp_path):
