@@ -55,7 +55,7 @@ from assay import Checker, CheckerPlugin, CheckerSettings, Decision, Generation,
 
 class Steady(Checker[CheckerSettings]):
     name = "steady"
-    needs = "none"
+    asks_judge = False
 
     async def decide(self, record: Generation) -> Decision:
         await asyncio.sleep(0.3)
