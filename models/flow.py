@@ -1,17 +1,15 @@
-"""The flow of questions to one endpoint: places, pauses, repeats, and whether it is up.
+"""The flow of questions to one endpoint: concurrency limit, back-off and circuit breaker.
 
-- A timeout fails the question, unless fewer were answered in its time than stood before it: then it waited in the
-  endpoint's own queue, fewer are asked at once from now on, and it is asked again.
-- Refused and broken connections and 5xx in a row, or a timeout while nobody was answered, have something small asked.
-  If that is not answered either, the breaker opens; the next small question that is answered closes it.
-- A 429 among answers makes its own question wait, as long as the endpoint says. Where they come close to each other the
-  rate limit is reached: everybody waits, twice as long each time, or as long as the endpoint says. An empty quota is a
-  wrong configuration.
-- Questions more than twice as long as any that was answered (before the first answer: as the shorter ones) take a tenth
-  of the time of all places at most. After two that were never answered, as long ones are not asked for nine times as
-  long as those took.
-- The number asked at once begins small. It grows while answers come about as soon as the quickest did, or in a quarter
-  of the time there is.
+- The limit begins small. It grows by one with an answer that came about as soon as the quickest, or in a quarter of the
+  time there is. A 429 that is not alone halves it. After a timeout it is as many as were answered in that time: the
+  question waited in the endpoint's own queue, and is asked again.
+- A quarter of the places, at most, is for long questions: those more than twice as long as any that was answered, or
+  before the first answer as the shorter ones.
+- A timeout otherwise fails the question. What else may pass is asked again after a back-off. A 429 among answers holds
+  its own question alone; where they come close to each other all wait, twice as long each time, or as long as the
+  endpoint says.
+- Failures in a row, or a timeout while nobody was answered, send a health probe. If that is not answered either, the
+  breaker opens; the next probe that is answered closes it. A refused key, model or address opens it at once.
 """
 
 import asyncio
@@ -19,7 +17,7 @@ import math
 import random
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 import structlog
@@ -39,37 +37,29 @@ from models.wording import counted
 from models.worktime import Phase
 
 BreakerState = Literal["closed", "open"]
-"""Open: nothing is asked but, from time to time, something small."""
+"""Open: nothing is asked but, from time to time, a health probe."""
 BreakerListener = Callable[[BreakerState], None]
 
 _AT_FIRST = 16
 """Questions at once, before an endpoint has shown how many it takes."""
+_LONG_SHARE = 4
+_LONG = 2
+"""Times the size of those that were answered."""
 _FAILURES = 10
-"""In a row: from there on something small is asked before the next."""
+"""In a row: from there on a health probe goes before the next question."""
 _COOLDOWN, _LONGEST_COOLDOWN = 1.0, 30.0
-"""Seconds from one small question in vain to the next; doubled each time."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 8.0
-"""Seconds before a failed question is asked again."""
+"""Seconds from one probe in vain to the next; doubled each time."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+"""Seconds before a failed question is asked again, at most; doubled each time, with full jitter."""
 _FIRST_HOLD = 1.0
 """Seconds for which all wait after a 429 that states no time; doubled until one is answered again."""
 _CLOSE = 3
 """Fewer answers than this between two 429s: the limit is reached. Of 1 in 100 at random, 1 in 50 comes so close."""
 _UNAVAILABLE_PAUSE = 1.0
 _ATTEMPTS = 4
-"""Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
+"""Requests for one turn at most, if it fails for a reason that may pass (429, 5xx)."""
 _TIMED_ATTEMPTS = 2
 """A question that had no answer in time may have been lost once; the same question is as long the next time."""
-_LONG = 2
-"""Times the size of those that were answered."""
-_SHARE = 10
-"""Long ones take one part in so many of the places' time."""
-_ABOUT = 0.9
-"""Times the size of one that was lost: what has this is as long."""
-_LOST = 2
-"""One without an answer may have been lost by chance."""
-_REST = 9
-"""Times as long as a lost question took, no other as long is asked."""
-_REMEMBERED = 2000
 
 _LOG = structlog.get_logger(__name__)
 
@@ -83,13 +73,9 @@ class Size:
     read: int
     """Characters."""
 
-    def reaches(self, other: "Size", times: float = 1) -> bool:
-        """True if it is at least so many times as long as the other in both."""
-        return self.written >= times * other.written and self.read >= times * other.read
-
-    def exceeds(self, other: "Size", times: float = 1) -> bool:
-        """True if it is more than so many times as long as the other in either."""
-        return self.written > times * other.written or self.read > times * other.read
+    def exceeds(self, other: "Size") -> bool:
+        """True if it is more than twice as long as the other in either."""
+        return self.written > _LONG * other.written or self.read > _LONG * other.read
 
 
 class TimeLimit:
@@ -117,22 +103,214 @@ class Sender(Protocol):
         """Ask something small that an endpoint which is up answers at once, be it with a refusal."""
 
 
-@dataclass(slots=True, eq=False)
-class _Run:
+class _Limiter:
+    """Additive increase, multiplicative decrease; a quarter of the places is for long questions."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = float(min(most, _AT_FIRST))
+        self._under_way = {False: 0, True: 0}
+        """Long ones or not."""
+        self._waiting: dict[bool, deque[asyncio.Future[None]]] = {False: deque(), True: deque()}
+        self._quickest = math.inf
+        self._was_full = False
+        """The endpoint has shown that it takes no more: it is led to its limit slowly from then on."""
+        self._asked: deque[Size] = deque(maxlen=200)
+        self._longest: Size | None = None
+        """Up to here questions were answered."""
+
+    @property
+    def under_way(self) -> int:
+        return sum(self._under_way.values())
+
+    async def enter(self, size: Size, *, again: bool) -> bool:
+        """Wait for a place and take it; returns whether it is one of the long ones'."""
+        self._asked.append(size)
+        if self._longest is None:
+            # Whatever is asked at the same moment is seen beside it.
+            await asyncio.sleep(0)
+        is_long = self._is_long(size)
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue = self._waiting[is_long]
+        (queue.appendleft if again else queue.append)(place)
+        self._wake()
+        try:
+            # A long one waits perhaps as long as anybody waits for an answer, while others are answered at once.
+            with Phase("aside" if is_long else "waits"):
+                await place
+        except BaseException:
+            if place.done() and not place.cancelled():
+                self.leave(is_long=is_long)
+            raise
+        return is_long
+
+    def leave(self, *, is_long: bool) -> None:
+        """Give a place back."""
+        self._under_way[is_long] -= 1
+        self._wake()
+
+    def answered(self, size: Size, taken: float, beside: int, timeout: float) -> None:
+        """Let the limit grow after an answer that took so long, with so many others under way when it was asked."""
+        longest = self._longest or Size(0, 0)
+        self._longest = Size(max(longest.written, size.written), max(longest.read, size.read))
+        self._quickest = min(self._quickest * 1.01, taken)
+        all_taken = max(beside, self.under_way) >= int(self._limit)
+        if all_taken and (taken < timeout / 4 or taken < 2 * self._quickest):
+            self._limit = min(self._limit + (1 / self._limit if self._was_full else 1), self._most)
+
+    def lower(self, to: float | None = None) -> None:
+        """Halve the limit, or lower it to three quarters of so many."""
+        self._limit = max(1.0, self._limit / 2 if to is None else min(self._limit, to * 0.75))
+        self._was_full = True
+
+    def _wake(self) -> None:
+        for is_long in (True, False):
+            queue = self._waiting[is_long]
+            while queue and self._is_free(is_long=is_long):
+                place = queue.popleft()
+                if not place.done():
+                    self._under_way[is_long] += 1
+                    place.set_result(None)
+
+    def _is_free(self, *, is_long: bool) -> bool:
+        places = int(self._limit)
+        if is_long and self._under_way[True] >= max(places // _LONG_SHARE, 1):
+            return False
+        return self.under_way < places
+
+    def _is_long(self, size: Size) -> bool:
+        if self._longest is not None:
+            return size.exceeds(self._longest)
+        # Not the median: half of all may be long ones that nothing answers.
+        short = len(self._asked) // 4
+        written, read = (
+            sorted(each)[short] for each in zip(*((one.written, one.read) for one in self._asked), strict=True)
+        )
+        return size.exceeds(Size(written, read))
+
+
+class _Breaker:
+    """Whether the endpoint is up."""
+
+    def __init__(self, sender: Sender, name: str, timeout: float, on_change: BreakerListener | None) -> None:
+        self.answered_at = -math.inf
+        self.state: BreakerState = "closed"
+        self.misconfigured = False
+        self._sender = sender
+        self._name = name
+        self._timeout = timeout
+        self._on_change = on_change
+        self._failures = self._openings = 0
+        self._opens_until = 0.0
+        self._detail = ""
+        self._probing = asyncio.Lock()
+
+    async def let_through(self) -> None:
+        """Return if it is closed; once it has cooled down, whoever comes first sends a probe.
+
+        Raises:
+            EndpointDown: it is open.
+        """
+        if self.state == "open" and _now() >= self._opens_until and not self._probing.locked():
+            async with self._probing:
+                await self._probe()
+        if self.state == "open":
+            left = self._opens_until - _now()
+            pause = left if left > 0 else _COOLDOWN
+            detail = f"{self._name} is down: {self._detail}"
+            raise EndpointDown(detail, retry_after=pause, misconfigured=self.misconfigured)
+
+    async def after_probes(self) -> None:
+        """As `let_through`, once a probe that is under way has ended."""
+        async with self._probing:
+            await self.let_through()
+
+    async def look(self, since: float, seconds: float, detail: str) -> None:
+        """Return if the endpoint answered anybody since then, or now answers a probe.
+
+        Raises:
+            ModelUnavailable: it did not, as far as is known within so many seconds.
+        """
+        if self.answered_at >= since:
+            return
+        with Phase("waits"):
+            if self._probing.locked():
+                # Somebody else is asking.
+                try:
+                    async with asyncio.timeout(seconds), self._probing:
+                        pass
+                except TimeoutError:
+                    raise ModelUnavailable(detail, retry_after=_UNAVAILABLE_PAUSE) from None
+            else:
+                async with self._probing:
+                    if self.state == "closed":
+                        await self._probe()
+        if self.answered_at < since:
+            await self.let_through()
+
+    def alive(self) -> None:
+        """The endpoint answered, be it with a refusal of one request."""
+        self.answered_at = _now()
+        self._failures = self._openings = 0
+        if self.state != "closed":
+            self._become("closed")
+
+    def failed(self) -> bool:
+        """Count a failure; returns whether it is time for a probe."""
+        self._failures += 1
+        return self._failures >= _FAILURES
+
+    def trip(self, detail: str) -> None:
+        """The endpoint will refuse every call: open at once, for the longest time."""
+        self.misconfigured = self.answered_at == -math.inf
+        if self.state != "open":
+            self._open(detail, _LONGEST_COOLDOWN)
+
+    async def _probe(self) -> None:
+        begun = _now()
+        try:
+            await self._sender.probe(self._timeout)
+        except (Throttled, Refused):
+            self.alive()
+        except EndpointMisconfigured as fault:
+            self.trip(fault.detail)
+        except Transient as fault:
+            if self.answered_at < begun:
+                self.misconfigured = False
+                self._open(fault.detail, min(_COOLDOWN * 2.0 ** min(self._openings, 30), _LONGEST_COOLDOWN))
+        else:
+            self.alive()
+
+    def _open(self, detail: str, seconds: float) -> None:
+        self._detail = detail
+        self._opens_until = _now() + seconds
+        self._openings += 1
+        if self.state != "open":
+            self._become("open")
+
+    def _become(self, state: BreakerState) -> None:
+        self.state = state
+        if state == "open":
+            _LOG.warning("oracle_breaker_opened", model=self._name, detail=self._detail)
+        else:
+            _LOG.warning("oracle_breaker_closed", model=self._name)
+        if self._on_change is not None:
+            self._on_change(state)
+
+
+@dataclass(slots=True)
+class _Attempts:
     """One question on its way."""
 
     size: Size
     limit: TimeLimit
-    attempts: int = 0
+    count: int = 0
     started: float = 0.0
     beside: int = 0
     """Questions under way when it was last sent, itself among them."""
+    is_long: bool = False
     suspect: bool = False
     """The endpoint failed on it, or left it without an answer."""
-    is_long: bool = False
-    is_trial: bool = False
-    """It tries whether questions as long are answered again."""
-    place: "asyncio.Future[None] | None" = field(default=None, repr=False)
 
 
 class Flow:
@@ -149,55 +327,21 @@ class Flow:
     ) -> None:
         """`name` stands in logs and errors; at most `concurrency` are asked at once."""
         self._sender = sender
-        self._name = name
         self._timeout = timeout_seconds
-        self._on_breaker = on_breaker
-
-        self._most = concurrency
-        self._places = float(min(concurrency, _AT_FIRST))
-        self._under_way = 0
-        self._waiting: deque[_Run] = deque()
-        self._long: deque[_Run] = deque()
-        self._quickest = math.inf
-        self._is_full = False
-        """The endpoint has shown that it takes no more: it is led to its limit slowly from then on."""
-
-        self._held_since = -math.inf
-        self._held_until = -math.inf
+        self._limiter = _Limiter(concurrency)
+        self._breaker = _Breaker(sender, name, timeout_seconds, on_breaker)
+        self._answers: deque[float] = deque(maxlen=2000)
+        """When the last ones came."""
+        self._held_since = self._held_until = -math.inf
         self._hold = 0.0
         self._since_throttled = _CLOSE
         """Answers since the last 429."""
 
-        self._asked: deque[Size] = deque(maxlen=200)
-        self._answers: deque[tuple[float, Size]] = deque(maxlen=_REMEMBERED)
-        self._longest = Size(0, 0)
-        """Up to here questions were answered."""
-        self._unanswered: Size | None = None
-        """From here on they were not."""
-        self._lost = 0
-        self._next_long = -math.inf
-        self._rests_until = -math.inf
-        self._alarm: asyncio.TimerHandle | None = None
-
-        self._state: BreakerState = "closed"
-        self._failures = 0
-        self._openings = 0
-        self._opens_until = 0.0
-        self._detail = ""
-        self._answered_at = -math.inf
-        self._misconfigured = False
-        self._probing = asyncio.Lock()
-
     @classmethod
     def of(cls, sender: Sender, settings: EndpointSettings, *, name: str, on_breaker: BreakerListener | None) -> Self:
         """The flow to an endpoint with these settings."""
-        return cls(
-            sender,
-            name=name,
-            concurrency=settings.concurrency,
-            timeout_seconds=settings.timeout_seconds,
-            on_breaker=on_breaker,
-        )
+        most, seconds = settings.concurrency, settings.timeout_seconds
+        return cls(sender, name=name, concurrency=most, timeout_seconds=seconds, on_breaker=on_breaker)
 
     async def run(self, request: Any, *, size: Size, limit: TimeLimit) -> Any:
         """The sender's reply to `request`, within the limit.
@@ -208,338 +352,122 @@ class Flow:
                 while the endpoint is not known to be down.
             Refused: the endpoint does not accept this request.
         """
-        run = _Run(size, limit)
-        self._asked.append(size)
-        if self._answered_at < 0:
-            # Whatever is asked at the same moment is seen beside it, and short ones have a start.
-            if len(self._asked) == 1:
-                self._next_long = _now() + self._turn / 4
-            await asyncio.sleep(0)
+        run = _Attempts(size, limit)
         try:
             while True:
                 await self._enter(run)
-                run.attempts += 1
-                run.started, run.beside = _now(), self._under_way
                 try:
                     with limit, Phase("asked"):
                         reply = await self._sender.send(request, max(min(self._timeout, limit.left), 0.001))
                     self._answered(run)
                     return reply
-                # The place is kept meanwhile, for the small question that may have to be asked.
+                # The place is kept meanwhile, for the probe that may have to be sent.
                 except TimedOut as fault:
                     pause = await self._timed_out(fault, run)
                 except Transient as fault:
                     pause = await self._failed(fault, run)
                 except EndpointMisconfigured as wrong:
-                    # A gateway may refuse one question while others are answered.
-                    run.suspect = self._answered_at >= run.started
-                    if not run.suspect:
-                        self._trip(wrong.detail)
-                    pause, misconfigured = MAX_RETRY_AFTER, self._misconfigured
-                    raise ModelUnavailable(wrong.detail, retry_after=pause, misconfigured=misconfigured) from None
+                    raise self._misconfigured(wrong, run) from None
                 except Refused:
-                    self._alive()
+                    self._breaker.alive()
                     raise
                 finally:
-                    self._leave()
+                    self._limiter.leave(is_long=run.is_long)
                 with limit:
                     await asyncio.sleep(pause)
         except ModelUnavailable as error:
             error.suspect = run.suspect
             raise
 
-    # Places.
-
-    async def _enter(self, run: _Run) -> None:
+    async def _enter(self, run: _Attempts) -> None:
         """Wait for a place, and take it."""
         while True:
-            await self._let_through()
+            await self._breaker.let_through()
             if (held := self._held_until - _now()) > 0:
-                await self._wait_out(held, run)
-            await self._place(run)
-            if self._state == "closed" and self._held_until <= _now():
+                if held >= run.limit.left:
+                    raise ModelUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
+                with Phase("waits"):
+                    # Spread out, so that those who waited do not all begin at the same moment.
+                    await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311
+            run.is_long = await self._limiter.enter(run.size, again=run.count > 0)
+            if self._breaker.state == "closed" and self._held_until <= _now():
+                run.count += 1
+                run.started, run.beside = _now(), self._limiter.under_way
                 return
             # Things have changed while others had the place.
-            self._leave()
+            self._limiter.leave(is_long=run.is_long)
 
-    async def _wait_out(self, held: float, run: _Run) -> None:
-        if held >= run.limit.left:
-            raise ModelUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
-        with Phase("waits"):
-            # Spread out, so that those who waited do not all begin at the same moment.
-            await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311
-
-    async def _place(self, run: _Run) -> None:
-        self._check(run)
-        run.is_long = self._is_long(run.size)
-        run.place = place = asyncio.get_running_loop().create_future()
-        queue = self._long if run.is_long else self._waiting
-        # One that is repeated goes first: its end may tell those that wait that they need not be asked.
-        (queue.appendleft if run.attempts else queue.append)(run)
-        self._wake()
-        try:
-            # A long one waits perhaps as long as anybody waits for an answer, while others are answered at once.
-            with Phase("aside" if run.is_long else "waits"):
-                await place
-        except BaseException:
-            if place.done() and not place.cancelled() and place.exception() is None:
-                self._leave()
-            raise
-
-    def _leave(self) -> None:
-        """Give a place back."""
-        self._under_way -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        """Give free places to those that wait."""
-        while self._under_way < int(self._places):
-            is_turn = self._next_long <= _now() or not self._under_way
-            queue = self._long if self._long and is_turn else self._waiting
-            if not queue:
-                break
-            run = queue.popleft()
-            if run.place is None or run.place.done():
-                # It was cancelled while it waited.
-                continue
-            if run.is_long:
-                # If it takes all of its time, it has had a tenth of the places until the next.
-                self._next_long = _now() + self._turn
-            self._under_way += 1
-            run.place.set_result(None)
-        if self._long and self._next_long > _now() and self._alarm is None:
-            self._alarm = asyncio.get_running_loop().call_at(self._next_long, self._ring)
-
-    @property
-    def _turn(self) -> float:
-        """Seconds from one long question to the next."""
-        return _SHARE * self._timeout / int(self._places)
-
-    def _ring(self) -> None:
-        self._alarm = None
-        self._wake()
-
-    def _sort(self, waiting: "deque[_Run]") -> None:
-        """Have those that wait asked as long ones or as others, or not at all, by what is known now."""
-        for run in tuple(waiting):
-            try:
-                self._check(run)
-            except ModelFailed as slow:
-                waiting.remove(run)
-                if run.place is not None and not run.place.done():
-                    run.place.set_exception(slow)
-            else:
-                run.is_long = self._is_long(run.size)
-                queue = self._long if run.is_long else self._waiting
-                if queue is not waiting:
-                    waiting.remove(run)
-                    queue.append(run)
-
-    def _is_long(self, size: Size) -> bool:
-        if self._as_long_as_lost(size):
-            return True
-        if self._answers:
-            return size.exceeds(self._longest, _LONG)
-        # Not the median: half of all may be long ones that nothing answers.
-        short = len(self._asked) // 4
-        usual = Size(sorted(one.written for one in self._asked)[short], sorted(one.read for one in self._asked)[short])
-        return size.exceeds(usual, _LONG)
-
-    def _as_long_as_lost(self, size: Size) -> bool:
-        return self._unanswered is not None and size.reaches(self._unanswered, _ABOUT)
-
-    def _check(self, run: _Run) -> None:
-        """Raise ModelFailed if questions of this size are not answered in time, and it is too early for a trial."""
-        unanswered, size = self._unanswered, run.size
-        if unanswered is None or self._lost < _LOST or run.is_trial or not self._as_long_as_lost(size):
-            return
-        if _now() >= self._rests_until:
-            run.is_trial = True
-            # Those after it wait for what becomes of it.
-            self._rests_until = _now() + _REST * self._timeout
-            return
-        raise ModelFailed(
-            f"questions of about {unanswered.read:,} characters had no answer within {self._timeout:g} seconds, while "
-            f"others had, so this one of {size.read:,} was not asked; timeout_seconds sets the time",
-            cause="judge_slow",
-        )
-
-    # What became of a question.
-
-    def _answered(self, run: _Run) -> None:
+    def _answered(self, run: _Attempts) -> None:
         now = _now()
-        taken = now - run.started
-        self._alive()
+        self._breaker.alive()
         self._since_throttled += 1
-        self._answers.append((now, run.size))
-        self._longest = Size(max(self._longest.written, run.size.written), max(self._longest.read, run.size.read))
-        if self._as_long_as_lost(run.size):
-            self._unanswered, self._lost = None, 0
-        if run.is_long:
-            self._next_long = min(self._next_long, run.started + _SHARE * taken / int(self._places))
-        self._sort(self._long)
+        self._answers.append(now)
         if run.started >= self._held_until:
             self._hold = 0.0
-        self._quickest = min(self._quickest * 1.01, taken)
-        all_taken = max(run.beside, self._under_way) >= int(self._places)
-        if all_taken and (taken < self._timeout / 4 or taken < 2 * self._quickest):
-            self._places = min(self._places + (1 / self._places if self._is_full else 1), self._most)
+        self._limiter.answered(run.size, now - run.started, run.beside, self._timeout)
 
-    async def _timed_out(self, fault: TimedOut, run: _Run) -> float:
+    async def _timed_out(self, fault: TimedOut, run: _Attempts) -> float:
         """Return if the question is to be asked once more."""
         run.suspect = True
         now = _now()
-        meanwhile = [size for moment, size in self._answers if moment >= run.started]
-        if 0 < len(meanwhile) < run.beside and not run.is_long and run.attempts < _ATTEMPTS:
-            self._places = max(1.0, min(self._places, len(meanwhile) * 0.75))
-            self._is_full = True
+        meanwhile = sum(moment >= run.started for moment in self._answers)
+        if 0 < meanwhile < run.beside and not run.is_long and run.count < _ATTEMPTS:
+            self._limiter.lower(meanwhile)
             run.limit.left += now - run.started
             return 0.0
         # A gateway may run out of time before we do.
-        await self._look((run.started + now) / 2, run, f"{fault.detail}, to whatever is asked")
-        if run.attempts < min(_ATTEMPTS, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
+        await self._breaker.look((run.started + now) / 2, run.limit.left, f"{fault.detail}, to whatever is asked")
+        if run.count < min(_ATTEMPTS, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
             return 0.0
-        if not any(size.reaches(run.size) for size in meanwhile):
-            self._lost += 1
-            if self._unanswered is None or self._unanswered.reaches(run.size, _ABOUT):
-                self._unanswered = run.size
-            self._rests_until = _now() + _REST * (now - run.started)
-            self._sort(self._long)
-            self._sort(self._waiting)
         raise ModelFailed(
             f"{fault.detail} to a question of {run.size.read:,} characters, while the endpoint answers others; "
             "timeout_seconds sets the time",
             cause="judge_slow",
         )
 
-    async def _failed(self, fault: Transient, run: _Run) -> float:
+    async def _failed(self, fault: Transient, run: _Attempts) -> float:
         """Return the pause after which the question is to be asked once more."""
         if isinstance(fault, Throttled):
             self._throttled(fault, run)
         else:
             run.suspect |= not isinstance(fault, Unreachable)
-            self._failures += 1
             if fault.retry_after is not None:
                 self._held_until = max(self._held_until, _now() + fault.retry_after)
-            if self._failures >= _FAILURES:
-                await self._look(run.started, run, fault.detail)
-        is_held = self._held_until > _now()
-        longest = min(_FIRST_PAUSE * 2.0**run.attempts, _LONGEST_PAUSE)
+            if self._breaker.failed():
+                await self._breaker.look(run.started, run.limit.left, fault.detail)
         # If there is a pause for everyone, all keep that.
-        pause = 0.0 if is_held else fault.retry_after or random.random() * longest  # noqa: S311
-        if run.attempts < _ATTEMPTS and pause < run.limit.left:
+        longest = min(_FIRST_PAUSE * 2.0 ** (run.count - 1), _LONGEST_PAUSE)
+        back_off = random.random() * longest  # noqa: S311
+        pause = 0.0 if self._held_until > _now() else fault.retry_after or back_off
+        if run.count < _ATTEMPTS and pause < run.limit.left:
             return pause
-        detail = f"{fault.detail} ({counted(run.attempts, 'attempt')})"
+        detail = f"{fault.detail} ({counted(run.count, 'attempt')})"
         if isinstance(fault, Unreachable | Throttled):
             raise ModelUnavailable(detail, retry_after=max(self._held_until - _now(), pause, _UNAVAILABLE_PAUSE))
-        async with self._probing:
-            await self._let_through()
+        await self._breaker.after_probes()
         raise ModelFailed(detail, cause="judge_failed")
 
-    def _throttled(self, fault: Throttled, run: _Run | None = None) -> None:
+    def _throttled(self, fault: Throttled, run: _Attempts) -> None:
         """Hold everybody if the limit is reached; what was sent before the last pause began tells nothing new."""
-        self._alive()
-        now = _now()
-        is_alone = self._since_throttled >= _CLOSE and self._answered_at > -math.inf and bool(self._answers)
+        is_alone = self._since_throttled >= _CLOSE and bool(self._answers)
+        self._breaker.alive()
         self._since_throttled = 0
         if is_alone:
             return
-        if run is None or run.started >= self._held_since:
+        if run.started >= self._held_since:
             self._hold = min(2 * self._hold or _FIRST_HOLD, MAX_RETRY_AFTER)
-            self._held_since = now
-            self._places = max(1.0, self._places / 2)
-            self._is_full = True
+            self._held_since = _now()
+            self._limiter.lower()
         pause = self._hold if fault.retry_after is None else fault.retry_after
-        self._held_until = max(self._held_until, now + pause)
+        self._held_until = max(self._held_until, _now() + pause)
 
-    # Whether the endpoint is up.
-
-    async def _let_through(self) -> None:
-        """Return if the breaker is closed; once it has cooled down, whoever comes first asks something small.
-
-        Raises:
-            EndpointDown: it is open.
-        """
-        if self._state == "open" and _now() >= self._opens_until and not self._probing.locked():
-            async with self._probing:
-                await self._probe()
-        if self._state == "open":
-            left = self._opens_until - _now()
-            raise EndpointDown(
-                f"{self._name} is down: {self._detail}",
-                retry_after=left if left > 0 else _COOLDOWN,
-                misconfigured=self._misconfigured,
-            )
-
-    async def _look(self, since: float, run: _Run, detail: str) -> None:
-        """Return if the endpoint answered anybody since then, or now answers something small.
-
-        Raises:
-            ModelUnavailable: it did not, as far as is known in the question's time.
-        """
-        if self._answered_at >= since:
-            return
-        with Phase("waits"):
-            if self._probing.locked():
-                # Somebody else is asking.
-                try:
-                    async with asyncio.timeout(run.limit.left), self._probing:
-                        pass
-                except TimeoutError:
-                    raise ModelUnavailable(detail, retry_after=_UNAVAILABLE_PAUSE) from None
-            else:
-                async with self._probing:
-                    if self._state == "closed":
-                        await self._probe()
-        if self._answered_at < since:
-            await self._let_through()
-
-    async def _probe(self) -> None:
-        begun = _now()
-        try:
-            await self._sender.probe(self._timeout)
-        except Throttled as fault:
-            self._throttled(fault)
-        except Refused:
-            self._alive()
-        except EndpointMisconfigured as fault:
-            self._trip(fault.detail)
-        except Transient as fault:
-            if self._answered_at < begun:
-                self._misconfigured = False
-                seconds = min(_COOLDOWN * 2.0 ** min(self._openings, 30), _LONGEST_COOLDOWN)
-                self._open(fault.detail, seconds)
-        else:
-            self._alive()
-
-    def _alive(self) -> None:
-        """The endpoint answered, be it with a refusal of one request."""
-        self._answered_at = _now()
-        self._failures = self._openings = 0
-        if self._state != "closed":
-            self._become("closed")
-
-    def _trip(self, detail: str) -> None:
-        """The endpoint will refuse every call: open at once, for the longest time."""
-        self._misconfigured = self._answered_at == -math.inf
-        if self._state != "open":
-            self._open(detail, _LONGEST_COOLDOWN)
-
-    def _open(self, detail: str, seconds: float) -> None:
-        self._detail = detail
-        self._opens_until = _now() + seconds
-        self._openings += 1
-        if self._state != "open":
-            self._become("open")
-
-    def _become(self, state: BreakerState) -> None:
-        self._state = state
-        if state == "open":
-            _LOG.warning("oracle_breaker_opened", model=self._name, detail=self._detail)
-        else:
-            _LOG.warning("oracle_breaker_closed", model=self._name)
-        if self._on_breaker is not None:
-            self._on_breaker(state)
+    def _misconfigured(self, wrong: EndpointMisconfigured, run: _Attempts) -> ModelUnavailable:
+        # A gateway may refuse one question while others are answered.
+        run.suspect = self._breaker.answered_at >= run.started
+        if not run.suspect:
+            self._breaker.trip(wrong.detail)
+        misconfigured = self._breaker.misconfigured
+        return ModelUnavailable(wrong.detail, retry_after=MAX_RETRY_AFTER, misconfigured=misconfigured)
 
 
 def _now() -> float:

@@ -121,56 +121,6 @@ async def test_a_question_that_was_lost_once_is_asked_again_if_there_is_time(
     assert (await oracle.ask(question())).usage.calls == 3, "twice, with a probe between"
 
 
-async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
-    oracle_of: MakeModel, stub: StubEndpoint
-) -> None:
-    stub.play(stubs.never_longer_than(1_000))
-    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1)
-    await oracle.ask(question("Short."))
-    asked = [oracle.ask(question(*long(number))) for number in range(2)]
-    await asyncio.gather(*asked, return_exceptions=True)
-    sent = len(stub.requests)
-
-    with pytest.raises(ModelFailed, match="was not asked") as failure:
-        await oracle.ask(question(*long(3)))
-
-    assert (failure.value.cause, failure.value.usage.calls) == ("judge_slow", 0)
-    assert len(stub.requests) == sent
-    assert (await oracle.ask(question("Shorter."))).usage.calls == 1
-
-
-async def test_of_many_that_wait_two_are_asked_until_they_are_lost(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play(stubs.never_longer_than(1_000))
-    oracle = oracle_of(timeout_seconds=0.5, max_attempts=2, concurrency=8)
-    await oracle.ask(question("Short."))
-
-    asked = [oracle.ask(question(*long(number))) for number in range(100, 200)]
-    async with asyncio.timeout(10):
-        endings = await asyncio.gather(*asked, return_exceptions=True)
-
-    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
-    # One more at most is under way while the second is lost.
-    assert sum("of a long response" in str(request.body) for request in stub.requests) <= 6
-
-
-async def test_shorter_lists_that_are_lost_too_tell_of_those_as_short(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play(stubs.never_longer_than(1_000))
-    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1, concurrency=8)
-    await oracle.ask(question("Short."))
-    reference = "A long reference. " * 500
-    whole = [oracle.ask(question(*long(number), reference=reference, written=180)) for number in range(10, 13)]
-    await asyncio.gather(*whole, return_exceptions=True)
-
-    # As lists are that are asked by halves: with less to write, and a few characters more or less to read.
-    parts = [question(*long(n), reference=f"{reference}{(n + 1) % 7 * 'x'}", written=120) for n in range(100, 180)]
-    halves = [oracle.ask(part) for part in parts]
-    async with asyncio.timeout(10):
-        endings = await asyncio.gather(*halves, return_exceptions=True)
-
-    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
-    assert sum("of a long response" in str(request.body) for request in stub.requests) <= 10
-
-
 async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
 

@@ -52,8 +52,8 @@ async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(s
     stub.play(lambda request: good(delay=len(request.numbered) * 85 / (20 * QUICK)))
 
     assert decided(await checked([record(number) for number in range(12)], stub)) == 12
-    # Three calls a record at first, of which the first few are lost, then twice as many, and one about a control.
-    assert len(stub.requests) <= 12 * 7 + 16
+    # Three calls a record at first, each of which is lost twice, then twice as many, and one about a control.
+    assert len(stub.requests) <= 12 * (2 * 3 + 7)
 
 
 async def test_one_record_is_judged_by_a_model_that_is_as_slow_as_that(stub: StubEndpoint) -> None:
