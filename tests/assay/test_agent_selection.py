@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.worker import UnknownAgent, configured_agents, select_agents
 from assay.config import Misconfigured, load_configuration
-from assay.wiring import UnknownAgent, build_worker, configured_agents, select_agents
+from assay.wiring import build_worker
 from tests.assay.running import assay
 
 pytestmark = pytest.mark.usefixtures("unconfigured")
