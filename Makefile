@@ -2,9 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ROOMS := schemas models streams store checkers agents web assay lab
-CODE := $(ROOMS) tests benchmarks deploy
-# All but annoy and hnswlib, which are built from source: tests/system installs them, with the compiler.
-EXTRAS := local embedded audit chroma faiss qdrant pgvector postgresql parquet dev
+CODE := $(ROOMS) tests benchmarks deploy docs
+EXTRAS := local embedded chroma faiss pgvector postgresql parquet dev
 # The examples' packages are not ours: they have an environment of their own.
 APPLICATIONS := .venv/applications
 
@@ -46,7 +45,7 @@ format: .venv/.ready ## Format the code
 	@$(BIN)/ruff format $(CODE)
 
 docs: .venv/.ready ## Write docs/configuration.md from the settings
-	@$(BIN)/python -m assay.reference > docs/configuration.md
+	@$(BIN)/python docs/configuration.py > docs/configuration.md
 
 bench: .venv/.ready ## Run the benchmarks; DATA=folder of the public data sets
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
@@ -54,24 +53,20 @@ bench: .venv/.ready ## Run the benchmarks; DATA=folder of the public data sets
 reproduce-no-data: .venv/.ready ## Tables 2 and 3 of the No-Data Algorithm; DATA=folder of the public data sets
 	@$(BIN)/python -m benchmarks.labelling --only tables --data $(or $(DATA),../shared/data)
 
-lock: ## Resolve pyproject.toml anew into requirements.lock
-	@$(BIN)/uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 --upgrade \
-	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock
+lock: ## Resolve both pyproject.toml anew into requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml lab/pyproject.toml --no-emit-package assay $(EXTRAS:%=--extra %) \
+	    --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock
 	@$(BIN)/uv pip compile tests/system/requirements.in --no-deps --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file tests/system/requirements.lock
 	@$(BIN)/uv pip compile tests/system/applications.in --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file tests/system/applications.lock
-	@grep -E '^(numpy|setuptools)==' requirements.lock | sed 's/ \\$$//' > .venv/build-constraints.txt
-	@printf 'setuptools\nwheel\npybind11\nnumpy\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 \
-	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
-	    --constraint .venv/build-constraints.txt --output-file tests/system/build-requirements.lock
 
 clean: ## Remove what was built and installed here
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis out
 
 # uv installs the locked packages in seconds; where it has no way to the registry that pip was configured for,
 # pip does the same in minutes.
-.venv/.ready: pyproject.toml requirements.lock
+.venv/.ready: pyproject.toml lab/pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"assay needs Python 3.11 or later; $(PYTHON) is {v[0]}.{v[1]}. Name another one: make PYTHON=python3.12 ...")'
 	@echo "Setting up .venv (the first time this downloads about 3 GB, most of it PyTorch)..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -79,6 +74,6 @@ clean: ## Remove what was built and installed here
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.lock.txt
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock \
 	    || $(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable . \
-	    || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable . --editable lab \
+	    || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . --editable lab
 	@touch $@

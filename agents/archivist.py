@@ -5,19 +5,19 @@ Not on Faust: where it reads on is told by the store, in the transaction that ho
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any, Final, TypeVar
 
 import structlog
-from aiokafka import ConsumerRebalanceListener, TopicPartition
-from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka import TopicPartition
 from aiokafka.errors import IllegalStateError, KafkaError
 from prometheus_client import CollectorRegistry, Counter
 from pydantic import TypeAdapter, ValidationError
 
+from agents.group_reader import GroupReader, first_unread
 from agents.runtime import AgentFactory, Runtime
 from schemas import (
     Alert,
@@ -37,15 +37,13 @@ from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
 from store.writing import Entry, Fenced, Message, Place, StoreWriter, behind
-from streams.clients import Consumer, admin, group_consumer, start
+from streams.clients import Consumer, admin
 from streams.errors import StreamError
 from streams.settings import StreamSettings
 
 NAME: Final = "archivist"
 
-_BATCH: Final = 1000
-"""Messages of one transaction at most: some 0.2 s of work, in a thread of its own."""
-
+_BATCH: Final = 1000  # Messages of one transaction at most: some 0.2 s of work, in a thread of its own.
 _BATCH_BYTES: Final = 4_194_304
 
 _GATHER_SECONDS: Final = 0.5
@@ -84,7 +82,7 @@ class ArchivistMetrics:
         self.failures = counter("assay_archive_failures", "Attempts to reach or to write to the store that failed")
 
 
-class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is untyped
+class Archivist(GroupReader):
     """Keeps each message once, even if workers are killed or thought dead.
 
     A transaction holds what is kept of some messages and the offsets behind them, and is refused where those in the
@@ -98,40 +96,31 @@ class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
     name = NAME
 
     def __init__(self, settings: StoreSettings, runtime: Runtime) -> None:
-        self._settings = settings
-        self._runtime = runtime
-        self._url = settings.url or ""
         self._readers = _readers(runtime.settings, records=settings.records)
-        self.topics: Collection[str] = tuple(self._readers)
+        super().__init__(runtime, reads=tuple(self._readers))
+        self._settings = settings
+        self._url = settings.url or ""
         self._counts = ArchivistMetrics(runtime.metrics.registry)
-        self._metrics = runtime.metrics.agent(NAME)
-        self._metrics.watch(in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None)
+        self._agent_metrics.watch(
+            in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None
+        )
         self._gathered = 0
         self._away: str | None = None
         """Why the store cannot be written to."""
         self._cluster = ""
-        self._consumer: Consumer | None = None
         self._writer: StoreWriter | None = None
         self._thread, self._closing = ThreadPoolExecutor(1, NAME), ExitStack()
-        self._joined = False
-        self._assigned: set[Place] = set()
         self._progress: dict[Place, int] = {}
         """As it is in the store, of the partitions that are taken over."""
         self._prune_at = 0.0
-        self._running: asyncio.Task[None] | None = None
 
     @property
-    def started(self) -> bool:
-        return self._consumer is not None
+    def _offsets(self) -> Mapping[TopicPartition, int]:
+        return {TopicPartition(*place): offset for place, offset in self._progress.items()}
 
     async def start(self) -> None:
-        """Open the store and ask to join the group. A database that does not answer is waited for.
-
-        Raises:
-            StreamError: no broker, or a store that cannot be used as it is configured; each says what to do.
-        """
-        settings = self._runtime.settings
-        async with admin(settings.kafka) as client:
+        """Open the store and ask to join the group. A database that does not answer is waited for."""
+        async with admin(self._runtime.settings.kafka) as client:
             self._cluster = (await client.describe_cluster())["cluster_id"]
         try:
             self._closing.enter_context(sole_archivist(self._url))
@@ -141,57 +130,30 @@ class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
             raise StreamError(str(error)) from None
         except StoreAway as error:
             self._tell_away(error)
-        self._consumer = consumer = group_consumer(settings, f"{settings.topics.prefix}.{NAME}", RangePartitionAssignor)
-        consumer.subscribe(list(self.topics), listener=self)
-        await start(consumer, settings.kafka)
-        self._running = asyncio.create_task(self._run(consumer))
-        self._runtime.watch(NAME, self._running)
+        await super().start()
 
     async def stop(self) -> None:
         """Finish the transaction under way, then leave the group."""
         if self._running is not None:
             self._running.cancel()
-            await asyncio.wait([self._running])
         await asyncio.to_thread(self._thread.shutdown)
         self._closing.close()
-        if self._consumer is not None:
-            await self._consumer.stop()
-            self._consumer = None
+        await super().stop()
 
     async def ready(self) -> str | None:
-        if self._away is not None:
-            return f"cannot write to the store: {self._away}"
-        if not self._joined:
-            return "has not joined its group yet"
-        return None if self._assigned == self._progress.keys() else "takes over its partitions"
-
-    def measure(self) -> None:
-        if self._consumer is not None and self._joined:
-            behind_by = 0
-            for place, offset in self._progress.items():
-                end = self._consumer.highwater(TopicPartition(*place))
-                behind_by += max(0, end - offset) if end is not None else 0
-            self._metrics.lag(behind_by)
-
-    def abandon(self) -> None:
-        pass
+        return await super().ready() if self._away is None else f"cannot write to the store: {self._away}"
 
     async def on_partitions_revoked(self, revoked: set[Any]) -> None:
         """Forget them; a transaction under way goes through or is refused, and the next owner sees which."""
-        self._joined = False
-        self._assigned = set()
+        await super().on_partitions_revoked(revoked)
         self._progress = {}
-
-    async def on_partitions_assigned(self, assigned: set[Any]) -> None:
-        self._assigned = {Place(place.topic, place.partition) for place in assigned}
-        self._joined = True
 
     async def _run(self, consumer: Consumer) -> None:
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
                 writer = self._writer or await self._open()
-                if self._assigned != self._progress.keys():
+                if self._assigned != self._offsets.keys():
                     await self._take_over(consumer, writer)
                 await self._keep(consumer, writer, await self._batch(consumer))
                 await self._prune(writer)
@@ -229,19 +191,16 @@ class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
 
     async def _take_over(self, consumer: Consumer, writer: StoreWriter) -> None:
         assigned = self._assigned
-        stored = await self._in_thread(lambda: writer.progress(assigned))
-        begins = await consumer.beginning_offsets(TopicPartition(*place) for place in assigned)
-        ends = await consumer.end_offsets(TopicPartition(*place) for place in assigned)
+        stored = await self._in_thread(lambda: writer.progress([Place(*each) for each in assigned]))
+        bounds = await self._bounds(assigned)
         if self._assigned is not assigned:
             # The group has reassigned them meanwhile.
             return
         for place, offset in stored.items():
-            at = TopicPartition(*place)
-            if 0 < offset < begins[at]:
-                lost = begins[at] - offset
-                _log.warning("messages are gone that were not kept", **place._asdict(), messages=lost)
-            # What was kept of a topic that was made anew lies behind its end.
-            consumer.seek(at, begins[at] if offset > ends[at] else max(begins[at], offset))
+            begin, end = bounds[TopicPartition(*place)]
+            if 0 < offset < begin:
+                _log.warning("messages are gone that were not kept", **place._asdict(), messages=begin - offset)
+            consumer.seek(TopicPartition(*place), first_unread(offset, begin, end))
         self._progress = stored
 
     async def _batch(self, consumer: Consumer) -> list[Any]:

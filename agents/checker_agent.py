@@ -8,10 +8,10 @@ from prometheus_client import CollectorRegistry
 
 from agents.budgets import Budgets
 from agents.listener import Listener
+from agents.monitor.outcomes import missing_outcome, with_outcome
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.screen import RoutingScreen
-from agents.trust.outcomes import missing_outcome, with_outcome
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount

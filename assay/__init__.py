@@ -5,26 +5,8 @@ from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Mo
 from checkers.plugin import CheckerPlugin
 from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.prompts import Placeholders, Templates
-from models.protocol import (
-    Answer,
-    Judge,
-    Message,
-    Model,
-    ModelFailed,
-    ModelUnavailable,
-    Question,
-)
-from schemas import (
-    Envelope,
-    Extraction,
-    Generation,
-    Labelling,
-    Paraphrase,
-    Probe,
-    Retrieval,
-    Usage,
-    Verdict,
-)
+from models.protocol import Answer, Judge, Message, Model, ModelFailed, ModelUnavailable, Question
+from schemas import Envelope, Extraction, Generation, Labelling, Paraphrase, Probe, Retrieval, Usage, Verdict
 
 __all__ = [
     "OPERATIONAL",

@@ -4,19 +4,17 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
 
 from agents.budgets import BudgetSettings
-from agents.labels.settings import LabelSettings
+from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.routing import RoutingSettings, unknown_checkers
-from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
-from assay.environment import EnvironmentSource, rename_subjects, slips, variables
 from assay.faults import explain, unknown_keys
-from assay.origins import Origins
+from assay.origins import EnvironmentSource, Origins, rename_subjects, slips, variables
 from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings
 from checkers.plugin import ImproverSettings
@@ -51,16 +49,16 @@ class Configuration:
 
     streams: StreamSettings
     judge: JudgeSettings
-    subjects: Mapping[str, SubjectSettings]
+    subjects: dict[str, SubjectSettings]
     """By the name that records carry as their `model`."""
     routing: RoutingSettings
-    budgets: Mapping[str, BudgetSettings]
+    budgets: dict[str, BudgetSettings]
     """By the name of a checker or of a source of records, or `improver`."""
     trust: TrustSettings
     alertmanager: AlertmanagerSettings
     labels: LabelSettings
     improver: ImproverSettings
-    webhooks: Mapping[str, WebhookSettings]
+    webhooks: dict[WebhookName, WebhookSettings]
     store: StoreSettings
     ui: PageSettings
     otlp: OtlpSettings
@@ -75,21 +73,14 @@ class Configuration:
     """Settings that work but are probably not meant."""
 
 
+_OTHER_FIELDS = ("streams", "checkers", "installed", "origins", "sections", "warnings")
 _CORE_SECTIONS: dict[str, Any] = {
     **{name: field.annotation for name, field in StreamSettings.model_fields.items()},
-    "judge": JudgeSettings,
-    "subjects": dict[str, SubjectSettings],
-    "routing": RoutingSettings,
-    "budgets": dict[str, BudgetSettings],
-    "trust": TrustSettings,
-    "alertmanager": AlertmanagerSettings,
-    "labels": LabelSettings,
-    "improver": ImproverSettings,
-    "webhooks": dict[WebhookName, WebhookSettings],
-    "store": StoreSettings,
-    "ui": PageSettings,
-    "otlp": OtlpSettings,
-    "log": LogSettings,
+    **{
+        name: form
+        for name, form in get_type_hints(Configuration, include_extras=True).items()
+        if name not in _OTHER_FIELDS
+    },
 }
 
 IMPROVER = "improver"

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import dataclasses
-import signal
 import sys
 import tempfile
 import time
@@ -15,17 +14,17 @@ import click
 from aiokafka import AIOKafkaConsumer
 from pydantic import TypeAdapter
 
-from agents.labels.settings import LabelSettings
+from agents.monitor.settings import LabelSettings
 from agents.worker import Worker
-from assay.agent_selection import ARCHIVIST, LABELS, TRUST_MONITOR
+from assay.cli.front_door import stopped
+from assay.cli.ui import served_page
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
-from assay.page import served_page
 from assay.plugins import own_checkers
 from assay.progress import progress
 from assay.summary import Summary
 from assay.verdict_printer import VerdictPrinter, indented
-from assay.wiring import build_worker
+from assay.wiring import ARCHIVIST, LABELS, TRUST_MONITOR, build_worker
 from checkers.wording import labelled, plain
 from models.model_loading import IS_BEING_LOADED
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, TrueRateAlert, Verdict, read_record, to_json
@@ -173,34 +172,25 @@ async def _ready(worker: Worker) -> None:
             await asyncio.sleep(0.1)
 
 
+@dataclasses.dataclass(slots=True)
 class _Demo:
     """Sends records, and shows what the worker puts onto its topics as it arrives."""
 
-    def __init__(
-        self,
-        settings: StreamSettings,
-        consumer: AIOKafkaConsumer,
-        lookup: RecordLookup,
-        printer: VerdictPrinter,
-        say: Say,
-    ) -> None:
-        topics = settings.topics
-        self._settings = settings
-        self._consumer = consumer
-        self._lookup = lookup
-        self._printer = printer
-        self._say = say
-        self._explained: set[str] = set()
-        """Checkers of which an accepted record was explained: one is enough to see what an acceptance rests on."""
-        verdicts: TypeAdapter[_Arrival] = TypeAdapter(Verdict)
-        self._forms: dict[str, TypeAdapter[_Arrival]] = {
-            topics.accepted: verdicts,
-            topics.rejected: verdicts,
-            topics.abstained: verdicts,
+    _settings: StreamSettings
+    _consumer: AIOKafkaConsumer
+    _lookup: RecordLookup
+    _printer: VerdictPrinter
+    _say: Say
+    _forms: dict[str, TypeAdapter[_Arrival]] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        topics = self._settings.topics
+        self._forms = dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), TypeAdapter(Verdict))
+        self._forms |= {
             topics.dead_letter: TypeAdapter(DeadLetter),
             topics.alerts: TypeAdapter(Alert | SeriesAnew | TrueRateAlert),
         }
-        consumer.subscribe(list(self._forms))
+        self._consumer.subscribe(list(self._forms))
 
     async def check_samples(self, records: Sequence[Envelope]) -> list[str]:
         """Send records, show their verdicts and a summary; return the ids of those without a verdict in time.
@@ -239,16 +229,12 @@ class _Demo:
 
     async def follow(self) -> None:
         """Show what arrives until Ctrl-C."""
-        ended = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, ended.set)
 
         async def show() -> None:
             async for arrival in self._until_silent(float("inf")):
                 await self._show(arrival)
 
-        tasks = [asyncio.create_task(show()), asyncio.create_task(ended.wait())]
+        tasks = [asyncio.create_task(show()), asyncio.create_task(stopped())]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
@@ -274,14 +260,10 @@ class _Demo:
                 self._say(line)
 
     def _show_verdict(self, verdict: Verdict, mistake: str | None = None) -> None:
-        lines = list(self._printer.lines(verdict))
-        if verdict.outcome == "accept" and verdict.checker not in self._explained:
-            self._explained.add(verdict.checker)
-            lines = list(self._printer.explained(verdict)) or lines
-        if mistake is not None:
-            lines += [click.style(line, fg="magenta") for line in indented(labelled("mistake: ", mistake))]
-        for line in lines:
+        for line in self._printer.lines(verdict):
             self._say(line)
+        for line in indented(labelled("mistake: ", mistake) if mistake else ()):
+            self._say(click.style(line, fg="magenta"))
 
 
 def _mistake(verdict: Verdict, record: Envelope) -> str | None:

@@ -6,8 +6,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from assay.origins import DEFAULT, Origins
-from assay.secrets import masked
+from assay.origins import DEFAULT, Origins, masked
 from schemas import nearest
 
 Place = tuple[str, ...]

@@ -1,19 +1,19 @@
 """A file's records, checked in order: enough at the same time to keep the judge busy, never more than fit in memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.config import Configuration
 from assay.lines import Line
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
 from models.concurrent import in_order
 from models.protocol import ModelFailed
-from models.settings import JudgeSettings
 from schemas import Envelope, Unreadable, Verdict
 
-AHEAD = 16
+_AHEAD = 16
 """So many windows of verdicts wait for a record before theirs that takes long."""
 _WINDOW = 64
 """Records under way with a local judge, whose batches they keep full, and at least with an endpoint."""
@@ -33,11 +33,6 @@ class CheckedLine:
     """One of each checker that takes the kind, in the checkers' order; an abstention if none does."""
     faults: list[str] = field(default_factory=list)
     """Reasons for missing verdicts."""
-
-
-def window_of(judge: JudgeSettings) -> int:
-    """Records to check at the same time, so that the judge is never idle."""
-    return _WINDOW if judge.backend == "local" else max(_WINDOW, 2 * judge.concurrency)
 
 
 class FileCheck:
@@ -66,7 +61,18 @@ class FileCheck:
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
         """Call `emit` with each line, in their order, as soon as it and all before it are finished."""
-        await in_order(lines, self._line, emit, window=self._window, ahead=AHEAD * self._window)
+        await in_order(lines, self._line, emit, window=self._window, ahead=_AHEAD * self._window)
+
+    async def records(self, records: Iterable[Envelope]) -> list[tuple[list[Verdict], list[str]]]:
+        """As `record`, of each of them, in their order."""
+
+        async def each() -> AsyncIterator[Envelope]:
+            for record in records:
+                yield record
+
+        found: list[tuple[list[Verdict], list[str]]] = []
+        await in_order(each(), self.record, found.append, window=self._window, ahead=_AHEAD * self._window)
+        return found
 
     async def record(self, record: Envelope) -> tuple[list[Verdict], list[str]]:
         """The verdicts of the checkers that take the record's kind, and reasons for those that are missing."""
@@ -102,3 +108,12 @@ class FileCheck:
             raise
         except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
             return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
+
+
+def configured_check(
+    checkers: Sequence[Checker[Any]], loaded: Configuration, patience: ModelPatience, *, strict: bool = False
+) -> FileCheck:
+    """A check of so many records at the same time that the configured judge is never idle."""
+    window = _WINDOW if loaded.judge.backend == "local" else max(_WINDOW, 2 * loaded.judge.concurrency)
+    max_bytes = loaded.streams.records.max_bytes
+    return FileCheck(checkers, max_bytes=max_bytes, window=window, patience=patience, strict=strict)

@@ -3,20 +3,19 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from assay import calls
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
-from assay.environment import PREFIX
-from assay.file_check import AHEAD, FileCheck, window_of
+from assay.file_check import configured_check
+from assay.from_python import closing
+from assay.origins import PREFIX
 from assay.wiring import Service, build_service
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from models.build import fetch_models
-from models.concurrent import in_order
 from schemas import Envelope, Unreadable, Verdict, read_record
 
 
@@ -37,20 +36,12 @@ class HeldService:
         self._starting = asyncio.Lock()
         self._patience = ModelPatience(_say)
         self._called = 0.0
-        calls.closing.append(self._close)
+        closing.append(self._close)
 
     async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
-        """The verdicts on each record, by the checkers with these names (all if there are none).
+        """The verdicts on each record, by the checkers with these names or by all; raises as `check` does.
 
         `records` are lines of a file by what faults in them begin with.
-
-        Raises:
-            Misconfigured: as the command line.
-            UnknownChecker: there is none with such a name.
-            Unreadable: one of them is no record; none is checked then.
-            ModelRefuses: a model need not be asked again.
-            ModelUnusable: it cannot be downloaded.
-            RuntimeError: a checker failed.
         """
         held = await self._in_force()
         try:
@@ -61,10 +52,7 @@ class HeldService:
             if asyncio.get_running_loop().time() - self._called > self._patience.seconds:
                 # Calls soon after each other, as of a folder of tests, wait for a model that is away once and not each.
                 self._patience = ModelPatience(_say)
-            window = window_of(held.configuration.judge)
-            check = FileCheck(selected, max_bytes=max_bytes, window=window, patience=self._patience)
-            found: list[tuple[list[Verdict], list[str]]] = []
-            await in_order(_each(read), check.record, found.append, window=window, ahead=AHEAD * window)
+            found = await configured_check(selected, held.configuration, self._patience).records(read)
         finally:
             self._called = asyncio.get_running_loop().time()
             held.calls -= 1
@@ -121,8 +109,3 @@ def _read(data: bytes, where: str, max_bytes: int) -> Envelope:
         return read_record(data, max_bytes=max_bytes)
     except Unreadable as error:
         raise Unreadable(error.reason, f"{where}{error.detail}") from None
-
-
-async def _each(records: Iterable[Envelope]) -> AsyncIterator[Envelope]:
-    for record in records:
-        yield record

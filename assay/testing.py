@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from assay.calls import result_of
+from assay.from_python import result_of
 from checkers.checker import Checker, Models
 from models.claims import Claims, Grades, Judgement
 from models.meter import MeteredJudge, MeteredModel

@@ -1,6 +1,8 @@
-"""Models, checkers and the worker, built from the configuration."""
+"""Models, checkers, the worker with its readiness and its other agents, built from the configuration."""
 
+import asyncio
 import platform
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,21 +10,32 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.agent_selection import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
 from models.build import build_judge, build_model, build_screen
-from models.flow import BreakerListener
+from models.flow import BreakerListener, BreakerState
 from models.judges.prompted import PromptedJudge
-from models.meter import MeteredModel, UsageListener
-from models.protocol import Model
-from models.settings import SubjectSettings
+from models.local_grader import LocalGrader
+from models.meter import MeteredJudge, MeteredModel, UsageListener
+from models.protocol import Judge, Model
+from models.settings import JudgeSettings, SubjectSettings
 
 if TYPE_CHECKING:
     from agents.budgets import Budgets
     from agents.runtime import AgentFactory
     from agents.worker import Worker
+
+TRUST_MONITOR = "trust-monitor"
+ARCHIVIST = "archivist"
+LABELS = "labels"
+OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
+
+_ASK_AGAIN_SECONDS = 10.0
+"""Orchestrators ask every worker for readiness every few seconds; the endpoint is asked less often."""
+
+_ANSWER_SECONDS = 1.5
+"""Below the two seconds that `/readyz` gives each part: cut off there, it would not know the fault for the next ten."""
 
 _Part = TypeVar("_Part")
 
@@ -113,8 +126,8 @@ def _followers(
 
 def _without_models(configuration: Configuration, names: Collection[str]) -> "list[AgentFactory]":
     """The agents with these names that ask no model."""
-    from agents.labels.agent import labels_agent
-    from agents.trust.monitor import trust_monitor
+    from agents.monitor.labels import labels_agent
+    from agents.monitor.trust import trust_monitor
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
@@ -178,7 +191,6 @@ async def build_worker(
     from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
     from agents.worker import Worker
-    from assay.readiness import JudgeProbe
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -186,12 +198,7 @@ async def build_worker(
     probe = JudgeProbe(configuration.judge)
     judging = _need_judge(plugins) or IMPROVER in following
     service = build_service(
-        configuration,
-        plugins,
-        judging=judging,
-        stand_ins=stand_ins,
-        on_usage=metrics.ended,
-        on_breaker=probe.breaker,
+        configuration, plugins, judging=judging, stand_ins=stand_ins, on_usage=metrics.ended, on_breaker=probe.breaker
     )
     judge = service.models.judge
     routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets, registry=registry)
@@ -200,11 +207,7 @@ async def build_worker(
         {"url": configuration.alertmanager.runbook_url}
     )
     Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
-        {
-            "version": version("assay"),
-            "python_version": platform.python_version(),
-            "judge": judge.name if judge else "",
-        }
+        {"version": version("assay"), "python_version": platform.python_version(), "judge": judge.name if judge else ""}
     )
     if judge is not None:
         probe.watch(service.models.screen or judge)
@@ -255,3 +258,54 @@ def _built(section: str, make: Callable[[], _Part]) -> _Part:
     except Exception as error:
         # A checker of another package may raise anything; the user can mend its settings.
         raise Misconfigured(f"{section}: {type(error).__name__}: {error}") from error
+
+
+def webhook_name(name: str) -> str:
+    """Name by which `--agents` selects all agents of a webhook."""
+    return f"webhook-{name}"
+
+
+class JudgeProbe:
+    """Tells the worker's HTTP server what is wrong with the judge, or None."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self._settings = settings
+        self._breaker: BreakerState = "closed"
+        self._local: LocalGrader | None = None
+        self._asked_at = float("-inf")
+        self._fault: str | None = None
+
+    def breaker(self, state: BreakerState) -> None:
+        self._breaker = state
+
+    def watch(self, judge: Judge) -> None:
+        """If it is a judge in this process, load its model now; to be called on the running event loop."""
+        if isinstance(judge, MeteredJudge) and isinstance(judge.inner, LocalGrader):
+            self._local = judge.inner
+            self._local.load()
+
+    async def __call__(self) -> str | None:
+        if self._local is not None and (fault := self._local.fault) is not None:
+            return fault
+        if self._breaker != "closed":
+            return "the judge's endpoint is down: it answers nothing, not even a small question"
+        if self._settings.backend in {"openai", "cascade"}:
+            return await self._endpoint()
+        return None
+
+    async def _endpoint(self) -> str | None:
+        if time.monotonic() - self._asked_at >= _ASK_AGAIN_SECONDS:
+            self._asked_at = time.monotonic()
+            self._fault = await self._connection_fault()
+        return self._fault
+
+    async def _connection_fault(self) -> str | None:
+        import httpx
+
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS), httpx.AsyncClient(timeout=_ANSWER_SECONDS) as client:
+                # Any answer will do: without the key it is often a refusal, and the endpoint is reachable all the same.
+                await client.get(f"{self._settings.base_url}/models")
+        except (httpx.HTTPError, TimeoutError) as error:
+            return f"no answer from judge.base_url ({type(error).__name__})"
+        return None

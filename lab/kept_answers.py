@@ -1,17 +1,18 @@
 """Answers of models on disk, by the digest of what was asked: a run that was broken off asks nothing twice."""
 
 import errno
-import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
+import click
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from assay.cli.front_door import CannotRun
 from checkers.checker import Models
 from models.billing import book
 from models.judges.prompted import PromptedJudge
@@ -20,37 +21,22 @@ from models.recording import request_digest
 from schemas import Usage, digest
 
 
-class UnusableAnswers(ValueError):
-    """The file of answers is none, or another run has it open."""
-
-
 class KeptAnswers:
-    """A file of answers, JSON by key; each is there as a whole or not at all, however the process ends."""
+    """A table of answers, JSON by key; each is there as a whole or not at all, however the process ends."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
-
-        Raises:
-            UnusableAnswers: it is not a file of answers, or another run has it open.
-        """
+        """Open the file, or make it; raises CannotRun if it holds something else, or another run has it open."""
         self.path = path
         try:
             self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "locking_mode = EXCLUSIVE"):
+                self._database.execute(f"PRAGMA {pragma}")
             self._database.execute("BEGIN IMMEDIATE")
             self._database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL)")
             self._database.execute("COMMIT")
         except sqlite3.Error as error:
             hint = "; is another run at work there?" if "locked" in str(error) else ""
-            raise UnusableAnswers(f"{path}: {error}{hint}") from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            raise CannotRun(f"{path}: {error}{hint}") from None
 
     def close(self) -> None:
         self._database.close()
@@ -120,50 +106,32 @@ class KeptModel:
 
 
 @contextmanager
-def kept_run(
-    out: Path | None, models: Models, say: Callable[[str], None]
-) -> Iterator[tuple[Models, Callable[[BaseModel], object]]]:
-    """Give judge and subjects whose answers are kept in `OUT.answers`, and what writes a result as a line of `out`.
+def kept_run(out: Path | None, models: Models) -> Iterator[tuple[Models, list[Any]]]:
+    """Give judge and subjects whose answers are kept in `OUT.answers`, and the list of results, to be filled.
 
-    `out` is there once all results are, and the answers are gone then. Without `out` nothing is kept.
-
-    Raises:
-        UnusableAnswers: as `KeptAnswers`.
+    When the context ends without an error, the results are lines of `out`, and the answers are gone. Without `out`
+    nothing is kept. Raises as `KeptAnswers`.
     """
+    results: list[Any] = []
     if out is None:
-        yield models, lambda result: None
+        yield models, results
         return
-    with KeptAnswers(out.with_name(f"{out.name}.answers")) as kept:
-        part, is_over = out.with_name(f"{out.name}.part"), False
+    with closing(KeptAnswers(out.with_name(f"{out.name}.answers"))) as kept:
+        if count := len(kept):
+            click.echo(f"going on with {count} answers that are there", err=True)
+        judge, writer = models.judge, models.writer
+        if isinstance(judge, PromptedJudge):
+            writer = KeptModel(judge.model, kept, "judge")
+            judge = judge.through(writer)
+        subjects = {name: KeptModel(one, kept, f"subjects.{name}") for name, one in models.subjects.items()}
+        is_over = False
         try:
-            if len(kept):
-                say(f"going on with {len(kept)} answers that are there")
-            with part.open("wb") as lines:
-                yield _kept(models, kept), lambda result: lines.write(result.model_dump_json().encode() + b"\n")
-                lines.flush()
-                os.fsync(lines.fileno())
+            yield replace(models, judge=judge, writer=writer, subjects=subjects), results
+            part = out.with_name(f"{out.name}.part")
+            part.write_bytes(b"".join(one.model_dump_json().encode() + b"\n" for one in results))
             part.replace(out)
             is_over = True
         finally:
-            part.unlink(missing_ok=True)
-            is_over = is_over or not len(kept)
-            kept.close()
-            if is_over:
+            if is_over or not len(kept):
+                kept.close()
                 kept.path.unlink()
-
-
-def usage_lines(usage: Usage) -> Iterator[str]:
-    """The cost of a run, for a person; nothing if no model was asked."""
-    if usage.calls or usage.cached:
-        tokens = f", {usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else ""
-        cost = f", cost {usage.cost:.4g}" if usage.cost else ""
-        yield f"{usage.calls} calls, {usage.cached} from the cache{tokens}{cost}"
-
-
-def _kept(models: Models, kept: KeptAnswers) -> Models:
-    judge, writer = models.judge, models.writer
-    if isinstance(judge, PromptedJudge):
-        writer = KeptModel(judge.model, kept, "judge")
-        judge = judge.through(writer)
-    subjects = {name: KeptModel(one, kept, f"subjects.{name}") for name, one in models.subjects.items()}
-    return replace(models, judge=judge, writer=writer, subjects=subjects)

@@ -48,10 +48,10 @@ from schemas.labels import (
     Label,
     Measured,
     ReviewRequest,
-    StratumStanding,
+    StratumEstimate,
     TrueRateAlert,
     TrueRateCause,
-    standing,
+    valid_labels,
 )
 from schemas.nearest import nearest
 from schemas.reading import Unreadable, explain, read_record
@@ -130,7 +130,7 @@ __all__ = [
     "SentenceChange",
     "SentenceFinding",
     "SeriesAnew",
-    "StratumStanding",
+    "StratumEstimate",
     "Task",
     "TestedEntity",
     "TextMatch",
@@ -151,7 +151,7 @@ __all__ = [
     "is_name",
     "nearest",
     "read_record",
-    "standing",
     "to_json",
+    "valid_labels",
     "verdict_id",
 ]

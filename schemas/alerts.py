@@ -35,7 +35,7 @@ class Alert(Wire):
     """A change in the success rate of one subject under one checker."""
 
     id: Name
-    """Derived from the subject, the checker and the number of the alert: the same if the alert is published twice."""
+    """Derived from the number of the alert and the verdict that raised it: the same if it is published twice."""
     kind: AlertKind
     checker: Name
     source: Name

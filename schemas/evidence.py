@@ -225,6 +225,8 @@ class RetrievalEvidence(Wire):
     """The matched text is accepted if its score is at least this."""
     judge_version: str = ""
     """As of consistency evidence."""
+    self_test: SelfTestFigure | None = None
+    """As of consistency evidence."""
 
 
 class ProbeEvidence(Wire):

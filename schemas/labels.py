@@ -98,7 +98,7 @@ class Label(Wire):
         return self.labelled_at, self.withdrawn, 0.0 if self.withdrawn else _VALUES[self.label]
 
 
-def standing(labels: Iterable[Label]) -> dict[str, Label]:
+def valid_labels(labels: Iterable[Label]) -> dict[str, Label]:
     """The label of each annotator that counts, of those on one verdict by one rubric."""
     last: dict[str, Label] = {}
     for each in labels:
@@ -107,7 +107,7 @@ def standing(labels: Iterable[Label]) -> dict[str, Label]:
     return {annotator: each for annotator, each in last.items() if not each.withdrawn}
 
 
-class StratumStanding(Wire):
+class StratumEstimate(Wire):
     """The verdicts of one stratum, and their labels."""
 
     stratum: Name
@@ -158,7 +158,7 @@ class Calibration(Wire):
     """The share of good outputs that are accepted."""
     specificity: Measured | None
     """The share of bad outputs that are rejected."""
-    strata: tuple[StratumStanding, ...]
+    strata: tuple[StratumEstimate, ...]
     pairs: int
     """Verdicts that two people labelled."""
     pairs_agreed: int

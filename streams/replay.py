@@ -21,7 +21,7 @@ _log = structlog.get_logger(__name__)
 _MARK = "assay-replayed"
 """Header of the note, keyed like the letter, that says it was replayed; its value is the letter's id."""
 
-Status = Literal["replayed", "would_replay", "replayed_before", "unreadable", "payload_lost", "too_large"]
+Status = Literal["replayed", "replayed_before", "unreadable", "payload_lost", "too_large"]
 """`unreadable`: what made it a dead letter is its bytes, which a replay cannot change."""
 
 
@@ -73,7 +73,6 @@ async def replay(
     reasons: Collection[DeadLetterReason] = (),
     ids: Collection[str] = (),
     repaired: Mapping[str, bytes] | None = None,
-    dry_run: bool = False,
     again: bool = False,
 ) -> AsyncIterator[Replayed]:
     """Put dead letters back onto the topics they came from; what became of each, one by one.
@@ -87,7 +86,6 @@ async def replay(
         reasons: only letters of these; all where empty.
         ids: only these letters; all where empty.
         repaired: the payload to send instead, by the letter's id.
-        dry_run: only say what would be done.
         again: also those that were replayed before.
 
     Raises:
@@ -98,8 +96,7 @@ async def replay(
     """
     repaired = repaired or {}
     publisher = Publisher(settings)
-    if not dry_run:
-        await publisher.start()
+    await publisher.start()
     try:
         async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
             if before and not again:
@@ -113,8 +110,6 @@ async def replay(
                 yield Replayed(letter, "payload_lost", f"only its beginning was kept, and {at} no longer holds it")
             elif letter.id not in repaired and _is_unreadable(settings, letter, payload):
                 yield Replayed(letter, "unreadable")
-            elif dry_run:
-                yield Replayed(letter, "would_replay")
             else:
                 yield await _put_back(settings, publisher, letter, payload)
     finally:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +28,7 @@ _SILENCE_SECONDS = REQUEST_TIMEOUT_SECONDS
 async def read_topic(
     kafka: KafkaSettings,
     *topics: str,
+    numbers: Collection[int] | None = None,
     since: datetime | None = None,
     follow: bool = False,
     tell: Tell | None = None,
@@ -39,6 +40,7 @@ async def read_topic(
     Args:
         kafka: where they are.
         topics: their names.
+        numbers: of the partitions that are read, if not all are.
         since: of each partition only what stands behind the first message of that time or later.
         follow: afterwards go on with what arrives, without end.
         tell: told meanwhile when no broker answers, and when one does again; what arrives is waited for all the same.
@@ -51,6 +53,7 @@ async def read_topic(
         TopicsMissing: naming the command that creates them.
     """
     partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
+    partitions = [place for place in partitions if numbers is None or place.partition in numbers]
     async with reader(kafka) as consumer:
         consumer.assign(partitions)
         begins = await consumer.beginning_offsets(partitions)

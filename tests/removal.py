@@ -40,7 +40,7 @@ def _is_removable(method: str) -> bool:
         ]
         environment = os.environ | {"PYTHONPATH": str(copy)}
         document = subprocess.run(
-            [sys.executable, "-m", "assay.reference"], cwd=copy, env=environment, capture_output=True, check=True
+            [sys.executable, "docs/configuration.py"], cwd=copy, env=environment, capture_output=True, check=True
         )
         (copy / "docs" / "configuration.md").write_bytes(document.stdout)
         return all(
@@ -75,6 +75,9 @@ def _copy_without(method: str, copy: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 0\n", encoding="utf-8")
     lines = "".join(f"{name} = {target}\n" for name, target in points.items())
     (info / "entry_points.txt").write_text(f"[assay.checkers]\n{lines}", encoding="utf-8")
+    laboratory = copy / "assay_lab-0.dist-info"
+    laboratory.mkdir()
+    (laboratory / "METADATA").write_text("Metadata-Version: 2.1\nName: assay-lab\nVersion: 0\n", encoding="utf-8")
 
 
 def _without_settings(method: str, document: str) -> str:

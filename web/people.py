@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from schemas import Calibration, ConsistencyEvidence, Measured, standing
+from schemas import Calibration, ConsistencyEvidence, Measured, valid_labels
 from store.reviews import Judged, Reviews
 
 SHOWN_FROM: Final = 30
@@ -88,7 +88,7 @@ def reach(measured: Measured) -> float:
 
 def _agrees(one: Judged) -> tuple[bool, Mapping[str, Any]] | None:
     """Whether people say what the judge says, and the record; None if they are not sure, or it is not at hand."""
-    values = [each.value or 0.0 for each in standing(one.labels).values()]
+    values = [each.value or 0.0 for each in valid_labels(one.labels).values()]
     mean = sum(values) / len(values) if values else _HALF
     if mean == _HALF or one.verdict.outcome == "abstain":
         return None

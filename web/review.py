@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlencode
 from aiohttp import hdrs, web
 from pydantic import TypeAdapter, ValidationError
 
-from schemas import Label, Verdict, standing
+from schemas import Label, Verdict, valid_labels
 from schemas.base import Name
 from store.reading import Reader
 from store.reviews import Asked, QueuePlace, Reviews
@@ -188,7 +188,7 @@ class ReviewPages:
         if annotator is None:
             raise web.HTTPSeeOther("/review")
         asked = await self._asked(str(form.get("verdict", "")))
-        if (before := standing(await self._said(asked)).get(annotator)) is not None:
+        if (before := valid_labels(await self._said(asked)).get(annotator)) is not None:
             await self._send(asked, annotator, label=before.label, withdrawn=True)
         raise web.HTTPSeeOther(At.of(form).address(f"/review/{quote(asked.request.verdict_id, safe='')}"))
 
@@ -262,7 +262,7 @@ class ReviewPages:
         )
         waiting: dict[str, Asked] = {}
         for each in found:
-            said = standing(_by_rubric(recent.of(verdict_id=each.request.verdict_id), each))
+            said = valid_labels(_by_rubric(recent.of(verdict_id=each.request.verdict_id), each))
             if annotator not in said and each.answers + len(said) < each.people:
                 waiting.setdefault(each.request.verdict_id, each)
         return list(waiting.values())[:_COUNTED]

@@ -1,24 +1,325 @@
 """`assay accounts`: what became of each message, by checker and hour, and whether one is missing."""
 
 import asyncio
+import hashlib
 import re
-from collections.abc import Iterator
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple, get_args
 
 import click
+import orjson
+from pydantic import ValidationError
 
-from assay.accounts import COLUMNS, UNCHECKED, Accounts, take_accounts
+from agents.routing import Routing
 from assay.cli.front_door import config_option, configuration, print_figures, quiet_logs, selected, told
+from assay.config import Configuration
 from checkers.checker import NOBODY
 from checkers.wording import plain
 from models.wording import counted
+from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from streams.groups import committed_offsets
+from streams.settings import StreamSettings
+from streams.topic_reader import kept_since, read_topic
+
+UNCHECKED: Final = "unchecked"
+"""In the place of a checker's name, where a message cannot be read."""
+
+COLUMNS: Final = ("decided", "abstained", "left_out", "dead_letters", "held", "missing")
+"""All that may have become of what a checker took in."""
+
+_LEFT_OUT: Final = ("route", "sample")
+
+_MOST_NAMED: Final = 1000
+"""Missing records whose ids are told; all are counted."""
+
+_NAMED: Final = 20
+"""Of these, as many are told to a person."""
+
+_TITLES = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker takes)"}
+
+_CLOCKS: Final = timedelta(hours=1)
+"""An answer is looked for from so long before its record: they are stamped by different machines."""
+
+_BATCH: Final = 1000
+
+_UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", "undeliverable"}
+
+Hour = datetime
+
+
+class MissingRecord(NamedTuple):
+    """A record that a checker has passed, that its rules take, and that has no answer."""
+
+    checker: str
+    source: str
+    record_id: str
+    partition: int
+    offset: int
+
+
+@dataclass
+class Accounts:
+    """The messages of some time, by what became of them."""
+
+    since: datetime
+    topic: str
+    messages: int = 0
+    """On the topic in that time; each checker took them in, or they are of other kinds, or cannot be read."""
+    fates: dict[tuple[str, Hour], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """By checker and hour; what was left out by reason, and what it does not take as `others`."""
+    named: list[MissingRecord] = field(default_factory=list)
+    """The first of those that are missing."""
+    asked_since: datetime | None = None
+
+    @property
+    def missing(self) -> int:
+        return sum(each["missing"] for each in self.fates.values())
+
+    @property
+    def checkers(self) -> list[str]:
+        return sorted({checker for checker, _ in self.fates})
+
+    def rows(self, checker: str) -> Iterator[dict[str, Any]]:
+        """The hours of a checker in which it took something in, in order."""
+        for (name, hour), fates in sorted(self.fates.items()):
+            if name == checker and (row := row_of(fates))["taken_in"]:
+                yield {"hour": hour, **row}
+
+    def total(self, checker: str) -> dict[str, int]:
+        """The sum of a checker's hours."""
+        return row_of(sum((fates for (name, _), fates in self.fates.items() if name == checker), Counter()))
+
+    def summary(self) -> Mapping[str, Any]:
+        """All figures, as JSON has them."""
+        return {
+            "since": self.since,
+            "messages": self.messages,
+            "accounts": [
+                {"checker": name, **row, "left_out": {each: self.fates[name, row["hour"]][each] for each in _LEFT_OUT}}
+                for name in self.checkers
+                for row in self.rows(name)
+            ],
+            "others": {name: sum(self.fates[each]["others"] for each in self.fates if each[0] == name)
+                       for name in self.checkers},
+            "missing": [each._asdict() for each in self.named],
+        }  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """The figures for a person."""
+        since = f"{self.since:%Y-%m-%d %H:%M}Z"
+        if self.asked_since is not None and self.since > self.asked_since:
+            yield f"Answers from before {since} are deleted already; the accounts begin there."
+        heads = ["taken in", *(name.replace("_", " ") for name in COLUMNS)]
+        for checker in self.checkers:
+            yield _TITLES.get(checker, checker)
+            yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
+            for row in self.rows(checker):
+                yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
+            yield _line("all", self.total(checker))
+        yield f"{counted(self.messages, 'message')} on {self.topic} since {since}."
+        if not self.checkers:
+            yield "No checker was at work there."
+        elif not self.missing:
+            yield "Nothing is missing."
+        else:
+            missing = f"{counted(self.missing, 'answer')} missing"
+            yield f"{missing}: lost, or left out by rules that were changed since ([[routing.rules]])."
+            for each in self.named[:_NAMED]:
+                at = f"{self.topic}[{each.partition}]@{each.offset}"
+                yield f"  {plain(each.record_id) or 'unreadable'}  {plain(each.source)}  by {each.checker}  {at}"
+            if self.missing > _NAMED:
+                yield "  … (--json names up to 1,000)"
+
+
+def row_of(fates: Mapping[str, int]) -> dict[str, int]:
+    """The columns of a table."""
+    row = {name: fates.get(name, 0) for name in COLUMNS} | {"left_out": sum(fates.get(each, 0) for each in _LEFT_OUT)}
+    return {"taken_in": sum(row.values())} | row
+
+
+class Ledger:
+    """Takes the answers first, then the messages that they are about, in any order; what it keeps is on disk."""
+
+    def __init__(
+        self,
+        settings: StreamSettings,
+        checkers: Mapping[str, Collection[str]],
+        committed: Mapping[str, Mapping[int, int]],
+        *,
+        routing: Routing,
+        checked_kinds: Collection[str] | None,
+        accounts: Accounts,
+    ) -> None:
+        """`checkers`: the kinds that each takes. `committed`: the offsets behind what each has finished.
+
+        What none can read, and kinds that are not among `checked_kinds`, are accounted for unless that is None.
+        """
+        self._topics = settings.topics
+        self._max_bytes = settings.records.max_bytes
+        self._checkers = checkers
+        self._committed = committed
+        self._routing = routing
+        self._checked_kinds = checked_kinds
+        self._accounts = accounts
+        # A file that nobody else sees, and that is gone with the connection.
+        self._answers = sqlite3.connect("", isolation_level=None)
+        self._answers.execute("PRAGMA journal_mode = OFF")
+        self._answers.execute(
+            "CREATE TABLE answer (partition INTEGER, at INTEGER, checker TEXT, fate TEXT, mark TEXT, "
+            "PRIMARY KEY (partition, at, checker, mark)) WITHOUT ROWID"
+        )
+        self._batch: list[tuple[int, int, str, str, str]] = []
+
+    def close(self) -> None:
+        self._answers.close()
+
+    def answer(self, topic: str, value: bytes | None) -> None:
+        """Note a verdict or a dead letter, of which there may be several with one origin: repeats are one answer."""
+        try:
+            found = orjson.loads(value or b"")
+            origin = found["origin"]
+            place = int(origin["partition"]), int(origin["offset"])
+            if origin["topic"] != self._topics.outputs:
+                return
+            if topic == self._topics.dead_letter:
+                fate = "unreadable" if found["reason"] in _UNREADABLE else "dead_letters"
+                self._batch.append((*place, found["checker"], fate, found["payload_sha256"]))
+            else:
+                fate = "abstained" if topic == self._topics.abstained else "decided"
+                self._batch.append((*place, found["checker"], fate, found["record_id"]))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+            # Who writes something else onto these topics has answered no record.
+            return
+        if len(self._batch) >= _BATCH:
+            self._write()
+
+    def message(self, message: Any) -> None:
+        """Account for a message of the outputs topic, of which all answers are noted; an aiokafka `ConsumerRecord`."""
+        self._write()
+        self._accounts.messages += 1
+        hour = datetime.fromtimestamp(max(0, message.timestamp or 0) // 3_600_000 * 3600, UTC)
+        place = message.partition, message.offset
+        found = self._answers.execute(
+            "SELECT checker, fate, mark FROM answer WHERE partition = ? AND at = ?", place
+        ).fetchall()
+        # By whom it was answered and what marks its own answers: records of a topic that was made anew, and had the
+        # same name, stood at the same offsets.
+        answers = {(checker, mark): fate for checker, fate, mark in found}
+        content = hashlib.sha256(message.value or b"").hexdigest() if answers else ""
+        dead = any(fate == "unreadable" and mark == content for (_, mark), fate in answers.items())
+        try:
+            if dead:
+                # It was, whatever this version can read.
+                raise Unreadable("invalid_record", "it has a dead letter")
+            record = read_record(message.value, max_bytes=self._max_bytes)
+        except Unreadable:
+            envelope = None if dead else self._left_out_by_all(message.value)
+            for checker, kinds in self._checkers.items():
+                takes = envelope is not None and envelope.kind in kinds  # type: ignore[attr-defined]
+                self._count(checker, hour, self._fate(checker, envelope, *place) if takes and envelope else "others")
+            if self._checked_kinds is not None and envelope is None:
+                fate = "dead_letters" if dead else self._unanswered(*place)
+                self._count(UNCHECKED, hour, fate, MissingRecord(UNCHECKED, "", "", *place))
+            return
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        for checker, kinds in self._checkers.items():
+            fate = "others"
+            if kind in kinds:
+                # An answer beats the draw: rules may have been others then. A record that failed, and was decided when
+                # it was read again after a crash, is decided.
+                answer = answers.get((checker, record.id)) or answers.get((checker, content))
+                fate = answer or self._fate(checker, record, *place)
+            self._count(checker, hour, fate, MissingRecord(checker, record.source, record.id, *place))
+        if self._checked_kinds is not None and kind not in self._checked_kinds:
+            fate = answers.get((NOBODY, record.id)) or self._unanswered(*place)
+            self._count(NOBODY, hour, fate, MissingRecord(NOBODY, record.source, record.id, *place))
+
+    def _left_out_by_all(self, value: bytes | None) -> Envelope | None:
+        """The envelope of an invalid record, if no checker looks at it: then nobody has noticed that it is invalid."""
+        try:
+            document = orjson.loads(value or b"")
+            given = {name: document[name] for name in ("kind", "id", "source", "model")}
+            record = Envelope.model_validate(given | {"tenant": document.get("tenant")})
+        except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError, AttributeError):
+            return None
+        takers = [checker for checker, kinds in self._checkers.items() if given["kind"] in kinds]
+        return record if takers and all(self._routing.left_out(checker, record) for checker in takers) else None
+
+    def _fate(self, checker: str, record: Envelope, partition: int, offset: int) -> str:
+        """Tell what became of a record that has no answer."""
+        if offset >= self._committed[checker].get(partition, 0):
+            return "held"
+        return self._routing.left_out(checker, record) or "missing"
+
+    def _unanswered(self, partition: int, offset: int) -> str:
+        """Tell what became of a message that any checker might have answered, and none has."""
+        passed = all(offset < self._committed[checker].get(partition, 0) for checker in self._checkers)
+        return "missing" if passed else "held"
+
+    def _count(self, checker: str, hour: Hour, fate: str, record: MissingRecord | None = None) -> None:
+        self._accounts.fates[checker, hour][fate] += 1
+        if fate == "missing" and record is not None and len(self._accounts.named) < _MOST_NAMED:
+            self._accounts.named.append(record)
+
+    def _write(self) -> None:
+        if self._batch:
+            self._answers.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?)", self._batch)
+            self._batch = []
+
+
+def groups_of(configuration: Configuration, names: Sequence[str] = ()) -> dict[str, str]:
+    """The consumer groups of checkers: of these, else of all that run, as far as the configuration knows."""
+    prefix = configuration.streams.topics.prefix
+    known = names or configuration.routing.checkers or configuration.installed.plugins
+    return {name: f"{prefix}.{name}" for name in known}
+
+
+async def take_accounts(configuration: Configuration, since: datetime, names: Sequence[str] = ()) -> Accounts:
+    """Count what became of each message on the outputs topic since `since`, as far as the topics still hold answers.
+
+    `names` are checkers; without any, all that `routing.checkers` names or that have a consumer group, and what none
+    takes or can read.
+
+    Raises:
+        StreamError: no broker answered, or topics are missing.
+    """
+    settings, installed = configuration.streams, configuration.installed.plugins
+    topics, kafka = settings.topics, settings.kafka
+    groups = groups_of(configuration, names)
+    # In this order: what a group has passed was answered before, and the answers are read to their end after that.
+    found = await committed_offsets(kafka, topics.outputs, [*groups.values()])
+    wanted = names or configuration.routing.checkers
+    committed = {name: found[group] for name, group in groups.items() if wanted or found[group]}
+    answers = (topics.accepted, topics.rejected, topics.abstained, topics.dead_letter)
+    since = max(since, await kept_since(kafka, *answers) or since)
+    accounts = Accounts(since, topics.outputs)
+    kinds = frozenset[str]().union(*(installed[name].kinds for name in configuration.routing.checkers or installed))
+    ledger = Ledger(
+        settings,
+        {name: installed[name].kinds for name in committed},
+        committed,
+        routing=Routing(configuration.routing),
+        checked_kinds=None if names else kinds,
+        accounts=accounts,
+    )
+    try:
+        async for message in read_topic(kafka, *answers, since=since - _CLOCKS):
+            ledger.answer(message.topic, message.value)
+        async for message in read_topic(kafka, topics.outputs, since=since):
+            if message.timestamp is None or message.timestamp >= since.timestamp() * 1000:
+                ledger.message(message)
+    finally:
+        ledger.close()
+    return accounts
+
 
 MISSING = 1
 """Exit status where a record is missing."""
-
-_NAMED = 20
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
@@ -33,7 +334,7 @@ class _Ago(click.ParamType):
         return datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
-@click.command(short_help="Show whether every record was answered.")
+@click.command()
 @click.option("--since", type=_Ago(), default="24h", show_default=True, metavar="T", help="How far back: 90m, 24h, 7d.")
 @click.option("--checker", "checkers", multiple=True, metavar="C", help="Only this checker; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
@@ -53,50 +354,10 @@ def accounts(
     quiet_logs()
     with told():
         found = asyncio.run(take_accounts(loaded, since, checkers))
-    print_figures(_Shown(found, asked_since=since), as_json=as_json)
+    found.asked_since = since
+    print_figures(found, as_json=as_json)
     if found.missing:
         ctx.exit(MISSING)
-
-
-class _Shown:
-    """The accounts, as a command shows them."""
-
-    def __init__(self, accounts: Accounts, *, asked_since: datetime) -> None:
-        self._accounts = accounts
-        self._asked_since = asked_since
-        self.summary = accounts.summary
-
-    def lines(self) -> Iterator[str]:
-        """The figures for a person."""
-        accounts = self._accounts
-        if accounts.since > self._asked_since:
-            yield f"Answers from before {accounts.since:%Y-%m-%d %H:%M}Z are deleted already; the accounts begin there."
-        heads = ["taken in", *(name.replace("_", " ") for name in COLUMNS)]
-        for checker in accounts.checkers:
-            yield _titles.get(checker, checker)
-            yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
-            for row in accounts.rows(checker):
-                yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
-            yield _line("all", accounts.total(checker))
-        since = f"since {accounts.since:%Y-%m-%d %H:%M}Z"
-        yield f"{counted(accounts.messages, 'message')} on {accounts.topic} {since}."
-        if not accounts.checkers:
-            yield "No checker was at work there."
-        elif not accounts.missing:
-            yield "Nothing is missing."
-        else:
-            yield (
-                f"{counted(accounts.missing, 'answer')} missing: lost, or left out by rules that were changed since "
-                "([[routing.rules]])."
-            )
-            for each in accounts.named[:_NAMED]:
-                at = f"{accounts.topic}[{each.partition}]@{each.offset}"
-                yield f"  {plain(each.record_id) or 'unreadable'}  {plain(each.source)}  by {each.checker}  {at}"
-            if accounts.missing > _NAMED:
-                yield "  … (--json names up to 1,000)"
-
-
-_titles = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker takes)"}
 
 
 def _line(title: str, row: dict[str, Any]) -> str:

@@ -12,25 +12,27 @@ import click
 import orjson
 from pydantic import ValidationError
 
-from assay.agreement import PersonLabel, agreed_with, agreement_line, person_label
+from assay.agreement import PersonLabel, agreed_with, agreement_line, labelled_records, person_label
 from assay.calibration import Labelled, Outcome, shortfall
 from assay.calibration import calibrate as calibrated
-from assay.cli.files import reading, size_of
 from assay.cli.front_door import (
+    EXISTING_OR_DASH,
     NotFinished,
     WrongUse,
     config_option,
     configuration,
     download_models,
     quiet_logs,
+    reading,
     run_errors,
     selected,
+    size_of,
 )
 from assay.config import Configuration
-from assay.file_check import CheckedLine, FileCheck, window_of
-from assay.labelled_records import labelled_records
+from assay.file_check import CheckedLine, configured_check
 from assay.lines import Line, read_lines
 from assay.progress import progress
+from assay.wiring import wired
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
@@ -48,8 +50,8 @@ class _Scored:
     """Whether it accepts and what a person says, of all."""
 
 
-@click.command(short_help="Thresholds with a promise, from labelled records.")
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.command()
+@click.argument("file", required=False, type=EXISTING_OR_DASH)
 @click.option("--judge", metavar="JUDGE", help="A judge.backend or judge.local.judge. Default: the configured judge.")
 @click.option(
     "--error",
@@ -223,8 +225,6 @@ async def _scored(
     configured: Configuration, plugins: list[CheckerPlugin], file: Path
 ) -> dict[tuple[str, str], _Scored]:
     """The labelled records by the names of checker and judge."""
-    from assay.wiring import wired
-
     max_bytes = configured.streams.records.max_bytes
     labels: dict[int, PersonLabel] = {}
     counts: Counter[str] = Counter()
@@ -247,10 +247,8 @@ async def _scored(
                 shown.at(checked.line.end, f"{len(labels)} labelled records")
 
             patience = ModelPatience(shown.say)
-            window = window_of(configured.judge)
-            file_check = FileCheck(service.checkers, max_bytes=max_bytes, window=window, patience=patience)
             labelled = _labelled(file, read_lines(source, keep_bytes=max_bytes), labels, counts)
-            await file_check.run(labelled, emit)
+            await configured_check(service.checkers, configured, patience).run(labelled, emit)
     if patience.lost or counts["unfinished"]:
         raise NotFinished("not every labelled record could be judged, so nothing is promised")
     if not labels:

@@ -3,45 +3,114 @@
 import asyncio
 import sys
 import time
+from collections.abc import AsyncIterator
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import click
 
-from assay.cli.files import reading, size_of, writing
 from assay.cli.front_door import (
+    EXISTING_OR_DASH,
     REJECTED,
     NotFinished,
     config_option,
     configuration,
     download_models,
+    out_option,
     quiet_logs,
+    reading,
     run_errors,
     selected,
+    size_of,
+    writing,
 )
+from assay.config import Configuration
+from assay.file_check import CheckedLine, configured_check
+from assay.lines import Line, read_lines
+from assay.progress import Progress, progress
+from assay.summary import Sample, Summary
+from assay.verdict_printer import JUnitReport, VerdictPrinter
+from checkers.model_patience import ModelPatience
+from checkers.plugin import CheckerPlugin
+from models.model_loading import being_loaded
 from models.wording import counted
-
-if TYPE_CHECKING:
-    from assay.config import Configuration
-    from assay.junit import JUnitReport
-    from assay.progress import Progress
-    from assay.sample import Sample
-    from assay.summary import Summary
-    from assay.verdict_printer import VerdictPrinter
-    from checkers.plugin import CheckerPlugin
+from schemas import to_json
 
 _LOOK_SECONDS = 0.1
 
 
-@click.command(short_help="Check the records in a file.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """A check of a file, and what becomes of each verdict."""
+
+    target: BinaryIO
+    writes_json: bool
+    printer: VerdictPrinter | None
+    shown: Progress
+    bar: bool
+    summary: Summary
+    counts: list[Summary | JUnitReport | Sample] = field(default_factory=list)
+
+    def emit(self, checked: CheckedLine) -> None:
+        for verdict in checked.verdicts:
+            if self.writes_json:
+                self.target.write(to_json(verdict, newline=True))
+            told = [*self.printer.lines(verdict)] if self.printer else []
+            # What is accepted without a word is told only where nothing else is written of it.
+            for line in told if len(told) > 1 or not self.writes_json else ():
+                self.shown.say(line)
+        if not self.bar:
+            # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
+            self.target.flush()
+        for fault in checked.faults:
+            self.shown.say(f"line {checked.line.number}: {fault}")
+        for one in self.counts:
+            one.add(checked)
+        self.shown.at(checked.line.end, f"{self.summary.records} records, {self.summary.rejected} rejected")
+
+    async def check(
+        self,
+        loaded: Configuration,
+        plugins: list[CheckerPlugin],
+        lines: AsyncIterator[Line],
+        *,
+        patience: ModelPatience,
+        strict: bool,
+    ) -> None:
+        from assay.wiring import wired
+
+        async with wired(loaded, plugins) as service:
+            watching = asyncio.create_task(self._watch_loading())
+            try:
+                await configured_check(service.checkers, loaded, patience, strict=strict).run(lines, self.emit)
+            finally:
+                watching.cancel()
+        self.target.flush()
+
+    async def _watch_loading(self) -> None:
+        """Tell of models that are being loaded, and note how long that takes."""
+        said: list[str] = []
+        before = time.monotonic()
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
+            if names := being_loaded():
+                self.summary.loading_seconds += now - before
+                note = f"loading {' and '.join(names)}"
+                if not self.bar and names != said:
+                    self.shown.say(f"{note}…")
+                elif self.bar and not self.summary.records:
+                    self.shown.at(0, note)
+                said = names
+            before = now
+
+
+@click.command()
+@click.argument("file", type=EXISTING_OR_DASH)
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Run only this checker; may be repeated.")
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="File for the verdicts. Default: standard output.",
-)
+@out_option("verdicts")
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
 @click.option(
     "--fail-under",
@@ -91,6 +160,7 @@ def check(
     """Check the records in FILE (JSON lines; - is standard input) and write their verdicts as JSON lines, in order.
 
     Each checker that takes a record's kind gives a verdict. Progress, explanations and a summary go to standard error.
+    On a terminal, verdicts are explained and not written as JSON, unless --out or --no-explain is given.
     With --sample the cost of N records is printed, and with an interval that of all.
     """
     loaded = configuration(config_file)
@@ -103,33 +173,41 @@ def check(
         writing(out, source=file) as target,
         nullcontext() if junit is None else writing(junit, source=file) as report_target,
     ):
-        from assay.junit import JUnitReport
-        from assay.sample import Sample
-        from assay.verdict_printer import VerdictPrinter
-
-        printer = VerdictPrinter(plugins)
-        report = JUnitReport(printer) if junit else None
-        drawn = Sample(sample) if sample else None
-        shown = printer if explain else None
-        summary, judge_lost = asyncio.run(
-            _check(loaded, plugins, source, target, strict=strict, printer=shown, report=report, sample=drawn)
-        )
-        if report is not None and report_target is not None:
+        printer, summary = VerdictPrinter(plugins), Summary()
+        report = JUnitReport(printer)
+        lines = read_lines(source, keep_bytes=loaded.streams.records.max_bytes)
+        drawn = Sample(lines, sample) if sample else None
+        writes_json = out is not None or not explain or not (target.isatty() and sys.stderr.isatty())
+        # Verdicts on the same terminal as the bar would tear it.
+        bar = sys.stderr.isatty() and not (writes_json and target.isatty())
+        with progress(size_of(source), bar=bar) as shown:
+            run = _Run(
+                target=target,
+                writes_json=writes_json,
+                printer=printer if explain else None,
+                shown=shown,
+                bar=bar,
+                summary=summary,
+                counts=[summary, *([report] if junit else []), *([drawn] if drawn else [])],
+            )
+            patience = ModelPatience(shown.say)
+            asyncio.run(run.check(loaded, plugins, drawn.lines() if drawn else lines, patience=patience, strict=strict))
+        if report_target is not None:
             report.write(report_target, name=str(file))
-    for line in (*summary.lines(), *(drawn.report(summary.working_seconds) if drawn and not judge_lost else ())):
-        click.echo(line, err=True)
-    if summary.unfinished or judge_lost:
+    costs = drawn.report(summary.working_seconds) if drawn and not patience.lost else ()
+    click.echo("\n".join([*summary.lines(), *costs]), err=True)
+    if summary.unfinished or patience.lost:
         raise NotFinished("not every record could be checked")
     if fail_on_reject or fail_under is not None or fail_on_abstain is not None or summary.records:
         _require_decisions(summary, fail_under)
-    if fail_on_reject and summary.rejected:
-        ctx.exit(REJECTED)
-    if fault := _share_at_fault(summary, fail_under, fail_on_abstain):
+    fault = _share_at_fault(summary, fail_under, fail_on_abstain)
+    if fault and not (fail_on_reject and summary.rejected):
         click.echo(fault, err=True)
+    if fault or (fail_on_reject and summary.rejected):
         ctx.exit(REJECTED)
 
 
-def _require_decisions(summary: "Summary", fail_under: float | None) -> None:
+def _require_decisions(summary: Summary, fail_under: float | None) -> None:
     """Raise NotFinished if nothing was decided: a judge that is dead must not pass."""
     if not summary.records:
         raise NotFinished("nothing was checked: there is no record in the file")
@@ -139,7 +217,7 @@ def _require_decisions(summary: "Summary", fail_under: float | None) -> None:
         raise NotFinished(f"nothing was decided: {summary.why_undecided}")
 
 
-def _share_at_fault(summary: "Summary", fail_under: float | None, fail_on_abstain: float | None) -> str | None:
+def _share_at_fault(summary: Summary, fail_under: float | None, fail_on_abstain: float | None) -> str | None:
     """The share that is beyond what is allowed, in words; None if none is."""
     if fail_under is not None and summary.accepted_share < fail_under:
         share = f"{summary.accepted_share:.1%} of {counted(summary.decided, 'decided verdict')}"
@@ -147,85 +225,3 @@ def _share_at_fault(summary: "Summary", fail_under: float | None, fail_on_abstai
     if fail_on_abstain is not None and summary.abstained_share > fail_on_abstain:
         return f"{summary.abstained_share:.1%} of the verdicts abstained, above --fail-on-abstain {fail_on_abstain:g}"
     return None
-
-
-async def _check(
-    loaded: "Configuration",
-    plugins: "list[CheckerPlugin]",
-    source: BinaryIO,
-    target: BinaryIO,
-    *,
-    strict: bool,
-    printer: "VerdictPrinter | None",
-    report: "JUnitReport | None",
-    sample: "Sample | None",
-) -> "tuple[Summary, bool]":
-    """Check the records of `source`, explained if there is a `printer`; true if the judge was lost."""
-    from assay.file_check import CheckedLine, FileCheck, window_of
-    from assay.lines import read_lines
-    from assay.progress import progress
-    from assay.summary import Summary
-    from assay.wiring import wired
-    from checkers.model_patience import ModelPatience
-    from schemas import to_json
-
-    summary = Summary()
-    max_bytes = loaded.streams.records.max_bytes
-    # Verdicts on the same terminal as the bar would tear it.
-    bar = sys.stderr.isatty() and not target.isatty()
-    async with wired(loaded, plugins) as service:
-        with progress(size_of(source), bar=bar) as shown:
-
-            def emit(checked: CheckedLine) -> None:
-                target.writelines(to_json(verdict, newline=True) for verdict in checked.verdicts)
-                if not bar:
-                    # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
-                    target.flush()
-                for verdict in checked.verdicts:
-                    for line in () if printer is None else printer.explained(verdict):
-                        shown.say(line)
-                for fault in checked.faults:
-                    shown.say(f"line {checked.line.number}: {fault}")
-                summary.add(checked)
-                if report is not None:
-                    report.add(checked)
-                if sample is not None:
-                    sample.add(checked)
-                shown.at(checked.line.end, f"{summary.records} records, {summary.rejected} rejected")
-
-            patience = ModelPatience(shown.say)
-            file_check = FileCheck(
-                service.checkers,
-                max_bytes=max_bytes,
-                window=window_of(loaded.judge),
-                patience=patience,
-                strict=strict,
-            )
-            loading = asyncio.create_task(_watch_loading(shown, summary, bar=bar))
-            try:
-                lines = read_lines(source, keep_bytes=max_bytes)
-                await file_check.run(sample.draw(lines) if sample else lines, emit)
-            finally:
-                loading.cancel()
-    target.flush()
-    return summary, patience.lost
-
-
-async def _watch_loading(shown: "Progress", summary: "Summary", *, bar: bool) -> None:
-    """Tell of models that are being loaded, and note how long that takes."""
-    from models.model_loading import being_loaded
-
-    said: list[str] = []
-    before = time.monotonic()
-    while True:
-        await asyncio.sleep(_LOOK_SECONDS)
-        now = time.monotonic()
-        if names := being_loaded():
-            summary.loading_seconds += now - before
-            note = f"loading {' and '.join(names)}"
-            if not bar and names != said:
-                shown.say(f"{note}…")
-            elif bar and not summary.records:
-                shown.at(0, note)
-            said = names
-        before = now

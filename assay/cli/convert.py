@@ -1,29 +1,39 @@
-"""`assay convert`: records from tables."""
+"""`assay convert`: records made of the rows of a file, by a mapping of its columns."""
 
+import csv
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 import click
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assay.cli.files import writing
-from assay.cli.front_door import NotFinished, config_option, configuration, run_errors
+from assay.cli.front_door import (
+    EXISTING,
+    CannotRun,
+    NotFinished,
+    config_option,
+    configuration,
+    out_option,
+    run_errors,
+    writing,
+)
 from checkers.wording import plain
-from schemas import Unreadable
+from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Unreadable, explain, nearest, read_record
+from streams.errors import ExtraMissing
 
 
-@click.command(short_help="Make records of tables.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.command()
+@click.argument("file", type=EXISTING)
 @click.option(
-    "--mapping",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="M",
-    help="A TOML file that names the columns.",
+    "--mapping", required=True, type=click.Path(path_type=Path), metavar="M", help="A TOML file that names the columns."
 )
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="File for the records. Default: standard output.",
-)
+@out_option("records")
 @config_option
 def convert(file: Path, *, mapping: Path, out: Path | None, config_file: Path | None) -> None:
     """Write the rows of FILE (CSV, JSON, JSON lines, Parquet) as records, JSON lines; a summary on standard error.
@@ -33,8 +43,6 @@ def convert(file: Path, *, mapping: Path, out: Path | None, config_file: Path | 
     settings = configuration(config_file)
     records = refused = 0
     with run_errors():
-        from assay.convert import Mapped, read_rows
-
         limit = settings.streams.records.max_bytes
         columns = Mapped.read(mapping)
         with writing(out, source=file) as target:
@@ -52,3 +60,171 @@ def convert(file: Path, *, mapping: Path, out: Path | None, config_file: Path | 
     click.echo(f"{records} records, {refused} rows refused", err=True)
     if refused:
         raise NotFinished("not every row is a record")
+
+
+_LARGEST_DOCUMENT = 512 * 2**20
+_ENDINGS = ".csv, .jsonl, .ndjson, .json and .parquet"
+_TYPES: Mapping[str, type[Envelope]] = dict(zip(RECORD_KINDS, RECORD_TYPES, strict=True))
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+class Mapped(BaseModel):
+    """The mapping file: which column holds which field, and what is the same in all records."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["generation", "paraphrase", "extraction", "labelling", "retrieval", "probe"] = "generation"
+    columns: dict[str, str | Annotated[list[str], Field(min_length=1)]]
+    """A field by the column that holds it; a list by several. `metadata.NAME` and `matched.text` lie within a field."""
+    values: dict[str, Any] = Field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path) -> "Mapped":
+        """Raise `CannotRun` with what is wrong with the file."""
+        try:
+            mapping = cls.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise CannotRun(f"{file}: {error}; a mapping is a TOML file") from None
+        except ValidationError as error:
+            raise CannotRun(f"{file}: {explain(error)}") from None
+        known = _TYPES[mapping.kind].model_fields
+        for field in (*mapping.columns, *mapping.values):
+            if (name := field.partition(".")[0]) not in known:
+                meant = nearest(name, known)
+                hint = f"did you mean {meant!r}?" if meant else f"allowed are {', '.join(known)}"
+                raise CannotRun(f"{file}: a record of the kind {mapping.kind!r} has no field {field!r}; {hint}")
+        return mapping
+
+    def record(self, row: Row, *, max_bytes: int) -> bytes:
+        """The record of a row as a line; raises `Unreadable` if it is none."""
+        document: dict[str, Any] = {"kind": self.kind}
+        for field, value in self.values.items():
+            _set(document, field, value)
+        for field, columns in self.columns.items():
+            several = isinstance(columns, list)
+            found = [_found(row, column) for column in (columns if isinstance(columns, list) else [columns])]
+            given = [value for value in found if value not in (None, "")] if several else found[0]
+            if given is not None and given not in ("", []):
+                _set(document, field, self._fitted(field, given))
+        try:
+            line = orjson.dumps(document)
+        except TypeError as error:
+            raise Unreadable("invalid_record", f"not JSON: {error}") from None
+        read_record(line, max_bytes=max_bytes)
+        return line
+
+    def _fitted(self, field: str, value: Any) -> Any:
+        """The value as the field takes it: a cell of a CSV file is always a text."""
+        if isinstance(value, datetime):
+            return value.isoformat()
+        name, _, within = field.partition(".")
+        wanted = Any if within else _plain_type(_TYPES[self.kind].model_fields[name].annotation)
+        if wanted is str:
+            return str(value) if isinstance(value, int | float) else value
+        found = value
+        # A version such as 1.10 is no number.
+        if isinstance(value, str) and wanted is not datetime and name != "metadata":
+            with suppress(orjson.JSONDecodeError):
+                found = orjson.loads(value)
+        return [value] if wanted is tuple and not isinstance(found, list) else found
+
+
+def read_rows(file: Path, *, max_bytes: int) -> Iterator[tuple[int, Row | Unreadable]]:
+    """The rows of a file with their numbers, counted from 1; in place of one that cannot be read, what is wrong.
+
+    Raises:
+        CannotRun: the file is of none of the kinds that are read.
+        ExtraMissing: pyarrow is needed, and not installed.
+    """
+    match file.suffix.lower():
+        case ".csv":
+            rows: Iterator[Any] = _csv(file, max_bytes)
+        case ".jsonl" | ".ndjson":
+            rows = _json_lines(file, max_bytes)
+        case ".json":
+            rows = _json(file)
+        case ".parquet":
+            rows = _parquet(file)
+        case ending:
+            raise CannotRun(f"{file} ends in {ending!r}; files that can be converted end in {_ENDINGS}")
+    wrong = Unreadable("not_an_object", "the row is no object with names")
+    for number, row in enumerate(rows, 1):
+        yield number, row if isinstance(row, dict | Unreadable) else wrong
+
+
+def _csv(file: Path, max_bytes: int) -> Iterator[Any]:
+    csv.field_size_limit(max_bytes)
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        try:
+            for row in csv.DictReader(stream, strict=True):
+                # Cells beyond the last column stand under None.
+                more = None in row
+                yield Unreadable("invalid_record", "the row has more cells than the header") if more else row
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise CannotRun(f"{file} cannot be read on: {error}") from None
+
+
+def _json_lines(file: Path, max_bytes: int) -> Iterator[Any]:
+    with file.open("rb") as stream:
+        while line := stream.readline(max_bytes + 1):
+            if len(line) > max_bytes and not line.endswith(b"\n"):
+                while not line.endswith(b"\n") and (line := stream.readline(max_bytes)):
+                    pass
+                yield Unreadable("oversized", f"longer than {max_bytes} bytes (records.max_bytes)")
+            elif line.strip():
+                yield _parsed(line)
+
+
+def _json(file: Path) -> Iterator[Any]:
+    if file.stat().st_size > _LARGEST_DOCUMENT:
+        raise CannotRun(f"{file} is larger than {_LARGEST_DOCUMENT >> 20} MiB; write it as JSON lines (.jsonl)")
+    document = _parsed(file.read_bytes())
+    if isinstance(document, dict):
+        # As APIs answer, a page at a time.
+        document = next((document[name] for name in ("data", "observations", "spans") if name in document), [document])
+    if not isinstance(document, list):
+        raise CannotRun(f"{file} holds no JSON array of rows" + (f": {document}" if document else ""))
+    yield from document
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        return Unreadable("not_json", f"not JSON at line {error.lineno}, column {error.colno}")
+
+
+def _parquet(file: Path) -> Iterator[Any]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise ExtraMissing("Parquet files need pyarrow; `pip install 'assay[parquet]'` brings it") from None
+    try:
+        for batch in parquet.ParquetFile(file).iter_batches(batch_size=1000):
+            yield from batch.to_pylist()
+    except ArrowException as error:
+        raise CannotRun(f"{file} cannot be read as Parquet: {error}") from None
+
+
+def _found(row: Row, column: str) -> Any:
+    if column in row:
+        return row[column]
+    found: Any = row
+    for step in column.split("."):
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
+def _set(document: dict[str, Any], field: str, value: Any) -> None:
+    *steps, last = field.split(".", 1)
+    for step in steps:
+        document = document.setdefault(step, {})
+    document[last] = value
+
+
+def _plain_type(annotation: Any) -> Any:
+    options = [option for option in get_args(annotation) if option is not NoneType]
+    if get_origin(annotation) is Annotated or (options and len(options) < len(get_args(annotation))):
+        return _plain_type(options[0])
+    return str if get_origin(annotation) is Literal else get_origin(annotation) or annotation

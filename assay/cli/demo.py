@@ -14,7 +14,7 @@ from assay.cli.front_door import NotFinished, told, typed
 from streams.errors import ExtraMissing, StreamError
 
 
-@click.command(short_help="Check sample records: no Kafka, no key.")
+@click.command()
 @click.option("--follow", is_flag=True, help="Then stay and take more records until Ctrl-C.")
 def demo(follow: bool) -> None:
     """Check sample records on the embedded broker with the local judge: no Kafka, no key, no configuration.

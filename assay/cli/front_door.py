@@ -1,12 +1,16 @@
-"""Reading the configuration, and ways to end, for all commands."""
+"""Reading the configuration, files and standard streams, and ways to end, for all commands."""
 
+import asyncio
 import logging
+import os
 import shutil
+import signal
+import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import click
 import orjson
@@ -43,12 +47,23 @@ class CannotRun(ValueError):
     """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
 
 
-config_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING_OR_DASH = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+config_option: _Decorator = click.option(
     "--config",
     "config_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="Configuration file. Default: assay.toml in the current folder, if there is one.",
 )
+
+
+def out_option(what: str) -> _Decorator:
+    """The option `--out` of a command that writes this."""
+    path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+    return click.option("--out", type=path, help=f"File for the {what}. Default: standard output.")
 
 
 @contextmanager
@@ -103,6 +118,14 @@ def selected(loaded: Configuration, names: Collection[str]) -> list[CheckerPlugi
     if not plugins:
         raise WrongUse("no checker is installed")
     return plugins
+
+
+async def stopped() -> None:
+    """Return when the program is told to stop: by Ctrl-C or SIGTERM."""
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    await ended.wait()
 
 
 def quiet_logs() -> None:
@@ -189,3 +212,51 @@ def print_figures(figures: Figures, *, as_json: bool) -> None:
         return
     for line in figures.lines():
         click.echo(line)
+
+
+DASH = Path("-")
+"""Stands for standard input and standard output."""
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[BinaryIO]:
+    """The bytes of `file`.
+
+    Raises:
+        WrongUse: it cannot be opened.
+    """
+    if file == DASH:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be read: {error.strerror}") from None
+    with stream:
+        yield stream
+
+
+@contextmanager
+def writing(file: Path | None, *, source: Path | None = None) -> Iterator[BinaryIO]:
+    """The stream to write to: `file`, or standard output if it is None.
+
+    Raises:
+        WrongUse: it cannot be opened, or it is `source`, which would be lost.
+    """
+    if file is None or file == DASH:
+        yield sys.stdout.buffer
+        return
+    if source is not None and file.exists() and source.exists() and file.samefile(source):
+        raise WrongUse(f"{file} is the file that is read; writing to it would lose it")
+    try:
+        stream = file.open("wb")
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be written: {error.strerror}") from None
+    with stream:
+        yield stream
+
+
+def size_of(source: BinaryIO) -> int | None:
+    """Bytes of a file; None if it is no regular one."""
+    status = os.fstat(source.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

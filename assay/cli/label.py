@@ -3,26 +3,26 @@
 import asyncio
 import getpass
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import click
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, told
-from assay.cli.topic_view import TopicView
+from agents.monitor.labels import EXPIRES_AFTER
+from assay.cli.front_door import EXISTING, NotFinished, WrongUse, config_option, configuration, quiet_logs, told
+from assay.messages import TopicView
 from checkers.wording import plain
 from models.wording import counted
-from schemas import Label, ReviewRequest, Verdict, content_id, explain, standing
+from schemas import Label, ReviewRequest, Verdict, content_id, explain, valid_labels
 from schemas.base import Name
+from streams.messages import Outgoing, label_message, request_message
+from streams.publisher import Publisher, Undelivered
 from streams.settings import StreamSettings
-
-if TYPE_CHECKING:
-    from streams.messages import Outgoing
 
 _Said: TypeAlias = Literal["good", "bad", "unsure"]
 
@@ -30,6 +30,10 @@ _LISTED = 20
 
 _ABOUT = {"verdict_id", "source", "model", "annotator", "rubric_version"}
 """Fields of a label that tell whose it is and of what."""
+
+
+_AS_THE_VERDICT = ("record_id", "source", "model", "checker", "config_digest", "outcome", "score", "origin")
+"""Fields of a request that are the verdict's."""
 
 
 class SampleLabel(BaseModel):
@@ -53,14 +57,14 @@ class _Asked:
     said: list[Label] = field(default_factory=list)
 
     def label_of(self, annotator: str) -> Label | None:
-        return standing(self.said).get(annotator)
+        return valid_labels(self.said).get(annotator)
 
     def is_open_to(self, annotator: str) -> bool:
-        by = standing(self.said)
+        by = valid_labels(self.said)
         return annotator not in by and len(by) < self.people
 
 
-@click.command(short_help="Say whether an output is good.")
+@click.command()
 @click.argument("identifier", metavar="[ID]", required=False)
 @click.argument("said", metavar="[good|bad|unsure]", required=False, type=click.Choice(get_args(_Said)))
 @click.option("--note", metavar="TEXT", help="Why.")
@@ -68,10 +72,7 @@ class _Asked:
 @click.option("--ask", is_flag=True, help="Ask people about ID, for a complaint: what they say never moves the rate.")
 @click.option("--annotator", metavar="NAME", help="Who says so. Default: the user's name on this machine.")
 @click.option(
-    "--from",
-    "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help='Label by a file: JSON lines with "source", "record_id" and "label".',
+    "--from", "file", type=EXISTING, help='Label by a file: JSON lines with "source", "record_id" and "label".'
 )
 @config_option
 def label(
@@ -100,9 +101,6 @@ def label(
     name = annotator or getpass.getuser()
     quiet_logs()
     with told():
-        from streams.messages import label_message
-        from streams.publisher import Undelivered
-
         try:
             if ask and identifier is not None:
                 asyncio.run(_complain(settings, identifier, loaded.labels.rubric_version))
@@ -150,15 +148,13 @@ async def _asked(settings: StreamSettings) -> list[_Asked]:
     """Requests to people, and their labels."""
     now, topics = datetime.now(UTC), settings.topics
     found: defaultdict[tuple[str, str], list[ReviewRequest]] = defaultdict(list)
-    async for each in TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest)).messages(
-        follow=False
-    ):
+    async for each in TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest)).messages():
         if each.expires_at > now:
             found[each.verdict_id, each.rubric_version].append(each)
     asked = {
         key: _Asked(each[0], 1 + any(one.reason == "second_opinion" for one in each)) for key, each in found.items()
     }
-    async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages(follow=False):
+    async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages():
         about = asked.get((label.verdict_id, label.rubric_version))
         if about is not None and label.kind == "expert":
             about.said.append(label)
@@ -167,32 +163,22 @@ async def _asked(settings: StreamSettings) -> list[_Asked]:
 
 async def _complain(settings: StreamSettings, identifier: str, rubric_version: str) -> None:
     """Ask about the verdicts with this id or on this record."""
-    from agents.labels.partition import EXPIRES_AFTER
-    from streams.messages import request_message
-
     topics, now = settings.topics, datetime.now(UTC)
     view = TopicView(settings.kafka, [topics.accepted, topics.rejected], TypeAdapter(Verdict))
     requests = [
         ReviewRequest(
             id=content_id("req", [each.id, rubric_version, "complaint"]),
+            **{name: getattr(each, name) for name in _AS_THE_VERDICT},
             verdict_id=each.id,
-            record_id=each.record_id,
-            source=each.source,
-            model=each.model,
-            checker=each.checker,
-            config_digest=each.config_digest,
-            outcome=each.outcome,
-            score=each.score,
             stratum=each.outcome,
             inclusion_probability=None,
             reason="complaint",
             rubric_version=rubric_version,
-            origin=each.origin,
             asked_at=now,
             expires_at=now + EXPIRES_AFTER,
             terms=None,
         )
-        async for each in view.messages(follow=False)
+        async for each in view.messages()
         if identifier in (each.id, each.record_id) and each.outcome != "abstain"
     ]
     if not requests:
@@ -207,27 +193,16 @@ def _ids(request: ReviewRequest) -> tuple[str, ...]:
 def _list(asked: Iterable[ReviewRequest]) -> None:
     requests = sorted(asked, key=lambda one: one.asked_at)
     for one in requests[:_LISTED]:
+        score = "    -" if one.score is None else f"{one.score:5.2f}"
         about = f"{one.record_id}  {one.source} / {one.model}  by {one.checker}"
-        click.echo(f"{one.verdict_id}  {one.outcome:<7} {_score(one)}  {plain(about)}")
+        click.echo(f"{one.verdict_id}  {one.outcome:<7} {score}  {plain(about)}")
     click.echo(f"{counted(len(requests), 'verdict')} to be labelled", err=True)
     if requests:
         click.echo("`assay verdicts --id ID` shows one with all evidence", err=True)
 
 
-def _score(request: ReviewRequest) -> str:
-    return "    -" if request.score is None else f"{request.score:5.2f}"
-
-
 def _label(request: ReviewRequest, annotator: str, said: str, note: str | None) -> Label:
-    given: Mapping[str, object] = {
-        "verdict_id": request.verdict_id,
-        "source": request.source,
-        "model": request.model,
-        "annotator": annotator,
-        "label": said,
-        "rubric_version": request.rubric_version,
-        "note": note,
-    }
+    given = request.model_dump(include=_ABOUT) | {"annotator": annotator, "label": said, "note": note}
     try:
         return Label.model_validate(given)
     except ValidationError as error:
@@ -239,8 +214,6 @@ def _undone(label: Label) -> Label:
 
 
 async def _send(settings: StreamSettings, messages: "Iterable[Outgoing]") -> None:
-    from streams.publisher import Publisher
-
     publisher = Publisher(settings)
     await publisher.start()
     try:

@@ -1,13 +1,17 @@
 """Commands to prepare with: `assay config check`, `assay schemas export`, `assay topics create`."""
 
 import asyncio
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import BaseModel
 
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, told
-from assay.effective import lines
+from assay.config import Configuration
+from assay.origins import Origins, masked, toml_key
 
 if TYPE_CHECKING:
     from streams.topics import Retention
@@ -26,7 +30,7 @@ def check_configuration(config_file: Path | None) -> None:
         click.echo(line)
 
 
-@click.group(short_help="Export the messages' schemas.")
+@click.group()
 def schemas() -> None:
     """Schemas of the messages, for producers and consumers."""
 
@@ -93,3 +97,52 @@ def _time(milliseconds: int) -> str:
         return "for ever"
     days = milliseconds / (24 * 3600 * 1000)
     return f"for {days:.3g} day{'' if days == 1 else 's'}"
+
+
+_COMMENT_AT = 44
+
+
+def lines(configuration: Configuration) -> Iterator[str]:
+    """Its lines, without line breaks."""
+    origins = configuration.origins
+    read = [str(origins.file)] if origins.file else []
+    if origins.variables:
+        read.append(f"{len(origins.variables)} environment variable(s)")
+    yield f"# read: {', '.join(read) or 'nothing; these are the defaults'}"
+    yield f"# checkers: {', '.join(configuration.installed.plugins) or 'none installed'}"
+    for name, section in configuration.sections.items():
+        if section:
+            yield ""
+            yield from _table((name,), section, origins)
+
+
+def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins: Origins) -> Iterator[str]:
+    """The table's own keys first, then the tables in it, as TOML requires."""
+    # By its iterator, as a section may have a key that is called `keys`.
+    items = dict(iter(table)) if isinstance(table, BaseModel) else table
+    inner = {key: value for key, value in items.items() if isinstance(value, BaseModel | Mapping) and value}
+    keys = [key for key in items if key not in inner]
+    if keys or not inner:
+        yield f"[{'.'.join(toml_key(step) for step in path)}]"
+    for key in keys:
+        value = masked((*path, key), items[key])
+        line = f"# {toml_key(key)} is not set" if value is None else f"{toml_key(key)} = {_value(value)}"
+        origin = origins.of((*path, key))
+        yield line if value is None and origin == "default" else f"{line:<{_COMMENT_AT}}  # {origin}"
+    for key, value in inner.items():
+        if keys:
+            yield ""
+        shown = value if isinstance(value, BaseModel) else masked((*path, key), value)
+        yield from _table((*path, key), shown, origins)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, BaseModel):
+        return _value(value.model_dump(exclude_none=True))
+    if isinstance(value, list | tuple | set | frozenset):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{toml_key(key)} = {_value(inner)}' for key, inner in value.items())}}}"
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return json.dumps(str(value), ensure_ascii=False)

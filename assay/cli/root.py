@@ -3,47 +3,64 @@
 import os
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 import click
 
-from assay.cli.accounts import accounts
-from assay.cli.alerts import alerts
-from assay.cli.calibrate import calibrate
-from assay.cli.check import check
-from assay.cli.convert import convert
-from assay.cli.demo import demo
-from assay.cli.export import export
 from assay.cli.front_door import INTERRUPTED, NOT_FINISHED, config_option
-from assay.cli.label import label
-from assay.cli.preparation import config, schemas, topics
-from assay.cli.replay import replay
-from assay.cli.send import send
-from assay.cli.ui import ui
-from assay.cli.verdicts import verdicts
-from assay.cli.worker import worker
 
 ENTRY_POINT_GROUP = "assay.commands"
 """Installed packages add a command by an entry point of this group: a click command."""
+
+
+_COMMANDS = {
+    "demo": ("demo", "Check sample records: no Kafka, no key."),
+    "worker": ("worker", "Run the service on Kafka."),
+    "check": ("check", "Check the records in a file."),
+    "calibrate": ("calibrate", "Thresholds with a promise, from labelled records."),
+    "judge": ("judge", "Measure the configured judge."),
+    "label": ("label", "Say whether an output is good."),
+    "convert": ("convert", "Make records of tables."),
+    "send": ("sending", "Put the records in a file on the topic."),
+    "replay": ("sending", "Put dead letters back on their topic."),
+    "verdicts": ("verdicts", "Show verdicts."),
+    "alerts": ("verdicts", "Show alerts on trust."),
+    "accounts": ("accounts", "Show whether every record was answered."),
+    "ui": ("ui", "Show verdicts and their evidence in the browser."),
+    "export": ("export", "Export rejected outputs."),
+    "topics": ("preparation", "Create the topics."),
+    "config": ("preparation", "Check the configuration."),
+    "schemas": ("preparation", "Export the messages' schemas."),
+}
+"""The module of each command, and what it does."""
 
 
 class _Root(click.Group):
     """The commands of the service, and those of installed packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_installed()})
+        return sorted({*super().list_commands(ctx), *_COMMANDS, *_installed()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, whose module is imported only now: some load what others do without."""
         own = super().get_command(ctx, cmd_name)
-        if own is not None:
-            return own
-        target = _installed().get(cmd_name)
-        if target is None:
-            return None
-        command: click.Command = target.load()
-        return command
+        if own is None and cmd_name in _COMMANDS:
+            own = getattr(import_module(f"assay.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
+        elif own is None and cmd_name in _installed():
+            own = _installed()[cmd_name].load()
+        return own
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in a line each; ours are not imported for that."""
+        names = self.list_commands(ctx)
+        others = {name: command for name in names if name not in _COMMANDS and (command := self.get_command(ctx, name))}
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, others[name].get_short_help_str() if name in others else _COMMANDS[name][1]) for name in names]
+            )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -81,30 +98,8 @@ def _installed() -> Mapping[str, EntryPoint]:
 def cli(ctx: click.Context, config_file: Path | None) -> None:
     """Verify outputs of language models: accept and reject verdicts with evidence, on Kafka.
 
-    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under) or a record is missing
-    (accounts), 2 wrong usage or configuration, 3 could not finish.
+    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under), a record is missing (accounts)
+    or the judge is right too seldom (judge check), 2 wrong usage or configuration, 3 could not finish.
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
-
-
-_COMMANDS = (
-    demo,
-    worker,
-    check,
-    calibrate,
-    label,
-    convert,
-    send,
-    replay,
-    verdicts,
-    alerts,
-    accounts,
-    ui,
-    export,
-    topics,
-    config,
-    schemas,
-)
-for _command in _COMMANDS:
-    cli.add_command(_command)

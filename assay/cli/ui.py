@@ -1,17 +1,34 @@
-"""`assay ui`: the page over the store."""
+"""`assay ui`: the page as a server, the records that it reads back, and the labels that it sends."""
 
 import asyncio
-import signal
+import contextlib
+import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import click
+from aiohttp import web
+from pydantic import ValidationError
 
-from assay.cli.front_door import WrongUse, config_option, configuration, quiet_logs, told
-from assay.config import Configuration
+from assay.agreement import worst_on
+from assay.cli.front_door import WrongUse, config_option, configuration, quiet_logs, stopped, told
+from assay.config import Configuration, Misconfigured
+from assay.messages import opened_store
+from schemas import Label, Verdict, to_json
+from store.redaction import Redaction
+from store.settings import StoreSettings
+from streams.errors import StreamError
+from streams.lookup import RecordGone, RecordLookup
+from streams.messages import label_message
+from streams.publisher import Publisher, TooLarge
+from streams.settings import StreamSettings
+from web.app import create_app
+from web.review import NotSent
+from web.settings import PageSettings
 
 
-@click.command(short_help="Show verdicts and their evidence in the browser.")
+@click.command()
 @click.option("--host", help="Address to listen on. Default: ui.host. Any but loopback demands ui.token.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes a free one. Default: ui.port.")
 @config_option
@@ -28,17 +45,143 @@ def ui(*, host: str | None, port: int | None, config_file: Path | None) -> None:
 
 
 async def _serve(loaded: Configuration, given: dict[str, Any]) -> None:
-    from pydantic import ValidationError
-
-    from assay.page import served_page
-
     try:
         page = type(loaded.ui).model_validate(dict(loaded.ui) | given)
     except ValidationError as error:
         raise WrongUse(f"ui: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
-    ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    ended = asyncio.create_task(stopped())
     async with served_page(loaded.store, page, loaded.streams) as address:
         click.echo(f"The page is at {address} until Ctrl-C.")
-        await ended.wait()
+        await ended
+
+
+_LOOKUP_SECONDS = 3.0
+"""A broker answers within milliseconds; a page is of use without the record as well."""
+
+_SEND_SECONDS = 10.0
+"""A broker acknowledges within milliseconds, after a change of leaders within seconds; nobody waits longer before a
+form."""
+
+_TRY_AGAIN_SECONDS = 5.0
+
+_STOP_SECONDS = 1.0
+"""Answers take milliseconds. What is still open are streams of new verdicts."""
+
+
+@contextlib.asynccontextmanager
+async def served_page(store: StoreSettings, page: PageSettings, streams: StreamSettings) -> AsyncIterator[str]:
+    """Serve it for as long as the context lasts; yields its address.
+
+    Raises:
+        Misconfigured: there is no store, or no token where one is demanded.
+        StreamError: the store does not answer, or the address is taken.
+    """
+    if store.url is None:
+        raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
+    token = None if page.token is None else page.token.get_secret_value()
+    with opened_store(store.url) as reader:
+        finder, sender = _RecordFinder(streams, Redaction(store.redact)), _LabelSender(streams)
+        app = create_app(
+            reader, host=page.host, token=token, find_record=finder.record, labels=sender, find_worst=worst_on
+        )
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
+        await runner.setup()
+        try:
+            await _listen(web.TCPSite(runner, page.host, page.port), page)
+            host = f"[{page.host}]" if ":" in page.host else page.host
+            yield f"http://{host}:{runner.addresses[0][1]}/"
+        finally:
+            await runner.cleanup()
+            await finder.stop()
+            await sender.stop()
+
+
+async def _listen(site: web.TCPSite, page: PageSettings) -> None:
+    try:
+        await site.start()
+    except OSError as error:
+        at = f"{page.host}:{page.port} ({error.strerror})"
+        raise StreamError(f"cannot listen on {at}; see ui.host and ui.port, 0 takes a free port") from error
+
+
+class _RecordFinder:
+    """Reads records back from their topic, blotted out as the store's are."""
+
+    def __init__(self, settings: StreamSettings, redaction: Redaction) -> None:
+        self._settings = settings
+        self._redaction = redaction
+        self._lookup: RecordLookup | None = None
+        self._turn = asyncio.Lock()
+
+    async def record(self, verdict: Verdict) -> bytes | None:
+        """The record of a verdict; None if it is gone, or no broker answers."""
+        if verdict.origin is None:
+            return None
+        try:
+            async with asyncio.timeout(_LOOKUP_SECONDS), self._turn:
+                self._lookup = self._lookup or await self._started()
+                found = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
+        except (RecordGone, StreamError, TimeoutError):
+            return None
+        return to_json(self._redaction.of(found.record)) if self._redaction else found.data
+
+    async def stop(self) -> None:
+        if self._lookup is not None:
+            await self._lookup.stop()
+
+    async def _started(self) -> RecordLookup:
+        lookup = RecordLookup(self._settings)
+        try:
+            await lookup.start()
+        except BaseException:
+            await lookup.stop()
+            raise
+        return lookup
+
+
+class _LabelSender:
+    """Sends labels to their topic; connects when the first is about to be given."""
+
+    def __init__(self, settings: StreamSettings) -> None:
+        self._settings = settings
+        self._publisher: Publisher | None = None
+        self._away: str | None = None
+        self._tried_at = float("-inf")
+        self._turn = asyncio.Lock()
+
+    async def away(self) -> str | None:
+        async with self._turn:
+            if self._publisher is None and time.monotonic() - self._tried_at > _TRY_AGAIN_SECONDS:
+                await self._connect()
+                self._tried_at = time.monotonic()
+        return self._away
+
+    async def send(self, label: Label) -> None:
+        if (away := await self.away()) is not None or self._publisher is None:
+            raise NotSent(f"the answer was not sent: {away}")
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                await self._publisher.publish(label_message(label, self._settings.topics))
+        except TimeoutError:
+            topic = self._settings.topics.labels
+            raise NotSent(f"no broker acknowledged the answer on {topic} within {_SEND_SECONDS:.0f} s") from None
+        except (StreamError, TooLarge) as error:
+            raise NotSent(f"the broker did not take the answer: {error}") from None
+
+    async def stop(self) -> None:
+        if self._publisher is not None:
+            # What the broker has not acknowledged was not promised to anybody.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await self._publisher.stop()
+
+    async def _connect(self) -> None:
+        publisher = Publisher(self._settings)
+        try:
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                await publisher.start()
+        except (StreamError, TimeoutError) as error:
+            self._away = str(error) or f"no Kafka broker answered at {self._settings.kafka.bootstrap_servers}"
+            await publisher.stop()
+        else:
+            self._publisher, self._away = publisher, None

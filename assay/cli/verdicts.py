@@ -1,4 +1,4 @@
-"""`assay verdicts`: the verdicts in the store where there is one, else on their topics."""
+"""`assay verdicts` and `assay alerts`: what the topics hold, or of verdicts the store where there is one."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -8,14 +8,15 @@ import click
 from pydantic import TypeAdapter
 
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, selected, told
-from assay.cli.store_view import StoreView
-from assay.cli.topic_view import TopicView
+from assay.config import Configuration
+from assay.messages import StoreView, TopicView
 from assay.verdict_printer import VerdictPrinter
-from schemas import OUTCOMES, Verdict, to_json
+from schemas import OUTCOMES, Alert, SeriesAnew, TrueRateAlert, Verdict, to_json
+from streams.lookup import RecordLookup
 from streams.settings import StreamSettings
 
 
-@click.command(short_help="Show verdicts.")
+@click.command()
 @click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
 @click.option(
     "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Only this outcome; may be repeated."
@@ -67,7 +68,7 @@ def verdicts(
             )
         )
         printer = VerdictPrinter([*loaded.installed.plugins.values()])
-        asyncio.run(_show(view, printer, takes, ids, follow=follow, as_json=as_json))
+        asyncio.run(_show_verdicts(view, printer, takes, ids, follow=follow, as_json=as_json))
 
 
 def _topics(streams: StreamSettings, outcomes: Collection[str]) -> TopicView[Verdict]:
@@ -78,7 +79,7 @@ def _topics(streams: StreamSettings, outcomes: Collection[str]) -> TopicView[Ver
     return TopicView(streams.kafka, wanted, TypeAdapter(Verdict))
 
 
-async def _show(
+async def _show_verdicts(
     view: TopicView[Verdict] | StoreView,
     printer: VerdictPrinter,
     takes: Callable[[Verdict], bool],
@@ -103,3 +104,31 @@ async def _show(
         click.echo(line, err=True)
     if missing:
         raise NotFinished(f"no such verdict or record: {', '.join(missing)}")
+
+
+@click.command()
+@click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print the alerts as JSON lines.")
+@config_option
+def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
+    """Show the alerts on their topic, oldest first: the model, its success rates, and the rejected records."""
+    loaded = configuration(config_file)
+    quiet_logs()
+    with told():
+        asyncio.run(_show_alerts(loaded, follow=follow, as_json=as_json))
+
+
+async def _show_alerts(loaded: Configuration, *, follow: bool, as_json: bool) -> None:
+    settings = loaded.streams
+    form: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
+    view = TopicView(settings.kafka, [settings.topics.alerts], form)
+    async with RecordLookup(settings).running() as lookup:
+        printer = VerdictPrinter([*loaded.installed.plugins.values()])
+        async for alert in view.messages(follow=follow):
+            if as_json:
+                click.echo(to_json(alert))
+                continue
+            async for line in printer.alert(alert, lookup):
+                click.echo(line)
+    for line in view.summary("alert"):
+        click.echo(line, err=True)

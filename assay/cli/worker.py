@@ -1,20 +1,40 @@
-"""`assay worker`: the service on Kafka."""
+"""`assay worker`: the service on Kafka, in one process or in several that one starts, keeps running and ends."""
 
 import asyncio
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import click
+import structlog
 
-from assay.agent_selection import UnknownAgent, configured_agents, select_agents
-from assay.cli.front_door import WrongUse, config_option, configuration, selected, told
-from assay.config import Configuration, load_configuration
+from assay.cli.front_door import (
+    WRONG_USE,
+    NotFinished,
+    WrongUse,
+    config_option,
+    configuration,
+    models_of,
+    selected,
+    told,
+)
+from assay.config import IMPROVER, Configuration, load_configuration
+from assay.wiring import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
+from models.judges.prompted import PromptedJudge
+from models.protocol import ModelUnavailable
+from streams.logs import configure_logs
 
 _NONE = "none"
 _HIGHEST_PORT = 65_535
 
 
-@click.command(short_help="Run the service on Kafka.")
+@click.command()
 @click.option("--checkers", metavar="A,B", help="Run only these checkers, or `none`. Default: all that are installed.")
 @click.option(
     "--agents",
@@ -65,11 +85,11 @@ def worker(
                 raise WrongUse("--processes is for checkers, of which none is to be run")
             ctx.exit(_run_several(loaded, processes, checkers, agents))
         from agents.worker import run
-        from assay.processes import end_with_the_first, tell_started
         from assay.wiring import build_worker
-        from streams.logs import configure_logs
 
         configure_logs(loaded.log.level, process=process)
+        if loaded.judge.require_self_test and plugins:
+            asyncio.run(_tested(loaded))
         if process is not None:
             end_with_the_first()
         status = run(
@@ -78,11 +98,19 @@ def worker(
     ctx.exit(status)
 
 
+async def _tested(loaded: Configuration) -> None:
+    """Raise WrongUse if the judge does not pass its self-test, NotFinished if it cannot be asked now."""
+    async with models_of(loaded) as models:
+        if isinstance(models.judge, PromptedJudge):
+            try:
+                await models.judge.ready()
+            except ModelUnavailable as error:
+                kind = WrongUse if error.misconfigured else NotFinished
+                raise kind(error.detail) from None
+
+
 def _run_several(loaded: Configuration, processes: int, checkers: str | None, agents: str | None) -> int:
     """Run so many processes until a signal; returns the exit status."""
-    from assay.processes import Processes, command
-    from streams.logs import configure_logs
-
     port = loaded.streams.http.port
     if port and port + processes - 1 > _HIGHEST_PORT:
         raise WrongUse(
@@ -116,3 +144,163 @@ def _as_process(loaded: Configuration, number: int) -> Configuration:
 
 def _names(given: str | None) -> list[str]:
     return [name.strip() for name in (given or "").split(",") if name.strip()]
+
+
+_STARTED: Final = b"started\n"
+"""Said by a process on its standard output once it has started."""
+
+_FIRST_PAUSE_SECONDS: Final = 1.0
+_LONGEST_PAUSE_SECONDS: Final = 30.0
+"""Between restarts of one process: a broker that is away is asked no more often."""
+
+_WELL_SECONDS: Final = 60.0
+"""A process that has run for so long was well: the pause before its next restart is the first again."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Processes:
+    """Runs commands side by side, until a signal.
+
+    A process that ends by itself is started again. One that ends before it ever started has said why, as has one that
+    is used wrongly: it would do so again, and all end, with its status.
+    """
+
+    def __init__(self, commands: Sequence[Sequence[str]]) -> None:
+        self._commands = commands
+        self._running: dict[int, asyncio.subprocess.Process] = {}
+        self._keeping: list[asyncio.Task[int]] = []
+        self._asked = False
+
+    async def run(self) -> int:
+        """Start them, the first before the others; returns the exit status.
+
+        SIGTERM and SIGINT let all stop in good order; a second one ends them at once.
+        """
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop)
+        first_started = asyncio.Event()
+        self._keeping = [
+            asyncio.create_task(self._keep(number, first_started)) for number in range(len(self._commands))
+        ]
+        statuses = []
+        for ended in asyncio.as_completed(self._keeping):
+            with contextlib.suppress(asyncio.CancelledError):
+                statuses.append(await ended)
+            if not self._asked:
+                self._stop()
+        status = next(filter(None, statuses), 0)
+        _log.info("all processes stopped", processes=len(self._commands), status=status)
+        return status
+
+    def _stop(self) -> None:
+        self._asked = True
+        for number, task in enumerate(self._keeping):
+            if (process := self._running.get(number)) is None:
+                task.cancel()
+            else:
+                process.terminate()
+
+    async def _keep(self, number: int, first_started: asyncio.Event) -> int:
+        """Run one process again and again; returns its last status."""
+        if number > 0:
+            await first_started.wait()
+        loop = asyncio.get_running_loop()
+        pause, ever_started = _FIRST_PAUSE_SECONDS, False
+        while True:
+            begun = loop.time()
+            process = await asyncio.create_subprocess_exec(
+                *self._commands[number],
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                # Ctrl-C reaches the whole group of a terminal, and each would see a second signal from here.
+                process_group=0,
+            )
+            self._running[number] = process
+            assert process.stdout is not None  # noqa: S101 - it was asked for
+            async for line in process.stdout:
+                if line == _STARTED:
+                    ever_started = True
+                    if number == 0:
+                        first_started.set()
+            status = await process.wait()
+            del self._running[number]
+            # As shells count a program that a signal ended.
+            status = 128 - status if status < 0 else status
+            if self._asked or not ever_started or status == WRONG_USE:
+                return status
+            if loop.time() - begun >= _WELL_SECONDS:
+                pause = _FIRST_PAUSE_SECONDS
+            _log.error("process ended", process=number, status=status, starts_again_in_seconds=pause)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+
+def command(*arguments: str) -> list[str]:
+    """The command that runs `assay` with these arguments, by this Python."""
+    return [sys.executable, "-m", "assay", *arguments]
+
+
+def tell_started() -> None:
+    """Say that this process, one of several, has started."""
+    os.write(sys.stdout.fileno(), _STARTED)
+
+
+def end_with_the_first() -> None:
+    """End this process in good order when the one that started it is gone, though it was killed."""
+
+    def wait() -> None:
+        while os.read(sys.stdin.fileno(), 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True, name="end-with-the-first").start()
+
+
+class UnknownAgent(ValueError):
+    """A name that no agent has, or one that is switched off."""
+
+
+def configured_agents(configuration: Configuration) -> list[str]:
+    """Names of the agents that are switched on."""
+    return [name for name, switch in _agents(configuration).items() if switch is None]
+
+
+def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
+    """These agents, each once.
+
+    Raises:
+        UnknownAgent: names the agent, and those that are allowed or how it is switched on.
+    """
+    agents = _agents(configuration)
+    for name in names:
+        if name not in agents:
+            allowed = ", ".join([*configured_agents(configuration), "none"])
+            raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
+        if agents[name] is not None:
+            raise UnknownAgent(f"{name} is switched off; {agents[name]} switches it on")
+    return list(dict.fromkeys(names))
+
+
+def _agents(configuration: Configuration) -> dict[str, str | None]:
+    """All agents by their names, with the setting that switches one on; None for those that are."""
+    agents: dict[str, str | None] = {
+        TRUST_MONITOR: None,
+        IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
+        ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
+        LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
+    }
+    otlp = configuration.otlp
+    switches = (
+        (otlp.receive, "receive = true"),
+        (otlp.spans_topic, "spans_topic = 'otlp_spans'"),
+        (otlp.logs_topic, "logs_topic = 'otlp_logs'"),
+        (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),
+    )
+    for name, (on, switch) in zip(OTLP, switches, strict=True):
+        agents[name] = None if on else f"otlp.{switch}"
+    for name, plugin in configuration.installed.plugins.items():
+        if (source := plugin.source) is not None:
+            agents[source.name] = None if source.is_on(configuration.checkers[name]) else source.switch
+    return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))

@@ -2,12 +2,16 @@
 
     python -m benchmarks.endpoint --base-url URL --model NAME [--data FOLDER] [--rows N] [--forms short,list,...]
 
+The forms are those of the consistency checker; `wording` is another prompt from a file, such as MiniCheck's published
+one. The model's self-test finds the threshold (run `assay judge check` before, or it is run first).
+
 Balanced accuracy and AUROC count an abstention as one half; the interval is 95% by a bootstrap over passages. *New* are
 the tokens that the endpoint had to read, those it had cached not counted (of `paper` all). Results
 are kept in --keep by form and row: a run that was broken off goes on where it stopped.
 """
 
 import argparse
+import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,16 +21,18 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from assay.cli.front_door import CannotRun
-from benchmarks.endpoint.asking import Endpoint, Kept, Spent
-from benchmarks.endpoint.forms import OPEN, Checked, Form, Listed, Short, Worded, controls
+from benchmarks.endpoint.forms import OPEN, Checked, Form, Kept, Worded
 from benchmarks.endpoint.rows import Row, row_sets
 from benchmarks.tables import table
+from models.protocol import ModelUnavailable
+from models.settings import JudgeSettings
 
 FORMS = ("short", "list", "paper", "wording", "bundled")
 HEADS = ["set", "form", "rows", "balanced", "AUROC", "95%", "abstained", "calls", "new", "written", "seconds"]
 RESAMPLES = 2000
 
-Result = tuple[float | None, Spent]
+Result = tuple[float | None, Sequence[float]]
+"""Support, and calls, new tokens, tokens written and seconds."""
 
 
 def main() -> int:
@@ -39,64 +45,66 @@ def main() -> int:
     parser.add_argument("--wording", type=Path, metavar="FILE", help="another prompt, such as MiniCheck's")
     parser.add_argument("--rows", type=int, default=30, help="of each public set at most (default: %(default)s)")
     parser.add_argument("--forms", default=",".join(FORMS), help="(default: %(default)s)")
-    parser.add_argument("--sets", help="names of sets, or their beginnings (default: all)")
+    parser.add_argument("--sets", help="names of sets, or their beginnings, between semicolons (default: all)")
     parser.add_argument("--keep", type=Path, default=Path("out/endpoint.jsonl"), help="(default: %(default)s)")
     options = parser.parse_args()
-    kept = Kept(options.keep)
     try:
-        chosen = _forms(options, kept)
-        sets = {"self-test": controls("test"), **row_sets(options.data, options.rows)}
-        prefixes = tuple((options.sets or "").split(";"))
-        lines = []
-        for name, rows in sets.items():
-            if name.startswith(prefixes):
-                for form, asked in chosen.items():
-                    lines.append([name, form, *_figures(rows, _results(form, asked, rows, options.model, kept))])
-                    print(" ".join(map(str, lines[-1])), file=sys.stderr, flush=True)
-    except CannotRun as error:
-        print(f"error: {error}", file=sys.stderr)
+        lines = asyncio.run(_measured(options, Kept(options.keep)))
+    except (CannotRun, ModelUnavailable) as error:
+        print(f"error: {error} (run again to go on)", file=sys.stderr)
         return 2
     print(table(HEADS, lines))
     return 0
 
 
-def _forms(options: argparse.Namespace, kept: Kept) -> dict[str, Form]:
-    endpoint = Endpoint(options.base_url, options.model)
+async def _measured(options: argparse.Namespace, kept: Kept) -> list[list[object]]:
+    prefixes = tuple((options.sets or "").split(";"))
+    lines: list[list[object]] = []
+    forms = _forms(options)
+    try:
+        for name, rows in row_sets(options.data, options.rows).items():
+            if name.startswith(prefixes):
+                for form, asked in forms.items():
+                    lines.append([name, form, *_figures(rows, await _results(form, asked, rows, options.model, kept))])
+                    print(" ".join(map(str, lines[-1])), file=sys.stderr, flush=True)
+    finally:
+        for one in forms.values():
+            await one.close()
+    return lines
+
+
+def _forms(options: argparse.Namespace) -> dict[str, Form]:
     patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
     address = {"backend": "openai", "base_url": options.base_url, "model": options.model, **patient}
     forms: dict[str, Form] = {}
     for name in options.forms.split(","):
-        if name == "short":
-            short = Short(endpoint)
-            short.calibrate(kept)
-            forms[name] = short
-        elif name == "list":
-            forms[name] = Listed(endpoint)
+        if name in {"short", "list", "paper"}:
+            forms[name] = Checked(JudgeSettings.model_validate({**address, "form": name}))
         elif name == "wording":
             if options.wording:
-                forms[name] = Worded(endpoint, options.wording.read_text(encoding="utf-8").strip())
-        elif name == "paper":
-            forms[name] = Checked(address, marks_from="reasons")
+                wording = options.wording.read_text(encoding="utf-8").strip()
+                forms[name] = Worded(JudgeSettings.model_validate(address), wording)
         elif name == "bundled":
-            forms[name] = Checked({"backend": "local"})
+            forms[name] = Checked(JudgeSettings(backend="local"))
         else:
             raise CannotRun(f"there is no form {name}; there are {', '.join(FORMS)}")
     return forms
 
 
-def _results(name: str, form: Form, rows: Sequence[Row], model: str, kept: Kept) -> list[Result]:
+async def _results(name: str, form: Form, rows: Sequence[Row], model: str, kept: Kept) -> list[Result]:
     results: list[Result] = []
     for row in rows:
         key = f"{name} {form.version} {model} {row.id}"
         values = kept.get(key)
         if values is None:
-            spent = Spent()
-            support = form.judge(row, spent)
+            support, usage = await form.judge(row)
+            new = usage.prompt_tokens - usage.cached_tokens
             values = kept.put(
-                key, [-1.0 if support is None else support, spent.calls, spent.new, spent.written, spent.seconds]
+                f"{name} {form.version} {model} {row.id}",
+                [-1.0 if support is None else support, usage.calls, new, usage.completion_tokens, usage.seconds],
             )
-        support, calls, new, written, seconds = values
-        results.append((None if support < 0 else support, Spent(int(calls), int(new), int(written), seconds)))
+        support, *cost = values
+        results.append((None if support < 0 else support, cost))
     return results
 
 
@@ -105,17 +113,17 @@ def _figures(rows: Sequence[Row], results: Sequence[Result]) -> list[object]:
     scores = np.array([OPEN if support is None else support for support, _ in results])
     open_ = np.array([support is None for support, _ in results])
     right = np.where(open_, 0.5, (scores >= OPEN) == good)
-    spent = [one for _, one in results]
+    calls, new, written, seconds = (fmean(column) for column in zip(*(cost for _, cost in results), strict=True))
     return [
         len(rows),
         float(right[good].mean() + right[~good].mean()) / 2,
         float(roc_auc_score(good, scores)),
         _interval([row.passages for row in rows], good, scores),
         int(open_.sum()),
-        round(fmean(one.calls for one in spent), 1),
-        round(fmean(one.new for one in spent)),
-        round(fmean(one.written for one in spent), 1),
-        round(fmean(one.seconds for one in spent), 1),
+        round(calls, 1),
+        round(new),
+        round(written, 1),
+        round(seconds, 1),
     ]
 
 

@@ -14,9 +14,8 @@ from benchmarks.delivery.endpoint import endpoint
 from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
 from checkers.model_patience import ModelPatience
-from lab.labelling.datapoints import Datapoint, Datapoints
 from lab.labelling.results import DatapointResult
-from lab.labelling.run import CorpusOptions, CorpusRun, rest_collector
+from lab.labelling.run import CorpusOptions, CorpusRun, Datapoint, read_datapoints
 from schemas import Usage
 
 DATAPOINTS = 515
@@ -54,8 +53,8 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
     file = folder / "datapoints.jsonl"
     shown = [{"x": {"prompt": f"Fraach {n}", "output": f"{n}. {_WORDS * 10}"}} for n in range(DATAPOINTS)]
     file.write_bytes(b"\n".join(map(orjson.dumps, shown)))
-    options = CorpusOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
-    datapoints = Datapoints(file)
+    options = CorpusOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="labeller")
+    datapoints = read_datapoints(file)
     judged: list[Usage] = []
     service = build_service(configuration, [], on_usage=lambda request: judged.append(request.usage))
     try:
@@ -63,7 +62,6 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
         # Connections are made and packages imported before the clock runs: they cost the same however many datapoints.
         await _results(run, [Datapoint(number=0, x={"prompt": "", "output": ""}, y=None, model=None)])
         judged.clear()
-        rest_collector()
         started = time.perf_counter()
         results = await _results(run, datapoints)
         seconds = time.perf_counter() - started

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from agents.labels.rate import SHOWN_FROM
+from agents.monitor.true_rate import SHOWN_FROM
 from benchmarks.labels.simulation import JUDGES, Course, run
 from benchmarks.tables import table
 
@@ -30,7 +30,7 @@ def interval(series: int) -> bool:
             for seed in range(series):
                 hit, fallen = True, False
                 for number, (each, truth) in enumerate(run(judge, course, seed), 1):
-                    fallen |= each.watch.fallen
+                    fallen |= each.alarm.fallen
                     # What happens elsewhere than in the first course is looked at after every fifth label.
                     if number < SHOWN_FROM or (course.below is None and number % 5):
                         continue
@@ -38,7 +38,7 @@ def interval(series: int) -> bool:
                         continue
                     hit &= rate.low <= truth <= rate.high
                     if number == 300:
-                        widths.append(rate.half_width)
+                        widths.append((rate.high - rate.low) / 2)
                         alone.append(rate.alone)
                 missed += not hit
                 false += fallen
@@ -67,5 +67,5 @@ def alarm(series: int) -> bool:
 
 def _labels_until_told(judge: str, seed: int) -> float:
     course = Course(rate=0.80, below=0.90)
-    told = (number for number, (each, _) in enumerate(run(judge, course, seed), 1) if each.watch.fallen)
+    told = (number for number, (each, _) in enumerate(run(judge, course, seed), 1) if each.alarm.fallen)
     return next(told, float("inf"))

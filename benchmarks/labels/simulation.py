@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from agents.labels.draw import RECENT, STRATA
-from agents.labels.series import Series
-from agents.labels.sums import Sums
+from agents.monitor.label_series import LabelSeries
+from agents.monitor.sampling import RECENT, STRATA
+from agents.monitor.true_rate import Sums
 
 JUDGES: Final = {"weak": (0.72, 0.50), "ordinary": (0.92, 0.70), "strong": (0.98, 0.90)}
 """The share of good outputs that a judge accepts, and of bad ones that it rejects."""
@@ -39,10 +39,10 @@ class Course:
     """The rate below which it alarms."""
 
 
-def run(judge: str, course: Course, seed: int) -> Iterator[tuple[Series, float]]:
+def run(judge: str, course: Course, seed: int) -> Iterator[tuple[LabelSeries, float]]:
     """The series after each label, and the share of good ones among its verdicts so far."""
     rng = np.random.default_rng([seed, *judge.encode()])
-    series = Series()
+    series = LabelSeries()
     series.strata = {name: Sums() for name in STRATA}
     verdicts = good_ones = 0
     for begin in range(0, LABELS, _SETTLED):

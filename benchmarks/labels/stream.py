@@ -17,9 +17,9 @@ import numpy as np
 import orjson
 from aiokafka import AIOKafkaProducer, TopicPartition
 
-from agents.labels.agent import labels_agent
-from agents.labels.series import Series
-from agents.labels.settings import LabelSettings
+from agents.monitor.label_series import LabelSeries
+from agents.monitor.labels import labels_agent
+from agents.monitor.settings import LabelSettings
 from benchmarks.labels.simulation import JUDGES, SCORED_LOW
 from benchmarks.tables import table
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, to_json
@@ -106,7 +106,7 @@ class Subject:
     def without_a_broker(self) -> tuple[tuple[bool, float], int | None]:
         """The same figures by the formulas alone, and the labels at the first alarm."""
         good, accepted, scores = self.drawn
-        series, looks, alarm = Series(), [], None
+        series, looks, alarm = LabelSeries(), [], None
         series.settle(_BELOW)
         for begin in range(0, len(good), _OF_A_ROUND):
             draws = []

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
-from lab.audit.cases import METRICS, Figure, Groups
-from lab.audit.encoding import SentenceTransformerModel, encoded
-from lab.audit.heat_map import draw
-from lab.audit.measuring import embedding_figures, sentences_of
-from lab.triplets import Triplet, read_triplets
+from lab.audit.cases import METRICS, Figure, Groups, Triplet, all_cases, read_triplets
+from lab.audit.embedding import SentenceTransformerModel, encoded
+from lab.audit.measuring import embedding_figures
+from lab.report import draw
 
 FILES = {
     "word_swap": "word swap",
@@ -63,7 +62,7 @@ def print_accuracy(name: str, data: Path, rows: int | None) -> None:
     """Print accuracy by relation and metric with the control, mean distances, and draw the picture."""
     model = SentenceTransformerModel(name)
     groups: Groups = {**metmap(data, rows), **function_words(data)}
-    encodings = encoded(model, sentences_of(groups))
+    encodings = encoded(model, {text for case in all_cases(groups) for text in case})
     found = list(embedding_figures(model.name, encodings, groups, METRICS))
     print(f"{model.name}\n")
     print(_accuracies(found))
@@ -88,5 +87,5 @@ def _cosine(found: Sequence[Figure]) -> str:
     for figure in found:
         if figure.metric == "cosine" and figure.distances is not None:
             shares = [figure.accuracy(), figure.accuracy("control"), figure.accuracy("unrelated")]
-            lines.append([figure.relation, *shares, figure.distances.positive, figure.distances.negative])
+            lines.append([figure.relation, *shares, *figure.distances])
     return table(["relation", "accuracy", "control", "unrelated", "to positive", "to negative"], lines)

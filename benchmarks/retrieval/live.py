@@ -28,7 +28,7 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
-from lab.triplets import Triplet, read_triplets
+from lab.audit.cases import Triplet, read_triplets
 from models.build import build_judge
 from models.local.encoder import bundled_model
 from models.model_loading import sentence_transformer

@@ -1,48 +1,30 @@
 """Vector stores on MeTMaP's triplets, one fresh collection of two candidates a case, k = 1.
 
-The vectors are those of the bundled model, compared by cosine; servers (Chroma, PostgreSQL with pgvector) are real ones
-on loopback. Of two vectors each store should find the nearest, but for rounding.
+The vectors are those of the bundled model, compared by cosine; PostgreSQL with pgvector is a real one on loopback. Of
+two vectors each store should find the nearest, but for rounding.
 """
 
-from __future__ import annotations
-
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+from assay.cli.front_door import CannotRun
 from benchmarks.tables import table
-from lab.audit.cases import CannotAudit, Figure, Kind
-from lab.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
-from lab.audit.measuring import case_count, embedding_figures, sentences_of, store_figures
-from lab.audit.stores.address import read_address
-from lab.audit.stores.store import open_store
-from lab.triplets import Triplet, read_triplets
+from lab.audit.cases import Figure, Kind, Triplet, all_cases, read_triplets
+from lab.audit.embedding import BUNDLED, Encodings, SentenceTransformerModel, encoded
+from lab.audit.measuring import embedding_figures, store_figures
+from lab.audit.stores import open_store
 from tests.support.postgres import running_postgres
-from tests.support.store_servers import running_chroma
 
 FILES = ("word_swap", "obj_sub", "verb_sub", "word_del", "num_sub", "err_translate", "err_nli")
 
-PAPER = {"annoy": "0.997 -> 0.377", "chroma": "0.703 -> 0.238"}
+PAPER = {"chroma": "0.703 -> 0.238"}
 """Mean accuracy without the relations, and under them."""
 
-STORES = (
-    "annoy",
-    "chroma",
-    "chroma folder",
-    "faiss flat",
-    "faiss hnsw",
-    "hnswlib",
-    "qdrant",
-    "qdrant folder",
-    "chroma server",
-    "pgvector flat",
-    "pgvector hnsw",
-)
+STORES = ("chroma", "faiss", "pgvector")
 
 KINDS: tuple[Kind, ...] = ("triplet", "control")
 
@@ -61,31 +43,13 @@ def read(data: Path, limit: int) -> dict[str, list[Triplet]]:
     return groups
 
 
-def addresses(names: Sequence[str], stack: ExitStack) -> Iterator[tuple[str, str]]:
-    """The name and the address of every store; servers and folders last as long as the stack."""
-    for name in names:
-        engine, _, kind = name.partition(" ")
-        match kind:
-            case "folder":
-                folder = stack.enter_context(tempfile.TemporaryDirectory())
-                yield name, f"{engine}:{folder}"
-            case "server":
-                folder = stack.enter_context(tempfile.TemporaryDirectory())
-                yield name, f"chroma+http://127.0.0.1:{stack.enter_context(running_chroma(Path(folder)))}"
-            case _ if engine == "pgvector":
-                database = stack.enter_context(stack.enter_context(running_postgres()).database("audit"))
-                yield name, database.replace("postgresql:", f"postgresql+{kind}:")
-            case _:
-                yield name, f"{engine}:{kind}"
-
-
 def asked(url: str, encodings: Encodings, groups: Mapping[str, Sequence[Triplet]]) -> tuple[list[Figure], float]:
     """The figures of a store, and the seconds that a case took."""
     dimension = encodings.vectors.shape[1]
-    with open_store(read_address(url), metric="cosine", dimension=dimension) as store:
+    with open_store(url, metric="cosine", dimension=dimension) as nearest:
         started = time.perf_counter()
-        found = list(store_figures(url, store, "cosine", encodings, groups))
-        return found, (time.perf_counter() - started) / case_count(groups)
+        found = list(store_figures(url, nearest, "cosine", encodings, groups))
+        return found, (time.perf_counter() - started) / len(all_cases(groups))
 
 
 def mean(found: Sequence[Figure], kind: Kind) -> float:
@@ -104,7 +68,7 @@ def report(exact: list[Figure], stores: Mapping[str, tuple[list[Figure], float]]
     print()
     lines = [["arrays", mean(exact, "control"), mean(exact, "triplet"), None, None, None]]
     for name, (found, seconds) in stores.items():
-        paper = PAPER.get(name.partition(" ")[0])
+        paper = PAPER.get(name)
         took = f"{seconds * 1000:.2f}", f"{seconds * 5000:.1f}"
         lines.append([name, mean(found, "control"), mean(found, "triplet"), paper, *took])
     header = ["store", "control", "under the relations", "paper: control -> relations", "ms a case", "s for 5,000"]
@@ -114,14 +78,14 @@ def report(exact: list[Figure], stores: Mapping[str, tuple[list[Figure], float]]
 def print_stores(data: Path, rows: int | None, names: Sequence[str] | None) -> bool:
     """Ask every store, or those named; False if one is too far from plain arrays."""
     groups = read(data, rows or _MOST)
-    encodings = encoded(SentenceTransformerModel(BUNDLED), sentences_of(groups))
+    encodings = encoded(SentenceTransformerModel(BUNDLED), {text for case in all_cases(groups) for text in case})
     exact = list(embedding_figures("arrays", encodings, groups, ["cosine"]))
     stores: dict[str, tuple[list[Figure], float]] = {}
-    with ExitStack() as stack:
-        for name, url in addresses(names or STORES, stack):
+    with running_postgres() as postgres, postgres.database("audit") as database:
+        for name in names or STORES:
             try:
-                stores[name] = asked(url, encodings, groups)
-            except CannotAudit as error:
+                stores[name] = asked(database if name == "pgvector" else name, encodings, groups)
+            except CannotRun as error:
                 print(f"{name} is left out: {error}", file=sys.stderr)
     report(exact, stores)
     differences = [

@@ -99,17 +99,14 @@ def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:
             mark=1,
             support=0.9,
             passage=_text(rng, vocabulary, 12),
-            converted="boolean",
         )
         for place in range(3)
     )
     evidence = ConsistencyEvidence(
         task="answer",
-        marks_from="boolean",
         against="contexts",
         sentences=sentences,
         consistent_share=1.0,
-        score_is="graded",
         threshold=1.0,
     )
     return Verdict(

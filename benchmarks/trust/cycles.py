@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from agents.trust.baseline import WEEK, Floats
+from agents.monitor.baseline import WEEK, Floats
 from benchmarks.tables import table
 from benchmarks.trust.drops import ERROR_BOUND, Delays
 from benchmarks.trust.methods import Watchers

@@ -1,4 +1,4 @@
-"""The program's `Watch` over many streams at once, with the weights, factors and bounds of the program itself."""
+"""The program's `VersionTest` over many streams at once, with the weights, factors and bounds of the program itself."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -6,14 +6,16 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.trust.baseline import (
+from agents.monitor.baseline import (
     BATCH,
     CLEAR,
     CLEAR_DAYS,
     DAYS_KEPT,
     DAYS_PRIOR,
+    FARTHEST,
     FIRST_WEEK,
     GAIN,
+    LEARN_AT_LEAST,
     MOST,
     SHORT_KEPT,
     SHORT_PRIOR,
@@ -23,16 +25,15 @@ from agents.trust.baseline import (
     Floats,
     profile,
 )
-from agents.trust.batches import FARTHEST
-from agents.trust.drop_test import (
+from agents.monitor.drop_test import (
     EARLY_VERDICTS,
     HIGHEST_BASELINE,
     LARGEST_SHARE,
     LOWEST_BASELINE,
     bet_weights,
 )
-from agents.trust.settings import BaselineEntry
-from agents.trust.watch import FIRST_WEEK_COUNTS, LEARN_AT_LEAST, Terms, Watch
+from agents.monitor.settings import BaselineEntry
+from agents.monitor.trust_series import FIRST_WEEK_COUNTS, Plan, VersionTest
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -97,7 +98,7 @@ def _weight_left(verdicts: NDArray[np.int_]) -> Floats:
 
 
 class Pairs:
-    """`Batches`, many at once."""
+    """`BatchMeans`, many at once."""
 
     def __init__(self, streams: int, *, at_least: int, prior: float, kept: float, rises: bool = False) -> None:
         self._at_least, self._prior, self._keep, self._rises = at_least, prior, 1 - 1 / kept, rises
@@ -123,12 +124,12 @@ class Pairs:
         self._open = np.where(ends, 0, self._open)
 
     def skip(self, those: Verdicts) -> None:
-        """As `Batches.skip`."""
+        """As `BatchMeans.skip`."""
         self._open[:, those] = 0
         self._before[0, those] = 0
 
     def discount(self, pairs: float) -> None:
-        """As `Batches.discount`."""
+        """As `BatchMeans.discount`."""
         self._sums *= pairs / np.maximum(pairs, self._sums[2])
         self.skip(self._open[0] >= 0)
 
@@ -140,13 +141,13 @@ class Pairs:
         return multiple
 
     def size(self, variance: Floats) -> Floats:
-        """As `Batches.size`."""
+        """As `BatchMeans.size`."""
         size: Floats = 2 * self._sums[1] / (np.maximum(_TINY, self._sums[2]) * variance)
         return size
 
 
 class Watchers:
-    """A `Watch` for each of many streams whose verdicts come at the same times, with its drops and recoveries."""
+    """A `VersionTest` for each of many streams whose verdicts come at the same times, with its drops and recoveries."""
 
     def __init__(
         self, streams: int, error_bound: float, given: float | None = None, *, tolerance: float = TOLERANCE
@@ -237,8 +238,8 @@ def check_agreement(streams: int = 3, weeks: float = 2.5, an_hour: int = 20) -> 
     source, hours = np.random.default_rng(3), int(weeks * WEEK)
     for given in (0.9, None):
         many = Watchers(streams, 0.01, given)
-        terms = Terms(given, TOLERANCE, SMALLEST_DROP, 0.01)
-        watches, dropped, drops = [Watch({}, terms) for _ in range(streams)], [False] * streams, 0
+        plan = Plan(given, TOLERANCE, SMALLEST_DROP, 0.01)
+        watches, dropped, drops = [VersionTest.begin({}, plan) for _ in range(streams)], [False] * streams, 0
         for hour in range(hours):
             day = hour // 24
             rate = 0.95 - 0.07 * (day % 7 > 4) - 0.3 * (day == 1) * (hour % 24 < 8) - 0.5 * (day == 16)
@@ -250,10 +251,13 @@ def check_agreement(streams: int = 3, weeks: float = 2.5, an_hour: int = 20) -> 
                     moment = MONDAY + timedelta(hours=hour)
                     if watch.update(bool(accepted[stream]), None, moment, dropped=was):
                         dropped[stream] = not was
-                        watch.begin_phase() if was else watch.drop()
+                        watch.begin_phase()
+                        if not was:
+                            watch.baseline.hold()
                     drops += alarms[stream]
-                    same = math.isclose(watch.evidence, many.tests.evidence[stream], rel_tol=1e-6)
+                    one, other = watch.test.evidence, many.tests.evidence[stream]
+                    same = math.isclose(one, other, rel_tol=1e-6)
                     if not same or dropped[stream] != many.dropped[stream] or alarms[stream] != (dropped[stream] > was):
-                        raise RuntimeError(f"hour {hour}: {watch.evidence}, and {many.tests.evidence[stream]} here")
+                        raise RuntimeError(f"hour {hour}: {one}, and {other} here")
         if drops < 2 * streams:
             raise RuntimeError("the drops were not found: nothing was compared at an alarm")

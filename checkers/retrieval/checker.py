@@ -57,6 +57,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             better=self._better(found, others),
             threshold=self.settings.threshold,
             judge_version=self.judge.version,
+            self_test=self.judge.self_test,
         )
         reason = reason_of(evidence, accepted=accepted)
         return Decision(accepted=accepted, score=found.score, reason=reason, evidence=evidence)

@@ -1,51 +1,31 @@
-"""The figures of embeddings, of stores and of text matchers: how often the positive is closer to the base."""
+"""The figures of embeddings and of stores: how often the positive is closer to the base than the negative.
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from itertools import chain
+Embeddings are measured by the seven distances of the paper, over vectors of length 1 (paper, section 4.1).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from checkers.retrieval.matching import TextFinding
-from lab.audit.cases import KINDS, Count, Distances, Figure, Groups, Kind, Metric, cases
-from lab.audit.encoding import Encodings, Vectors
-from lab.audit.metrics import Floats, Whitening, distances, unit
-from lab.audit.stores.address import StoreMetric
-from lab.audit.stores.store import Store
-from lab.triplets import Triplet
-from models.concurrent import gather_or_cancel
+from lab.audit.cases import KINDS, Count, Figure, Groups, Kind, Metric, Triplet, cases
+from lab.audit.embedding import Encodings, unit
+from lab.audit.stores import StoreMetric
 
-ORDERS: Mapping[str, Callable[[float, float], float]] = {
-    "base_to_text": lambda to_base, to_text: to_text,
-    "text_to_base": lambda to_base, to_text: to_base,
-    "both": min,
-}
-"""The scores of a text matcher, by name, where vectors have metrics; the distance is 1 less the score."""
+Floats: TypeAlias = npt.NDArray[np.float64]
+Vectors: TypeAlias = npt.NDArray[np.float32]
+Rows: TypeAlias = npt.NDArray[np.intp]
+Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
 
 Sides: TypeAlias = tuple[Floats, Floats]
 """The distances of the positives from their bases, and those of the negatives."""
 
-_Rows: TypeAlias = npt.NDArray[np.intp]
-"""Rows of base, positive and negative (cases, 3)."""
-
-_CHUNK = 2048
-"""Pairs whose distances are computed at a time: what bounds the memory beside the vectors."""
+_LEAST_VARIANCE = 1e-10
+"""As a share of the largest. Models compute in single precision: what is smaller is the rounding of directions without
+breadth, and the pseudo-inverse leaves it out."""
 
 _TOO_FEW = "no more sentences than the model has dimensions: all are equally far apart"
-
-
-def sentences_of(groups: Groups) -> Iterator[str]:
-    """Every sentence that an audit of these triplets needs, some of them several times."""
-    for triplet in chain.from_iterable(groups.values()):
-        yield from (triplet.base, triplet.positive, triplet.negative)
-        if triplet.unrelated is not None:
-            yield triplet.unrelated
-
-
-def case_count(groups: Groups) -> int:
-    """The number of cases in an audit of these triplets."""
-    return sum(1 for triplets in groups.values() for kind in KINDS for _ in cases(triplets, kind))
 
 
 def embedding_figures(
@@ -55,17 +35,19 @@ def embedding_figures(
     for relation, triplets in groups.items():
         rows = _rows_of_kinds(encodings, triplets)
         for metric in metrics:
-            whitening = _whitening(encodings.vectors, rows["triplet"]) if metric == "mahalanobis" else None
-            if metric == "mahalanobis" and whitening is None:
+            own = rows["triplet"].ravel()
+            whitening = whitening_of(unit(encodings.vectors[own])) if metric == "mahalanobis" else None
+            # No more than one vector to each dimension that they span, and every two are equally far apart.
+            if whitening is not None and len(np.unique(own)) <= whitening.shape[1] + 1:
                 yield Figure(subject=subject, metric=metric, relation=relation, counts={}, missing=_TOO_FEW)
             else:
-                sides = {kind: _distances(encodings.vectors, rows[kind], metric, whitening) for kind in rows}
+                sides = {kind: _sides(encodings, rows[kind], metric, whitening) for kind in rows}
                 yield _figure(subject, metric, relation, sides, sides["triplet"])
 
 
 def store_figures(
     subject: str,
-    store: Store,
+    nearest: Nearest,
     metric: StoreMetric,
     encodings: Encodings,
     groups: Groups,
@@ -74,105 +56,94 @@ def store_figures(
 ) -> Iterator[Figure]:
     """A figure for each group; `encodings` hold all its sentences, `on_case` is called after each case.
 
-    The store says which one is nearest, not how near; the distances are computed beside it.
+    `nearest` is an open store: it says which one is nearest, not how near. The distances are computed beside it.
 
-    Raises:
-        AuditFailed: the store refused, or went away.
+    Raises NotFinished if the store refuses, or goes away.
     """
     # Of vectors of length 1, the inner product is the cosine.
     plain: Metric = "cosine" if metric == "inner_product" else metric
     for relation, triplets in groups.items():
         rows = _rows_of_kinds(encodings, triplets)
-        sides = {kind: _answers(store, encodings.vectors, rows[kind], on_case) for kind in rows}
-        yield _figure(subject, metric, relation, sides, _distances(encodings.vectors, rows["triplet"], plain, None))
+        sides = {kind: _answers(nearest, encodings, rows[kind], on_case) for kind in rows}
+        yield _figure(subject, metric, relation, sides, _sides(encodings, rows["triplet"], plain, None))
 
 
-async def matcher_figures(
-    subject: str, groups: Groups, compare: Callable[[str, list[str]], Awaitable[Sequence[TextFinding] | None]]
-) -> list[Figure]:
-    """A figure for each group and order, in that order.
+def distances(metric: Metric, one: Floats, other: Floats, whitening: Floats | None = None) -> Floats:
+    """The distance of each pair of rows of two arrays (pairs, dimensions), as an array (pairs,).
 
-    `compare` is asked once a triplet, about its base and all texts of its cases; what it gives None for is left out.
+    Raises:
+        ValueError: Mahalanobis distances without a whitening.
     """
-    figures: list[Figure] = []
-    for relation, triplets in groups.items():
-        by_kind = {kind: list(cases(triplets, kind)) for kind in KINDS}
-        texts: list[dict[str, None]] = [{} for _ in triplets]
-        for case in chain.from_iterable(by_kind.values()):
-            texts[case.place] |= dict.fromkeys((case.positive, case.negative))
-        bases = zip(triplets, texts, strict=True)
-        found = await gather_or_cancel(compare(triplet.base, list(own)) for triplet, own in bases)
-        directions = [
-            None if given is None else {text: _directions(one) for text, one in zip(own, given, strict=True)}
-            for own, given in zip(texts, found, strict=True)
-        ]
-        for name, order in ORDERS.items():
-            sides: dict[Kind, Sides] = {}
-            for kind, own_cases in by_kind.items():
-                pairs = [
-                    (1 - order(*known[case.positive]), 1 - order(*known[case.negative]))
-                    for case in own_cases
-                    if (known := directions[case.place]) is not None
-                ]
-                if pairs:
-                    positive, negative = np.array(pairs, dtype=np.float64).T
-                    sides[kind] = positive, negative
-            if "triplet" in sides:
-                figures.append(_figure(subject, name, relation, sides, sides["triplet"]))
-    return figures
+    differences = one - other
+    match metric:
+        case "cosine":
+            # Of vectors of length 1; exact if they are almost the same, as 1 minus their product is not.
+            found = np.square(differences).sum(axis=1) / 2
+        case "euclidean":
+            found = np.sqrt(np.square(differences).sum(axis=1))
+        case "manhattan":
+            found = np.abs(differences).sum(axis=1)
+        case "pearson":
+            # 1 - r; a row of equal numbers correlates with nothing.
+            centred, other_centred = (rows - rows.mean(axis=1, keepdims=True) for rows in (one, other))
+            lengths = np.linalg.norm(centred, axis=1) * np.linalg.norm(other_centred, axis=1)
+            found = 1 - _quotients((centred * other_centred).sum(axis=1), lengths)
+        case "bray_curtis":
+            found = _quotients(np.abs(differences).sum(axis=1), np.abs(one + other).sum(axis=1))
+        case "lance_williams":
+            # Also known as Canberra; nothing beside nothing adds nothing.
+            found = _quotients(np.abs(differences), np.abs(one) + np.abs(other)).sum(axis=1)
+        case "mahalanobis":
+            if whitening is None:
+                raise ValueError("Mahalanobis distances need the covariance that they are measured by")
+            found = np.linalg.norm(differences @ whitening, axis=1)
+    return np.asarray(found)
 
 
-def _figure(subject: str, metric: str, relation: str, sides: Mapping[Kind, Sides], spread: Sides) -> Figure:
+def whitening_of(rows: Floats) -> Floats:
+    """The map (dimensions, rank) under which Euclidean distances are Mahalanobis distances of these rows.
+
+    It is made of the pseudo-inverse of their covariance.
+    """
+    values, directions = np.linalg.eigh(np.atleast_2d(np.cov(rows.T)))
+    kept = values > _LEAST_VARIANCE * values[-1]
+    found: Floats = directions[:, kept] / np.sqrt(values[kept])
+    return found
+
+
+def _quotients(numbers: Floats, divisors: Floats) -> Floats:
+    """Number by number; 0 if the divisor is 0."""
+    return np.asarray(np.divide(numbers, divisors, out=np.zeros_like(numbers), where=divisors > 0))
+
+
+def _figure(subject: str, metric: str, relation: str, sides: Mapping[Kind, Sides], apart: Sides) -> Figure:
     counts = {
         kind: Count(len(positive), int((positive < negative).sum()), int((positive == negative).sum()))
         for kind, (positive, negative) in sides.items()
     }
-    positive, negative = spread
-    both = np.concatenate(spread)
-    span = Distances(float(positive.mean()), float(negative.mean()), float(both.min()), float(both.max()))
-    return Figure(subject=subject, metric=metric, relation=relation, counts=counts, distances=span)
+    means = float(apart[0].mean()), float(apart[1].mean())
+    return Figure(subject=subject, metric=metric, relation=relation, counts=counts, distances=means)
 
 
-def _directions(finding: TextFinding) -> tuple[float, float]:
-    back = finding.query_to_text
-    return finding.text_to_query.score, back.score if back is not None else 0.0
+def _rows_of_kinds(encodings: Encodings, triplets: Sequence[Triplet]) -> dict[Kind, Rows]:
+    """The rows of base, positive and negative (cases, 3) of each kind that has a case."""
+    made = {kind: [encodings.rows(case) for case in cases(triplets, kind)] for kind in KINDS}
+    return {kind: np.array(own, dtype=np.intp) for kind, own in made.items() if own}
 
 
-def _rows_of_kinds(encodings: Encodings, triplets: Sequence[Triplet]) -> dict[Kind, _Rows]:
-    """The rows of each kind that has a case."""
-    made = {kind: list(cases(triplets, kind)) for kind in KINDS}
-    return {
-        kind: encodings.rows(text for case in own for text in (case.base, case.positive, case.negative)).reshape(-1, 3)
-        for kind, own in made.items()
-        if own
-    }
+def _sides(encodings: Encodings, rows: Rows, metric: Metric, whitening: Floats | None) -> Sides:
+    base, positive, negative = (unit(encodings.vectors[rows[:, column]]) for column in range(3))
+    return distances(metric, base, positive, whitening), distances(metric, base, negative, whitening)
 
 
-def _whitening(vectors: Vectors, triplets: _Rows) -> Whitening | None:
-    """By all sentences of the triplets; None where it would make all distances the same."""
-    rows = triplets.ravel()
-    whitening = Whitening(unit(vectors[rows[first : first + _CHUNK]]) for first in range(0, len(rows), _CHUNK))
-    return whitening if whitening.tells(len(np.unique(rows))) else None
-
-
-def _distances(vectors: Vectors, rows: _Rows, metric: Metric, whitening: Whitening | None) -> Sides:
-    positive, negative = np.empty(len(rows)), np.empty(len(rows))
-    for first in range(0, len(rows), _CHUNK):
-        part = slice(first, first + _CHUNK)
-        base, *others = (unit(vectors[rows[part, column]]) for column in range(3))
-        for side, other in zip((positive, negative), others, strict=True):
-            side[part] = distances(metric, base, other, whitening)
-    return positive, negative
-
-
-def _answers(store: Store, vectors: Vectors, rows: _Rows, on_case: Callable[[], None]) -> Sides:
+def _answers(nearest: Nearest, encodings: Encodings, rows: Rows, on_case: Callable[[], None]) -> Sides:
     """0 for the one that the store names and 1 for the other."""
     away = np.empty(len(rows))
     for place, (base, positive, negative) in enumerate(rows):
         # The negative first: a store that keeps to the order where it sees no difference gets no case right by it.
-        candidates = vectors[[negative, positive]]
-        nearest = store.nearest(candidates, vectors[base])
+        candidates = encodings.vectors[[negative, positive]]
+        row = nearest(candidates, encodings.vectors[base])
         # Of two that are the same, either answer is luck.
-        away[place] = 0.5 if (candidates[0] == candidates[1]).all() else nearest == 0
+        away[place] = 0.5 if (candidates[0] == candidates[1]).all() else row == 0
         on_case()
     return away, 1 - away

@@ -1,28 +1,20 @@
 """The triplets of an audit: those of files, or made from a user's own texts."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cli.front_door import models_of
+from assay.cli.front_door import CannotRun, models_of
 from assay.config import Configuration
 from assay.progress import progress
 from checkers.model_patience import ModelPatience
 from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.wording import plain
-from lab.audit.cases import CannotAudit, Groups
-from lab.edits.maker import make_triplets
-from lab.triplets import Columns, Triplet, read_texts, read_triplets, write_triplets
+from lab.audit.cases import Groups, Triplet, read_texts, read_triplets, write_triplets
+from lab.audit.edits import make_triplets
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""
-
-_WHY = {
-    "no_place": "offer no place for a safe change",
-    "judge_failed": "had no usable answer from the judge",
-    "refused": "gave a triplet that the judge found bad",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,65 +22,43 @@ class TripletSource:
     """The user's choice of triplets: either `triplets` or `texts` is given."""
 
     triplets: tuple[Path, ...]
-    columns: Columns
     texts: Path | None
-    text_field: str | None
-    """The field of the JSON objects in `texts`; None if each line is a text."""
     relations: tuple[Relation, ...]
     """All if empty."""
     limit: int
     """Triplets of a relation; of `texts` at most so many are tried."""
     seed: int
-    gate: bool
-    """True if the judge checks each triplet that is made, and bad ones are dropped."""
     save: Path | None
     """Where triplets that were made are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditTriplets:
-    """Triplets by relation."""
-
-    groups: Groups
-    notes: tuple[str, ...] = ()
-    """Texts that were left out and negatives that could not be made, for the person who asked."""
-
-
-async def gather(source: TripletSource, configured: Configuration) -> AuditTriplets:
-    """Read the triplets, or make them.
-
-    Raises:
-        CannotAudit: there is no triplet of the relations asked for, or the judge that should make them cannot write.
-        BadTriplets: a file cannot be read.
-        ModelLost: the judge was away for too long; what was made is saved before.
-        OSError: the triplets that were made cannot be saved.
-    """
+async def gather(source: TripletSource, configured: Configuration) -> tuple[Groups, list[str]]:
+    """Read the triplets, or make them; with notes on what was left out, for the person who asked."""
     if source.texts is None:
         groups, notes = _read(source)
     elif configured.judge.backend == "local":
-        raise CannotAudit(
+        raise CannotRun(
             "--texts: the local judge compares and cannot write, and positives must be written; "
             "configure an endpoint (judge.backend = 'openai'), or give --triplets"
         )
     else:
         # One more than are taken shows that there are more.
-        texts = read_texts(source.texts, field=source.text_field, limit=source.limit + 1)
+        texts = read_texts(source.texts, limit=source.limit + 1)
         groups, notes = await _made(source, texts[: source.limit], configured)
         if len(texts) > source.limit:
             notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")
     found = {relation: group for relation, group in groups.items() if group}
     if not found:
         why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
-        raise CannotAudit(f"there is no triplet to audit with: {why}")
-    missing = (f"{relation}: no triplet" for relation in source.relations if relation not in found)
-    return AuditTriplets(found, (*notes, *missing))
+        raise CannotRun(f"there is no triplet to audit with: {why}")
+    return found, notes + [f"{relation}: no triplet" for relation in source.relations if relation not in found]
 
 
-def _read(source: TripletSource) -> tuple[Mapping[str, Sequence[Triplet]], list[str]]:
+def _read(source: TripletSource) -> tuple[Groups, list[str]]:
     groups: dict[str, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
     beyond: Counter[str] = Counter()
     for path in source.triplets:
-        for triplet in read_triplets(path, columns=source.columns):
+        for triplet in read_triplets(path):
             group = groups.get(triplet.relation)
             if group is not None and len(group) < source.limit:
                 group.append(triplet)
@@ -100,9 +70,7 @@ def _read(source: TripletSource) -> tuple[Mapping[str, Sequence[Triplet]], list[
     ]
 
 
-async def _made(
-    source: TripletSource, texts: Sequence[str], configured: Configuration
-) -> tuple[Mapping[str, Sequence[Triplet]], list[str]]:
+async def _made(source: TripletSource, texts: list[str], configured: Configuration) -> tuple[Groups, list[str]]:
     relations = source.relations or MADE
     groups: dict[str, list[Triplet]] = {relation: [] for relation in relations}
     missing: Counter[tuple[str, str]] = Counter()
@@ -111,23 +79,23 @@ async def _made(
     async with models_of(configured) as models:
         judge = models.writer
         if judge is None:
-            raise CannotAudit("--texts: the judge cannot write; configure an endpoint (judge.backend = 'openai')")
+            raise CannotRun("--texts: the judge cannot write; configure an endpoint (judge.backend = 'openai')")
         try:
             with progress(total) as shown:
                 patience, places = ModelPatience(shown.say), configured.judge.concurrency
                 async for attempt in make_triplets(
-                    texts, relations, judge, patience, seed=source.seed, gate=source.gate, concurrency=places
+                    texts, relations, judge, patience, seed=source.seed, concurrency=places
                 ):
                     tried += 1
                     if attempt.triplet is not None:
                         groups[attempt.relation].append(attempt.triplet)
-                    elif attempt.missing is not None:
+                    else:
                         missing[attempt.relation, attempt.missing] += 1
-                        failures += [attempt.detail] if attempt.missing == "judge_failed" else []
+                        failures += [attempt.failure] if attempt.failure else []
                     shown.at(tried, f"{tried} of {total} triplets tried, {tried - missing.total()} made")
         finally:
             # Also if the judge is lost: the others may have taken it hours.
             if source.save is not None and any(groups.values()):
                 write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
-    notes = [f"{relation}: {count} of {len(texts)} texts {_WHY[why]}" for (relation, why), count in missing.items()]
+    notes = [f"{relation}: {count} of {len(texts)} texts {why}" for (relation, why), count in missing.items()]
     return groups, notes + [f"the judge failed first with: {plain(failure)}" for failure in failures[:1]]

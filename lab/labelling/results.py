@@ -10,7 +10,7 @@ from checkers.intervals import wilson
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.values import same_label, shown
 from checkers.wording import plain
-from lab.kept_answers import usage_lines
+from lab.report import listing
 from schemas import LabellingRun, Usage
 from schemas.evidence import AbstentionCause, Label
 
@@ -42,95 +42,50 @@ class DatapointResult(BaseModel):
 class LabellingTally:
     """Adds results up."""
 
-    def __init__(self, labels: Sequence[Label], *, rounds: int, phi: float) -> None:
+    def __init__(self, results: Sequence[DatapointResult], labels: Sequence[Label], *, rounds: int, phi: float) -> None:
         """`labels` are all there are, F1 is of the first of two."""
+        self._results = results
         self._labels = labels
         self._rounds = rounds
         self._phi = phi
-        self.datapoints = 0
-        self.successes = self.unfounded = 0
-        """Datapoints whose every challenge was passed; those of them whose reasons or label are not the rubric's."""
-        self._flips = self._right = self._compared = 0
-        self._given: Counter[str] = Counter()
-        self._causes: Counter[str] = Counter()
-        self._details: dict[str, str] = {}
-        """The first of each cause."""
-        self._matches: Counter[tuple[bool, bool]] = Counter()
-        self._usage = Usage()
-
-    @property
-    def decided(self) -> int:
-        """Datapoints with a label."""
-        return self.datapoints - sum(self._causes.values())
-
-    def add(self, result: DatapointResult) -> None:
-        self.datapoints += 1
-        self._usage += result.usage
-        if result.cause is not None or result.label is None:
-            cause = result.cause or "none"
-            self._causes[cause] += 1
-            self._details.setdefault(cause, result.detail or "")
-            return
-        self.successes += bool(result.succeeded)
-        self.unfounded += result.unfounded
-        self._flips += result.flipped
-        self._given[shown(result.label)] += 1
-        if result.y is not None:
-            self._compared += 1
-            self._right += same_label(result.y, result.label)
-            first = self._labels[0]
-            self._matches[same_label(result.y, first), same_label(result.label, first)] += 1
 
     def summary(self) -> dict[str, Any]:
         """All figures; shares are 0 to 1, null if nothing was counted."""
-        low, high = wilson(self.successes, self.decided)
-        true_positive = self._matches[True, True]
-        misses = self._matches[True, False] + self._matches[False, True]
-        f1 = 2 * true_positive / (2 * true_positive + misses) if true_positive + misses else None
+        decided = [one for one in self._results if one.label is not None]
+        successes, flips = sum(bool(one.succeeded) for one in decided), sum(one.flipped for one in decided)
+        given = Counter(shown(one.label) for one in decided)
+        compared = [(one.y, one.label) for one in decided if one.y is not None and one.label is not None]
+        right = sum(same_label(y, label) for y, label in compared)
+        first = self._labels[0]
+        matches = Counter((same_label(y, first), same_label(label, first)) for y, label in compared)
+        halves = 2 * matches[True, True] + matches[True, False] + matches[False, True]
         return {
-            "datapoints": self.datapoints,
-            "decided": self.decided,
-            "abstained": dict(self._causes),
-            "successes": self.successes,
-            "success_rate": _share(self.successes, self.decided),
-            "success_interval": [low, high] if self.decided else None,
-            "unfounded": self.unfounded,
-            "flips": self._flips,
-            "flip_rate": _share(self._flips, self.decided),
+            "datapoints": len(self._results),
+            "decided": len(decided),
+            "abstained": dict(Counter(one.cause for one in self._results if one.cause is not None)),
+            "why": {one.cause: plain(one.detail or "") for one in self._results[::-1] if one.cause is not None},
+            "successes": successes,
+            "success_rate": _share(successes, len(decided)),
+            "success_interval": list(wilson(successes, len(decided))) if decided else None,
+            "unfounded": sum(one.unfounded for one in decided),
+            "flips": flips,
+            "flip_rate": _share(flips, len(decided)),
             "phi": self._phi,
             "rounds": self._rounds,
             "error_bound": lie_bound(self._rounds),
             "paper_error_bound": paper_lie_bound(self._rounds),
-            "labels": {shown(label): self._given[shown(label)] for label in self._labels},
-            "compared_with_y": self._compared,
-            "accuracy": _share(self._right, self._compared),
-            "f1": f1 if len(self._labels) == 2 and self._compared else None,
-            "usage": self._usage.model_dump(),
+            "labels": {shown(label): given[shown(label)] for label in self._labels},
+            "compared_with_y": len(compared),
+            "accuracy": _share(right, len(compared)),
+            "f1": _share(2 * matches[True, True], halves) if len(self._labels) == 2 else None,
+            "usage": sum((one.usage for one in self._results), Usage()).model_dump(),
         }
 
     def lines(self) -> Iterator[str]:
-        """The figures as a table for a person."""
-        found = self.summary()
-        yield f"datapoints  {found['datapoints']:>8}"
-        for cause, count in sorted(self._causes.items()):
-            yield f"  abstained {count:>8}   {cause}: {plain(self._details[cause])}"
-        if not self.decided:
+        """The figures for a person."""
+        yield from listing(self.summary())
+        if all(one.cause is not None for one in self._results):
             yield "nothing could be decided"
-            return
-        low, high = found["success_interval"]
-        yield f"successes   {self.successes:>8}   {found['success_rate']:7.1%}   95% interval {low:.1%} to {high:.1%}"
-        if self.unfounded:
-            share = self.unfounded / self.decided
-            yield f"  unfounded {self.unfounded:>8}   {share:7.1%}   of these: reasons or label are not the rubric's"
-        yield f"flips       {self._flips:>8}   {found['flip_rate']:7.1%}   phi {self._phi:g}"
-        for label, count in found["labels"].items():
-            yield f"label {label:<6.20}{count:>8}   {count / self.decided:7.1%}"
-        if self._compared:
-            f1 = "" if found["f1"] is None else f"   F1 {found['f1']:.1%}"
-            yield f"right by y  {self._right:>8}   {found['accuracy']:7.1%}{f1}"
-        bound, paper = found["error_bound"], found["paper_error_bound"]
-        yield f"a lie stays undetected with probability {bound:.2%} at most (the paper: {paper:.2%})"
-        yield from usage_lines(self._usage)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -1,43 +1,91 @@
 """The No-Data Algorithm over a file (paper, algorithm 1): datapoints run side by side, results come in order."""
 
-import gc
-import importlib
-import sys
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, cast
 
 from pydantic import JsonValue
 
-from assay.cli.front_door import CannotRun
+from assay.cli.front_door import CannotRun, models_of
 from assay.config import Configuration
+from assay.progress import progress
 from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.checker import LabellingChecker
-from checkers.labelling.evaluators import LLMEvaluator, Strategy
+from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import run_of, unknown_label
 from checkers.labelling.problem import play_all
-from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, Proposal, Turn
+from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator
 from checkers.labelling.settings import LabellingSettings
+from checkers.labelling.values import from_json
+from checkers.lines import numbered_lines
 from checkers.model_patience import ModelPatience
-from lab.labelling.datapoints import Datapoint, Datapoints
-from lab.labelling.functions import FunctionEvaluator
-from lab.labelling.results import DatapointResult
+from lab.kept_answers import kept_run
+from lab.labelling.results import DatapointResult, LabellingTally
 from models.billing import Bill, billed
 from models.concurrent import in_order
-from models.protocol import Model, ModelFailed
-
-EvaluatorOf = Callable[[Verifier], LabelEvaluator]
-"""From the verifier of one game about one datapoint to who plays it."""
+from models.protocol import ModelFailed
+from schemas.evidence import Label
 
 _PROBLEM = "corpus"
 _WINDOW = 64
-_MOST_CORPUS_POOL = 1000
+_MOST_POOL = 1000
 """Datapoints of the file itself to pick from, if no examples are given."""
-_COLLECT_AFTER = (20_000, 20, 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Datapoint:
+    """One line of the file."""
+
+    number: int
+    """From 1, blank lines not counted."""
+    x: JsonValue
+    y: Label | None
+    """Its label in the file; never shown to an evaluator."""
+    model: str | None
+    """The labeller, in a record."""
+    prompt: str | None = None
+    """The application's words to the labeller, in a record."""
+
+
+def read_datapoints(path: Path, x: str = "x", y: str = "y") -> list[Datapoint]:
+    """The datapoints of a file; `x` and `y` are field names."""
+    found: list[Datapoint] = []
+    faults: list[str] = []
+    for place, line in numbered_lines(path, CannotRun):
+        try:
+            found.append(_datapoint(len(found) + 1, line, x, y))
+        except ValueError as error:
+            faults.append(f"{path}:{place}: {error}")
+    if faults:
+        raise CannotRun("\n".join(faults))
+    if not found:
+        raise CannotRun(f"{path}: holds no datapoint")
+    return found
+
+
+def _datapoint(number: int, line: bytes, x: str, y: str) -> Datapoint:
+    document = from_json(line)
+    if not isinstance(document, dict):
+        raise CannotRun(f"expected an object, got {type(document).__name__}")
+    record = document.get("kind") == "labelling"
+    if record:
+        x, y = ("datapoint" if x == "x" else x), ("label" if y == "y" else y)
+    if x not in document:
+        names = ", ".join(repr(name) for name in list(document)[:8]) or "none"
+        raise CannotRun(f"there is no field {x!r}; it has {names} (see --x)")
+    label = document.get(y)
+    if not isinstance(label, bool | int | str | None):
+        raise CannotRun(f"{y!r} is {type(label).__name__}; a label is a whole number, a truth value or a text")
+    model, prompt = (document.get(name) if record else None for name in ("model", "prompt"))
+    return Datapoint(
+        number=number,
+        x=document[x],
+        y=label,
+        model=model if isinstance(model, str) else None,
+        prompt=prompt if isinstance(prompt, str) else None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +94,10 @@ class CorpusOptions:
 
     rubrics: tuple[str, ...]
     """Files, or names of the configuration."""
-    evaluator: str = "llm"
-    rounds: int | None = None
+    evaluator: str = ""
+    """A subject's name; without one the model that a record names, or the only subject."""
     phi: float = 0.0
     """The probability to flip the label of a lost game."""
-    strategy: Strategy | None = None
-    examples: Path | None = None
     seed: int = 0
 
 
@@ -59,13 +105,9 @@ class CorpusRun:
     """Plays for one datapoint after the other, many at once."""
 
     def __init__(
-        self, options: CorpusOptions, datapoints: Datapoints, configured: Configuration, models: Models
+        self, options: CorpusOptions, datapoints: Sequence[Datapoint], configured: Configuration, models: Models
     ) -> None:
-        """Read rubrics and examples; nothing is asked.
-
-        Raises:
-            CannotRun: something is wrong with them, or with the evaluator.
-        """
+        """Read rubrics and examples; nothing is asked."""
         self._options = options
         self._subjects = models.subjects
         try:
@@ -81,7 +123,7 @@ class CorpusRun:
                 "the rubric has criteria in plain language, which the local judge cannot answer; "
                 "configure an endpoint: judge.backend = 'openai'"
             )
-        self._evaluators = self._chosen(datapoints)
+        self._evaluator = self._chosen(datapoints)
         self.rounds = self._checker.settings.rounds
         # More than the models take at once: while one datapoint waits for its judge, another is at the labeller.
         limits = [configured.judge.concurrency, *(one.concurrency for one in configured.subjects.values())]
@@ -90,11 +132,7 @@ class CorpusRun:
     async def over(
         self, datapoints: Iterable[Datapoint], emit: Callable[[DatapointResult], None], patience: ModelPatience
     ) -> None:
-        """Give `emit` the result of each, in order, as soon as it and all before it are done.
-
-        Raises:
-            ModelLost: a model was away for longer than the patience.
-        """
+        """Give `emit` the result of each, in order, as soon as it and all before it are done."""
 
         async def each() -> AsyncIterator[Datapoint]:
             for datapoint in datapoints:
@@ -119,7 +157,7 @@ class CorpusRun:
 
         async def played() -> tuple[Game, ...]:
             verifiers = self._checker.verifiers(self.problem)
-            evaluators = map(self._evaluators(datapoint), verifiers)
+            evaluators = [self._evaluator(datapoint, verifier) for verifier in verifiers]
             return await play_all(datapoint.x, evaluators, verifiers, seed=seed, rounds=self.rounds)
 
         try:
@@ -135,75 +173,51 @@ class CorpusRun:
             runs=tuple(run_of(rubric, game) for rubric, game in zip(self.problem.rubrics, games, strict=True)),
         )
 
-    def _chosen(self, datapoints: Datapoints) -> Callable[[Datapoint], EvaluatorOf]:
-        kind, _, target = self._options.evaluator.partition(":")
-        if kind == "call" and ":" in target:
-            if len(self.problem.rubrics) != 1:
-                raise CannotRun(f"call:{target}: it tells two labels apart; give one rubric")
-            evaluator = _called(target)
-            return lambda _: lambda _: evaluator
-        if kind != "llm":
-            raise CannotRun(f"{self._options.evaluator!r} is no evaluator; allowed are llm:SUBJECT or call:MODULE:NAME")
+    def _chosen(self, datapoints: Sequence[Datapoint]) -> Callable[[Datapoint, Verifier], LabelEvaluator]:
+        """Who plays about a datapoint; raises EvaluatorFailed where its model is no subject."""
+        target = self._options.evaluator
         subjects = self._subjects
         names = ", ".join(subjects) or "none"
         if target and target not in subjects:
-            raise CannotRun(f"--evaluator llm:{target}: there is no such subject; configured are: {names}")
-        if not target and datapoints.unnamed and len(subjects) != 1:
+            raise CannotRun(f"--evaluator {target}: there is no such subject; configured are: {names}")
+        if not target and len(subjects) != 1 and any(one.model is None for one in datapoints):
             raise CannotRun(f"--evaluator is needed: the file names no model, and the subjects configured are: {names}")
         pool = [one.x for one in self.problem.examples]
         if self._strategy == "pick" and not pool:
-            pool = [one.x for one in islice(datapoints, _MOST_CORPUS_POOL)]
+            pool = [one.x for one in datapoints[:_MOST_POOL]]
         only = target or (next(iter(subjects)) if len(subjects) == 1 else "")
 
-        def evaluators(datapoint: Datapoint) -> EvaluatorOf:
+        def asked(datapoint: Datapoint, verifier: Verifier) -> LabelEvaluator:
             name = only if target or datapoint.model is None else datapoint.model
-            subject = subjects.get(name)
-            return lambda verifier: (
-                self._asked(subject, verifier, pool, datapoint.prompt) if subject else _NoSubject(name)
+            if name not in subjects:
+                raise EvaluatorFailed("no_subject", f"no subject {name!r} is configured in subjects")
+            return LLMEvaluator(
+                subjects[name],
+                verifier,
+                self._checker.prompts,
+                strategy=self._strategy,
+                examples=self.problem.examples,
+                pool=pool,
+                under=datapoint.prompt,
             )
 
-        return evaluators
-
-    def _asked(self, subject: Model, verifier: Verifier, pool: list[JsonValue], under: str | None) -> LabelEvaluator:
-        shown, prompts = self.problem.examples, self._checker.prompts
-        return LLMEvaluator(subject, verifier, prompts, strategy=self._strategy, examples=shown, pool=pool, under=under)
+        return asked
 
 
-def _called(target: str) -> LabelEvaluator:
-    """The evaluator `MODULE:NAME`: an object with `propose`, or a callable from x to x' and 0 or 1."""
-    module, _, name = target.partition(":")
-    # As `python -m` has it: a module beside the data is what people write.
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        found: Any = getattr(importlib.import_module(module), name)
-    except Exception as error:
-        # A stranger's module may raise anything, and a name of none is a ValueError.
-        raise CannotRun(f"call:{target}: {type(error).__name__}: {error}") from error
-    if hasattr(found, "propose"):
-        return cast("LabelEvaluator", found)
-    if callable(found):
-        return FunctionEvaluator(f"call:{target}", found)
-    raise CannotRun(f"call:{target}: {type(found).__name__} is no evaluator and cannot be called")
+async def trust(
+    configured: Configuration, options: CorpusOptions, datapoints: Sequence[Datapoint], out: Path | None
+) -> LabellingTally:
+    """The figures over all datapoints; with `out` a line a datapoint goes there, and the run is resumable."""
+    async with models_of(configured) as models:
+        with kept_run(out, models) as (kept, results), progress(len(datapoints)) as shown:
+            run = CorpusRun(options, datapoints, configured, kept)
 
+            def emit(result: DatapointResult) -> None:
+                results.append(result)
+                shown.at(len(results), f"{len(results)} datapoints")
 
-def rest_collector() -> None:
-    """Keep the garbage collector from the program itself, and from looking at short-lived objects again and again.
-
-    Hundreds of questions are under way at once. Walking all their objects, and those of the imported packages, held up
-    answers that were there already: a tenth of the time of a run against a fast endpoint.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
-
-
-@dataclass(frozen=True, slots=True)
-class _NoSubject:
-    name: str
-
-    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
-        raise EvaluatorFailed("no_subject", f"no subject {self.name!r} is configured in subjects")
+            await run.over(datapoints, emit, ModelPatience(shown.say))
+    return LabellingTally(results, run.problem.labels, rounds=run.rounds, phi=options.phi)
 
 
 def _settings(options: CorpusOptions, configured: Configuration) -> LabellingSettings:
@@ -217,11 +231,6 @@ def _settings(options: CorpusOptions, configured: Configuration) -> LabellingSet
             names = ", ".join(settings.rubrics) or "none"
             raise CannotRun(f"rubric {one!r}: no such file, nor a name in labelling.rubrics (there: {names})")
         paths.extend([Path(one)] if known is None else [known] if isinstance(known, Path) else known)
-    return settings.model_copy(
-        update={
-            "rubrics": {_PROBLEM: paths},
-            "examples": {_PROBLEM: options.examples} if options.examples else {},
-            "strategy": options.strategy or settings.strategy,
-            "rounds": options.rounds or settings.rounds,
-        }
-    )
+    examples = [file for name, file in settings.examples.items() if name in options.rubrics]
+    shown = {_PROBLEM: examples[0]} if examples else {}
+    return settings.model_copy(update={"rubrics": {_PROBLEM: paths}, "examples": shown})

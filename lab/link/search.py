@@ -6,20 +6,25 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
+from lab.link.models import SearchModels
 from lab.link.rules import Rule, filled
-from lab.link.search_models import SearchModels
-from lab.link.threshold import FACT_FLOOR, START, TYPE_FLOOR, DynamicThreshold
 
 CALLS = 4
 """Calls for a variable of one beam, at most."""
 KEEP = 0.75
 """The share of beams that goes on, where they are not too many."""
 
+START = 0.85
+"""The critic's probability from which a value is accepted, at first."""
+STEP = 0.05
+TYPE_FLOOR = 0.65
+"""A critic is more certain about data types than about facts."""
+FACT_FLOOR = 0.5
+
 _MISSES = 2
 """Calls in a row without a correct value that end a search."""
 _MOST_CHARACTERS = 120
 """Length of a value; longer ones explain themselves."""
-_BLANK = "___"
 
 ItemT = TypeVar("ItemT")
 
@@ -37,13 +42,8 @@ class SearchOptions:
     beams: int
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """The beams with a value for each variable, those to be kept longest first."""
-
-    beams: Mapping[Distribution, Sequence[Beam]]
-    wrong: Mapping[Distribution, Sequence[Beam]]
-    """The same with a last value that breaks the chain."""
+Beams = Mapping[Distribution, Sequence[Beam]]
+"""Those of head and tail, the ones to be kept longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +63,12 @@ class Gap:
         return [f"{value} is of the type {self.data_type}.", *(f"{one[0].upper()}{one[1:]}." for one in facts)]
 
 
-async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Searched:
-    """Search for values of all variables.
-
-    Raises:
-        ModelLost: a model was away for too long.
-        ModelFailed: the scorer gives no likelihoods.
-    """
+async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> tuple[Beams, Beams]:
+    """The beams with a value for each variable, and the same with a last value that breaks the chain."""
     beams: dict[Distribution, list[Beam]] = {one: [{rule.generic: rule.general_value}] for one in DISTRIBUTIONS}
     wrong: dict[Distribution, list[Beam]] = {one: [] for one in DISTRIBUTIONS}
     for variable in rule.searched:
-        models.begin(f"{rule.name}, {rule.rule.types[variable]} {variable}")
+        models.begin(f"{rule.name}, {rule.types[variable]} {variable}")
         gaps = dict.fromkeys(gap_of(rule, variable, beam) for some in beams.values() for beam in some)
         found = await _values(list(gaps), models, options.values)
         wrong = {one: list(_grown(rule, variable, some, found, "wrong")) for one, some in beams.items()}
@@ -82,7 +77,7 @@ async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Se
         for one, some in after.items():
             order = ranked([(likelihoods[_sentence(rule, beam)], beam) for beam in some], one)
             beams[one] = order[: kept(len(some), options.beams)]
-    return Searched(beams, wrong)
+    return beams, wrong
 
 
 def gap_of(rule: Rule, variable: str, known: Mapping[str, str]) -> Gap:
@@ -95,7 +90,7 @@ def gap_of(rule: Rule, variable: str, known: Mapping[str, str]) -> Gap:
     hole = {**known, variable: f"{{{variable}}}"}
     return Gap(
         variable=variable,
-        data_type=rule.rule.types[variable],
+        data_type=rule.types[variable],
         sentences=tuple(filled(one.sentence, hole) for one in linked),
         facts=tuple(filled(one.sentence, hole) for one in linked if one.other(variable) != rule.generic),
     )
@@ -116,6 +111,42 @@ def ranked(likelihoods: Sequence[tuple[float, ItemT]], distribution: Distributio
 def kept(count: int, most: int) -> int:
     """The number of beams that go on, of so many."""
     return most if count > most else math.ceil(KEEP * count)
+
+
+class DynamicThreshold:
+    """The probability of "yes" from which values of one predicate in one beam are accepted (LINK, appendix B).
+
+    It falls, a step at a time, until some value reaches it or the next step would be below the floor. From then on it
+    never falls again, and it rises for as long as some value reaches the next step: values that were accepted before
+    and are below it are no longer. What it comes to does not depend on the order in which values are seen.
+    """
+
+    def __init__(self, floor: float) -> None:
+        self.value = START
+        """The threshold now."""
+        self._floor = floor
+        self._best = 0.0
+        """The highest probability of all values so far."""
+
+    def see(self, probabilities: Sequence[float | None]) -> None:
+        """Take in the values of one call, None where the critic did not answer; earlier ones are to be judged again."""
+        known = [one for one in probabilities if one is not None]
+        if not known:
+            return
+        self._best = max(self._best, *known)
+        while self._best < self.value and self._step(-1) >= self._floor:
+            self.value = self._step(-1)
+        # A threshold of 1 would ask for more certainty than there is: such a probability has been rounded.
+        while self._best >= self._step(1) and self._step(1) < 1:
+            self.value = self._step(1)
+
+    def accepts(self, probability: float | None) -> bool:
+        """True if a value of this probability is accepted now; not so if the critic did not answer."""
+        return probability is not None and probability >= self.value
+
+    def _step(self, steps: int) -> float:
+        # Rounded, so that 0.85 - 4 * 0.05 is 0.65 and not a little more.
+        return round(self.value + steps * STEP, 9)
 
 
 class _Search:
@@ -167,9 +198,8 @@ class _Search:
 
     def _accepts(self, value: str) -> bool:
         told = self.named[value]
-        return len(told) == len(self.thresholds) and all(
-            threshold.accepts(one) for threshold, one in zip(self.thresholds, told, strict=True)
-        )
+        known = zip(self.thresholds, told, strict=False)
+        return len(told) == len(self.thresholds) and all(threshold.accepts(one) for threshold, one in known)
 
 
 async def _values(gaps: Sequence[Gap], models: SearchModels, count: int) -> Mapping[Gap, _Search]:
@@ -179,7 +209,7 @@ async def _values(gaps: Sequence[Gap], models: SearchModels, count: int) -> Mapp
         going = [one for one in searches if one.misses < _MISSES]
         questions = [
             models.prompts.values(
-                [filled(said, {one.gap.variable: _BLANK}) for said in one.gap.sentences],
+                [filled(said, {one.gap.variable: "___"}) for said in one.gap.sentences],
                 one.gap.data_type,
                 count=count,
                 call=call,

@@ -1,24 +1,22 @@
 """From complete beams to the statements of a corpus, and what separates head from tail (LINK, 2.2 and 3.2)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
+from lab.link.models import SearchModels
 from lab.link.rules import Rule, filled
-from lab.link.search import Beam, Searched, ranked
-from lab.link.search_models import SearchModels
-from lab.link.threshold import START
+from lab.link.search import START, Beam, Beams, ranked
+from lab.report import listing, table
+from schemas import Usage
 
 WRONG_SHARE = 0.16
 """Share of statements that are wrong on purpose, as in the paper's corpus."""
 
 _TRIED = 4
 """Beams with a wrong value that are looked at for each statement that is wanted of them."""
-_DIGITS = 6
-
-_Said = tuple[str, str]
-"""Premise and conclusion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +38,50 @@ class RuleStatements:
         return sum(distribution in (None, one.distribution) and one.correct == correct for one in self.statements)
 
 
-async def statements_of(rule: Rule, searched: Searched, models: SearchModels) -> RuleStatements:
+@dataclass(frozen=True, slots=True)
+class BuildFigures:
+    """The figures of a build, for people and for programs."""
+
+    rules: Sequence[RuleStatements]
+    costs: Mapping[str, Usage]
+    """By the role of the model; earlier runs of the same folder are included."""
+    failures: Mapping[str, int]
+    """Questions without a usable answer, by cause."""
+
+    def summary(self) -> dict[str, Any]:
+        """All figures; the mean is over the rules that have a delta, null if none has."""
+        deltas = [one.delta for one in self.rules if one.delta is not None]
+        return {
+            "rules": [
+                {
+                    "rule": one.rule,
+                    **{side: one.count(side) for side in DISTRIBUTIONS},
+                    "wrong": one.count(correct=False),
+                    "in_both": one.in_both,
+                    "delta": one.delta,
+                }
+                for one in self.rules
+            ],
+            "mean_delta": fmean(deltas) if deltas else None,
+            "costs": {role: usage.model_dump(exclude={"cached", "seconds"}) for role, usage in self.costs.items()},
+            "failures": dict(self.failures),
+        }
+
+    def lines(self) -> Iterator[str]:
+        """A table for a person, and what it took."""
+        rules, *others = self.summary().items()
+        rows: Any = rules[1]
+        yield from table(list(rows[0]), [list(row.values()) for row in rows])
+        yield from listing(dict(others))
+
+
+async def statements_of(rule: Rule, searched: tuple[Beams, Beams], models: SearchModels) -> RuleStatements:
     """The statements of the beams, head first, each kind followed by those that are wrong on purpose.
 
     A value of an intermediate variable is not told, so that several beams may say the same; they make one statement.
     """
-    right = {side: _distinct(rule, some, side, correct=True) for side, some in searched.beams.items()}
-    wrong = {side: _distinct(rule, some, side, correct=False) for side, some in searched.wrong.items()}
+    right = {side: _distinct(rule, some, side, correct=True) for side, some in searched[0].items()}
+    wrong = {side: _distinct(rule, some, side, correct=False) for side, some in searched[1].items()}
     shared = right["head"].keys() & right["tail"].keys()
     known = right["head"].keys() | right["tail"].keys()
     candidates = [one for some in (*right.values(), *wrong.values()) for one in some.values()]
@@ -60,9 +95,7 @@ async def statements_of(rule: Rule, searched: Searched, models: SearchModels) ->
         chosen = await _wrong(order[: _TRIED * wanted], wanted, models)
         known |= {(one.premise, one.conclusion) for one in chosen}
         statements += [*some, *chosen]
-    scored = (
-        one.model_copy(update={"log_likelihood": round(likelihoods[_spoken(one)], _DIGITS)}) for one in statements
-    )
+    scored = (one.model_copy(update={"log_likelihood": round(likelihoods[_spoken(one)], 6)}) for one in statements)
     correct = [one for one in statements if one.correct]
     measured = await models.log_likelihoods([_spoken(one) for one in correct], by="measurer")
     found = {one.distribution for one in correct if measured}
@@ -84,13 +117,13 @@ def _spoken(statement: Statement) -> str:
 
 def _distinct(
     rule: Rule, beams: Iterable[Beam], distribution: Distribution, *, correct: bool
-) -> dict[_Said, Statement]:
-    found: dict[_Said, Statement] = {}
+) -> dict[tuple[str, str], Statement]:
+    found: dict[tuple[str, str], Statement] = {}
     for beam in beams:
         said = premise_of(rule, beam), filled(rule.conclusion, beam)
         if said not in found:
             found[said] = Statement(
-                rule=str(rule.rule),
+                rule=str(rule),
                 domain=rule.domain,
                 distribution=distribution,
                 premise=said[0],

@@ -1,10 +1,9 @@
 """The result of each probe, as a line of the output, and table 3 of LINT over all of them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,7 +11,7 @@ from checkers.intervals import difference, wilson
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import POLARITIES, Polarity
-from lab.kept_answers import usage_lines
+from lab.report import listing, table
 from schemas import Usage
 from schemas.evidence import SubjectCause
 
@@ -51,165 +50,125 @@ class ProbeResult(BaseModel):
     usage: Usage = Usage()
 
 
-Counts: TypeAlias = dict[str, tuple[int, int]]
-"""By statement: how many of its answers are of some kind, and how many there are."""
-
-
-@dataclass(slots=True)
 class Cell:
     """Answers to probes of one kind."""
 
-    statements: Counts = field(default_factory=dict)
-    """Right answers, of those that could be read."""
-    asked: Counts = field(default_factory=dict)
-    """Answers that could not be read, of all."""
-
-    def add(self, result: ProbeResult) -> None:
-        unread, asked = self.asked.get(result.statement, (0, 0))
-        self.asked[result.statement] = (unread + (result.right is None), asked + 1)
-        if result.right is not None:
-            right, answered = self.statements.get(result.statement, (0, 0))
-            self.statements[result.statement] = (right + result.right, answered + 1)
-
-    @property
-    def abstained(self) -> int:
-        return sum(unread for unread, _ in self.asked.values())
-
-    @property
-    def unread(self) -> float | None:
-        """Share of answers that could not be read; None if nothing was asked."""
-        asked = sum(asked for _, asked in self.asked.values())
-        return self.abstained / asked if asked else None
-
-    @property
-    def right(self) -> int:
-        return sum(right for right, _ in self.statements.values())
-
-    @property
-    def answered(self) -> int:
-        return sum(answered for _, answered in self.statements.values())
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of right answers among those that could be read; None if there are none."""
-        return self.right / self.answered if self.answered else None
-
-    @property
-    def effective(self) -> tuple[float, float]:
-        """Right answers and answers, as many as independent ones would tell as much."""
-        return _effective(self.statements)
+    def __init__(self, results: Sequence[ProbeResult] = ()) -> None:
+        self.asked = [(one.statement, one.right is None) for one in results]
+        """The statement of each answer, and if it could not be read."""
+        self.read = [(one.statement, one.right) for one in results if one.right is not None]
+        """The statement of each answer that could be read, and if it was right."""
 
     def summary(self) -> dict[str, Any]:
         """All figures."""
         return {
-            "statements": len(self.statements),
-            "answered": self.answered,
-            "right": self.right,
-            "abstained": self.abstained,
-            "unread": self.unread,
-            "accuracy": self.accuracy,
-            "interval": list(wilson(*self.effective)) if self.answered else None,
+            "statements": len({statement for statement, _ in self.read}),
+            "answered": len(self.read),
+            "right": sum(right for _, right in self.read),
+            "abstained": len(self.asked) - len(self.read),
+            "unread": share(self.asked),
+            "accuracy": share(self.read),
+            "interval": list(wilson(*effective(self.read))) if self.read else None,
         }
 
 
-def _effective(counts: Counts) -> tuple[float, float]:
-    """Sums of both numbers, as many as of independent answers would tell as much.
+def share(answers: Sequence[tuple[str, bool]]) -> float | None:
+    """The share that is true; None if there are none."""
+    return sum(one for _, one in answers) / len(answers) if answers else None
+
+
+def effective(answers: Sequence[tuple[str, bool]]) -> tuple[float, float]:
+    """How many are true, and how many there are: as many as of independent answers would tell as much.
 
     The probes of one statement are answered alike, so their number overstates what is known (Rao and Scott 1992): it is
     divided by the design effect, by which answers that go together by statement vary more than others. Between the
     number of statements and that of answers; where all answers are equal, the former.
     """
-    n, count = sum(number for _, number in counts.values()), len(counts)
-    if not n:
+    if not answers:
         return 0.0, 0.0
-    rate = sum(some for some, _ in counts.values()) / n
+    counts: defaultdict[str, list[bool]] = defaultdict(list)
+    for statement, one in answers:
+        counts[statement].append(one)
+    n, count, rate = len(answers), len(counts), share(answers) or 0.0
     if count < 2 or rate in {0.0, 1.0}:
         return rate * count, float(count)
-    spread = sum((some - rate * number) ** 2 for some, number in counts.values())
+    spread = sum((sum(some) - rate * len(some)) ** 2 for some in counts.values())
     effect = count / (count - 1) * spread / (n * rate * (1 - rate))
-    effective = min(float(n), max(float(count), n / effect if effect else float(n)))
-    return rate * effective, effective
+    number = min(float(n), max(float(count), n / effect if effect else float(n)))
+    return rate * number, number
 
 
-class Run(BaseModel):
+class Run(NamedTuple):
     """A subject, asked in one way."""
-
-    model_config = ConfigDict(frozen=True)
 
     model: str
     way: Way
-
-    def __str__(self) -> str:
-        return f"{self.model}, {self.way}"
-
-
-_Place: TypeAlias = tuple[Run, str, Distribution, Sign]
 
 
 class ProbeTable:
     """Accuracy by domain, distribution and polarity for each run, and the gaps between head and tail."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], results: Sequence[ProbeResult]) -> None:
+        """`results` may be filled later; figures are of what is there when they are asked for."""
         self._runs = runs
-        self._cells: defaultdict[_Place, Cell] = defaultdict(Cell)
-        self._domains: dict[str, None] = {}
-        self._causes: Counter[str] = Counter()
-        self._usage = Usage()
-        self.probes = self.right = 0
-
-    def add(self, result: ProbeResult) -> None:
-        """Count a result."""
-        self.probes += 1
-        self.right += bool(result.right)
-        self._usage += result.usage
-        if result.cause is not None:
-            self._causes[result.cause] += 1
-        self._domains[result.domain] = None
-        run = Run(model=result.model, way=result.way)
-        signs: tuple[Sign, Sign] = (result.polarity, ALL)
-        for domain, sign in product((result.domain, ALL), signs):
-            self._cells[run, domain, result.distribution, sign].add(result)
+        self._results = results
 
     def cell(self, run: Run, domain: str, distribution: Distribution, sign: Sign) -> Cell:
         """The answers of one cell; empty if there are none."""
-        return self._cells.get((run, domain, distribution, sign), Cell())
+        return Cell(
+            [
+                one
+                for one in self._results
+                if (one.model, one.way, one.distribution) == (*run, distribution)
+                and domain in (one.domain, ALL)
+                and sign in (one.polarity, ALL)
+            ]
+        )
 
-    def gap(self, run: Run, domain: str, sign: Sign) -> tuple[float, float, float] | None:
-        """Accuracy on the head less accuracy on the tail, with its 95% interval; None if either is not known."""
+    def gap(self, run: Run, domain: str, sign: Sign) -> dict[str, Any]:
+        """Accuracy on the head less accuracy on the tail, with its 95% interval; None if either is not known.
+
+        `unread_differs` is true if head and tail differ in unread answers beyond chance: the gap is then one of the
+        others alone.
+        """
         head, tail = (self.cell(run, domain, distribution, sign) for distribution in DISTRIBUTIONS)
-        if head.accuracy is None or tail.accuracy is None:
-            return None
-        return head.accuracy - tail.accuracy, *difference(head.effective, tail.effective)
+        low, high = difference(effective(head.asked), effective(tail.asked))
+        found: dict[str, Any] = {"gap": None, "interval": None, "unread_differs": low > 0 or high < 0}
+        known = share(head.read), share(tail.read)
+        if known[0] is not None and known[1] is not None:
+            interval = difference(effective(head.read), effective(tail.read))
+            found |= {"gap": known[0] - known[1], "interval": interval}
+        return found
 
-    def is_skewed(self, run: Run, domain: str, sign: Sign) -> bool:
-        """True if head and tail differ in unread answers beyond chance: the gap is one of the others alone."""
-        head, tail = (_effective(self.cell(run, domain, one, sign).asked) for one in DISTRIBUTIONS)
-        low, high = difference(head, tail)
-        return low > 0 or high < 0
+    @property
+    def _causes(self) -> dict[str, int]:
+        return dict(sorted(Counter(one.cause for one in self._results if one.cause is not None).items()))
+
+    @property
+    def _usage(self) -> Usage:
+        return sum((one.usage for one in self._results), Usage())
 
     @property
     def domains(self) -> list[str]:
         """In the order in which they came; then `all`."""
-        return [*self._domains, ALL]
+        return [*dict.fromkeys(one.domain for one in self._results), ALL]
 
     def summary(self) -> dict[str, Any]:
         """All figures; shares are 0 to 1, null if nothing was answered."""
         return {
-            "probes": self.probes,
-            "abstained": dict(sorted(self._causes.items())),
+            "probes": len(self._results),
+            "abstained": self._causes,
             "runs": [
                 {
-                    **run.model_dump(),
+                    **run._asdict(),
                     "cells": [
                         {"domain": domain, "distribution": distribution, "polarity": sign}
                         | self.cell(run, domain, distribution, sign).summary()
                         for domain, distribution, sign in product(self.domains, DISTRIBUTIONS, _SIGNS)
                     ],
                     "gaps": [
-                        {"domain": domain, "polarity": sign, "gap": found and found[0], "interval": found and found[1:]}
-                        | {"unread_differs": self.is_skewed(run, domain, sign)}
+                        {"domain": domain, "polarity": sign} | self.gap(run, domain, sign)
                         for domain, sign in product(self.domains, _SIGNS)
-                        for found in [self.gap(run, domain, sign)]
                     ],
                 }
                 for run in self._runs
@@ -218,29 +177,26 @@ class ProbeTable:
         }
 
     def lines(self) -> Iterator[str]:
-        """Table 3 for a person, and below it the gaps."""
-        yield f"{self.probes} probes"
-        for cause, count in sorted(self._causes.items()):
+        """Table 3 for a person, with the gaps."""
+        yield f"{len(self._results)} probes"
+        for cause, count in self._causes.items():
             yield f"  without an answer {count:>8}   {cause}"
         for run in self._runs:
-            yield ""
-            yield f"{run}: right answers in percent, and the gap between head and tail in points"
-            yield f"{'':<44}{'right':^14}{'':<29}{'unread':^14}"
-            yield f"{'domain':<34}{'':<10}{'head':>7}{'tail':>7}{'gap':>8}   {'95% interval':<18}{'head':>7}{'tail':>7}"
-            skewed = False
-            for domain, sign in product(self.domains, _SIGNS):
-                cells = [self.cell(run, domain, one, sign) for one in DISTRIBUTIONS]
-                right, unread = _percent(one.accuracy for one in cells), _percent(one.unread for one in cells)
-                gap = self.gap(run, domain, sign)
-                points, low, high = (100 * one for one in gap or (0, 0, 0))
-                told = f"{points:>+8.1f}   {f'{low:+.1f} to {high:+.1f}':<18}" if gap else " " * 29
-                mark = " *" if self.is_skewed(run, domain, sign) else ""
-                skewed |= bool(mark)
-                yield f"{domain:<34.33}{sign:<10}{right}{told}{unread}{mark}"
-            if skewed:
+            yield f"{run.model}, {run.way}: right answers in percent, and the gap between head and tail in points"
+            rows = [self._row(run, domain, sign) for domain, sign in product(self.domains, _SIGNS)]
+            yield from table(["domain", "", *DISTRIBUTIONS, "gap", "95% interval", "unread: head", "tail", ""], rows)
+            if any(row[-1] for row in rows):
                 yield "* Head and tail differ in answers that cannot be read: this is no gap in what is known."
-        yield from ("", *usage_lines(self._usage))
+        yield from listing({"usage": self._usage.model_dump()})
+
+    def _row(self, run: Run, domain: str, sign: Sign) -> list[str]:
+        cells, found = [self.cell(run, domain, one, sign) for one in DISTRIBUTIONS], self.gap(run, domain, sign)
+        low, high = found["interval"] or (0, 0)
+        known = found["gap"] is not None
+        told = [f"{100 * found['gap']:+.1f}", f"{100 * low:+.1f} to {100 * high:+.1f}"] if known else ["-", "-"]
+        right, unread = [_percent(share(one.read)) for one in cells], [_percent(share(one.asked)) for one in cells]
+        return [domain, sign, *right, *told, *unread, "*" if found["unread_differs"] else ""]
 
 
-def _percent(shares: Iterable[float | None]) -> str:
-    return "".join(f"{'-' if share is None else f'{100 * share:.1f}':>7}" for share in shares)
+def _percent(known: float | None) -> str:
+    return "-" if known is None else f"{100 * known:.1f}"

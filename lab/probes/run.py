@@ -1,12 +1,14 @@
 """Asking subjects about a whole corpus: every statement in every form, many at once, results in order."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from assay.cli.front_door import CannotRun
+from assay.cli.front_door import CannotRun, models_of
 from assay.config import Configuration
+from assay.progress import progress
 from checkers.checker import Models
 from checkers.draws import generator
 from checkers.longtail.asking.asker import Asker
@@ -15,17 +17,13 @@ from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.longtail.yes_or_no import Unparsable, is_right
 from checkers.model_patience import ModelPatience
-from lab.approval import Planned
-from lab.probes.results import ProbeResult, Run
+from lab.kept_answers import kept_run
+from lab.probes.results import ProbeResult, ProbeTable, Run
 from models.billing import billed
 from models.concurrent import in_order
 from models.protocol import Model, ModelFailed
-from schemas.evidence import SubjectCause
 
 _WINDOW = 64
-_CHARACTERS_A_TOKEN = 4
-_WRITTEN: Mapping[Way, int] = {"zero-shot": 10, "chain-of-thought": 120}
-"""About the tokens of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,25 +38,16 @@ class ProbeOptions:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Probe:
-    number: int
-    run: Run
-    statement: Statement
-    template: ProbeTemplate
+_Probe = tuple[int, Run, Statement, ProbeTemplate]
+"""The place in the run, and what is asked of whom."""
 
 
 class ProbeRun:
     """All probes of a corpus for each subject and way, one after the other, many at once."""
 
     def __init__(self, options: ProbeOptions, corpus: Path, configured: Configuration, models: Models) -> None:
-        """Read the corpus.
-
-        Raises:
-            CannotRun: a subject is not configured, or (as BadCorpus) the file cannot be used.
-        """
+        """Read the corpus."""
         self._subjects = _subjects(options.models, models)
-        self._configured = configured
         self.runs = [Run(model=name, way=way) for name in self._subjects for way in dict.fromkeys(options.ways)]
         try:
             self._statements = _limited(list(read_corpus(corpus)), options.limit, options.seed)
@@ -68,23 +57,8 @@ class ProbeRun:
         self.count = len(self.runs) * sum(1 for one in self._statements for _ in templates_of(one))
         self._window = max(_WINDOW, *(3 * configured.subjects[name].concurrency // 2 for name in self._subjects))
 
-    def planned(self) -> list[Planned]:
-        """The calls to each subject."""
-        templates = [(one, template) for one in self._statements for template in templates_of(one)]
-        found = []
-        for run in self.runs:
-            questions = (self._askers[run.way].question(*one) for one in templates)
-            read = sum(len(message.content) for one in questions for message in one.messages) / _CHARACTERS_A_TOKEN
-            settings = self._configured.subjects[run.model]
-            found.append(Planned(str(run), len(templates), read / max(1, len(templates)), _WRITTEN[run.way], settings))
-        return found
-
     async def over(self, emit: Callable[[ProbeResult], None], patience: ModelPatience) -> None:
-        """Give `emit` the result of each probe, in order.
-
-        Raises:
-            ModelLost: a subject was away for longer than the patience.
-        """
+        """Give `emit` the result of each probe, in order."""
 
         async def result(probe: _Probe) -> ProbeResult:
             return await self._result(probe, patience)
@@ -97,28 +71,25 @@ class ProbeRun:
             for statement in self._statements:
                 for template in templates_of(statement):
                     number += 1
-                    yield _Probe(number, run, statement, template)
+                    yield number, run, statement, template
 
     async def _result(self, probe: _Probe, patience: ModelPatience) -> ProbeResult:
-        statement, template = probe.statement, probe.template
-        question = self._askers[probe.run.way].question(statement, template)
-        right: bool | None = None
-        cause: SubjectCause | None = None
-        answer, reasoning, expected = "", None, template.answer(statement)
+        number, run, statement, template = probe
+        question, expected = self._askers[run.way].question(statement, template), template.answer(statement)
+        found: dict[str, Any] = {"answer": ""}
         with billed() as bill:
             try:
-                subject = self._subjects[probe.run.model]
-                reply = (await patience.until_answered(lambda: subject.ask(question))).reply
-                answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
-                right = is_right(answer, expected)
+                reply = (await patience.until_answered(lambda: self._subjects[run.model].ask(question))).reply
+                found = {"answer": reply.answer, "reasoning": getattr(reply, "reasoning", None)}
+                found["right"] = is_right(reply.answer, expected)
             except ModelFailed as error:
-                cause = error.cause_of_subject
+                found["cause"] = error.cause_of_subject
             except Unparsable:
-                cause = "subject_unusable"
+                found["cause"] = "subject_unusable"
             return ProbeResult(
-                number=probe.number,
-                model=probe.run.model,
-                way=probe.run.way,
+                number=number,
+                model=run.model,
+                way=run.way,
                 statement=statement.id,
                 domain=statement.domain,
                 distribution=statement.distribution,
@@ -126,12 +97,24 @@ class ProbeRun:
                 polarity=polarity(template.number, expected),
                 question=template.question(statement),
                 expected=expected,
-                answer=answer,
-                reasoning=reasoning,
-                right=right,
-                cause=cause,
                 usage=bill.usage,
+                **found,
             )
+
+
+async def probed(configured: Configuration, options: ProbeOptions, data: Path, out: Path | None) -> ProbeTable:
+    """The figures over a corpus; with `out` a line a probe goes there, and the run is resumable."""
+    async with models_of(configured) as models:
+        with kept_run(out, models) as (kept, results):
+            probing = ProbeRun(options, data, configured, kept)
+            with progress(probing.count) as shown:
+
+                def emit(result: ProbeResult) -> None:
+                    results.append(result)
+                    shown.at(len(results), f"{len(results)} probes")
+
+                await probing.over(emit, ModelPatience(shown.say))
+    return ProbeTable(probing.runs, results)
 
 
 def _subjects(names: Sequence[str], models: Models) -> dict[str, Model]:

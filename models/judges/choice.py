@@ -104,6 +104,8 @@ class ChosenForm:
         own = [one for one in test.results if one.form == self._settings.form]
         result = self.result = own[0] if own else test.chosen
         threshold = self._settings.threshold
+        if result.form == "own":
+            raise RuntimeError(f"{test.model} was not asked in a form")
         self._use(result.form, result.threshold if threshold is None else threshold)
         log = _LOG.info if result.accuracy >= GOOD_ENOUGH else _LOG.warning
         weak = ", ".join(kind for kind, (right, count) in result.by_kind().items() if right <= count / 2)

@@ -83,6 +83,11 @@ class PromptedJudge:
         form = await self._choice.form()
         return Answer(tuple(await gather_or_cancel(self._graded(task, one, form) for one in claims)))
 
+    async def ready(self) -> None:
+        """Find the form to ask in, by the self-test if it has to be run; raises ModelUnavailable as `grade` does."""
+        if self._choice is not None:
+            await self._choice.form()
+
     def in_another_form(self) -> "PromptedJudge":
         """The same model, asked in another form."""
         return PromptedJudge(self.model, self.questions, self._choice and self._choice.another())

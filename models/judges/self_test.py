@@ -6,25 +6,25 @@ Kept in a file by model and prompts, so that it is run once.
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Literal
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from models.billing import billed
-from models.claims import ClaimKind, Claims
+from models.claims import SUPPORTED, ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.judges.forms import Form, FormName, ListForm, PaperForm, ShortForm
 from models.judges.prompted import PromptedJudge
 from models.judges.questions import JudgeQuestions
-from models.protocol import Model, ModelFailed
+from models.protocol import Judge, Model, ModelFailed
 from models.sentences import split_sentences
 from schemas import Usage
 
@@ -69,7 +69,8 @@ class Outcome:
 class FormResult:
     """The outcomes in one form."""
 
-    form: FormName
+    form: FormName | Literal["own"]
+    """`own`: of a judge that is asked in no form."""
     threshold: float
     """Half-way between the mean log-odds of supported and of other answers, rounded to a quarter."""
     outcomes: tuple[Outcome, ...]
@@ -104,6 +105,11 @@ class SelfTest:
     """Of all of them; `seconds` is the time that it took."""
 
     @property
+    def is_asked_in_a_form(self) -> bool:
+        """True for a judge that is asked by prompts."""
+        return self.chosen.form != "own"
+
+    @property
     def chosen(self) -> FormResult:
         """The list form where it is mastered; else the one that is right most often."""
         by_form = {one.form: one for one in self.results}
@@ -135,8 +141,36 @@ def form_of(name: FormName, threshold: float, model: Model, questions: JudgeQues
     return (ShortForm if name == "short" else ListForm)(model, questions, threshold)
 
 
-async def run(model: Model, questions: JudgeQuestions, *, forms: Sequence[FormName], asked: Sequence[Pair]) -> SelfTest:
-    """Ask about every pair in each of `forms`.
+def nobody() -> None:
+    """Tell nobody that a pair was judged."""
+
+
+async def measured(judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], None] = nobody) -> SelfTest:
+    """The outcomes of a judge that is asked in no form; raises ModelUnavailable."""
+    begun, outcomes = time.monotonic(), []
+    with billed() as bill:
+        for pair in asked:
+            try:
+                (grades,) = (await judge.grade(TASK, [_claims(pair)])).reply
+                claims = [one for one in grades if not one.claims_nothing and not one.unsure]
+                odds = min((one.support - SUPPORTED for one in claims), default=None)
+            except ModelFailed:
+                odds = None
+            outcomes.append(Outcome(pair.kind, pair.supported, odds))
+            on_answer()
+    usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
+    return SelfTest(judge.name, "", (FormResult("own", 0.0, tuple(outcomes)),), usage)
+
+
+async def run(
+    model: Model,
+    questions: JudgeQuestions,
+    *,
+    forms: Sequence[FormName],
+    asked: Sequence[Pair],
+    on_answer: Callable[[], None] = nobody,
+) -> SelfTest:
+    """Ask about every pair in each of `forms`; `on_answer` is called after each.
 
     The list form is left out where the first form is right too seldom for it to be chosen.
 
@@ -147,12 +181,14 @@ async def run(model: Model, questions: JudgeQuestions, *, forms: Sequence[FormNa
     with billed() as bill:
         for name in forms:
             if name != "list" or not results or results[0].accuracy >= _MASTERED:
-                results.append(await _result(name, judge, asked))
+                results.append(await _result(name, judge, asked, on_answer))
     usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
     return SelfTest(model.name, _digest(questions), tuple(results), usage)
 
 
-async def _result(name: FormName, judge: PromptedJudge, asked: Sequence[Pair]) -> FormResult:
+async def _result(
+    name: FormName, judge: PromptedJudge, asked: Sequence[Pair], on_answer: Callable[[], None]
+) -> FormResult:
     plain = form_of(name, 0.0, judge.model, judge.questions)
     claims = [_claims(pair) for pair in asked]
     odds = await _in_turn([_primary(judge, plain, one) for one in claims])
@@ -160,7 +196,7 @@ async def _result(name: FormName, judge: PromptedJudge, asked: Sequence[Pair]) -
     threshold = 0.0 if name == "paper" else _threshold(known)
     form = form_of(name, threshold, judge.model, judge.questions)
     # Answers are cached: only what follows a sentence that is not supported is asked in addition.
-    whole = await _in_turn([_whole(judge, form, one) for one in claims])
+    whole = await _in_turn([_whole(judge, form, one) for one in claims], on_answer)
     outcomes = []
     for pair, first, last in zip(asked, odds, whole, strict=True):
         found = last
@@ -192,11 +228,16 @@ async def _whole(judge: PromptedJudge, form: Form, claims: Claims) -> float | No
     return min((one.odds for number, one in enumerate(supports, start=1) if number not in empty), default=None)
 
 
-async def _in_turn(work: Sequence[Any]) -> list[float | None]:
+async def _in_turn(
+    work: Sequence[Awaitable[float | None]], on_answer: Callable[[], None] = nobody
+) -> list[float | None]:
     """The results, a few at a time: a small server answers all at once no sooner, and too late."""
     found: list[float | None] = []
     for start in range(0, len(work), _AT_ONCE):
-        found += await gather_or_cancel(work[start : start + _AT_ONCE])
+        part = await gather_or_cancel(work[start : start + _AT_ONCE])
+        for one in part:
+            found.append(one)
+            on_answer()
     return found
 
 

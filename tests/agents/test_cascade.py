@@ -7,7 +7,7 @@ import pytest
 from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import checker_agent
 from checkers.checker import Checker
-from models.meter import MeteredGrader
+from models.meter import MeteredJudge
 from streams.settings import StreamSettings
 from tests.support.checkers import cascading
 from tests.support.graders import ScriptedGrader
@@ -22,7 +22,7 @@ BY = {"checker": "consistency"}
 
 
 def _checker(stub: StubEndpoint) -> Checker[Any]:
-    screen = MeteredGrader(ScriptedGrader(_support, name="local/first"), charged=False)
+    screen = MeteredJudge(ScriptedGrader(_support, name="local/first"), charged=False)
     return cascading(stub.base_url, screen, accept_from=0.8, reject_below=0.2, timeout_seconds=2)
 
 

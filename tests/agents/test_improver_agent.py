@@ -43,7 +43,7 @@ def verdict_on(number: int, topic: str, **more: Any) -> Verdict:
     bad = faulty(number)
     reason = "This sentence is not consistent with the reference."
     findings = [
-        SentenceFinding(text=text, start=start, end=start + len(text), mark=mark, reason=reason, converted="boolean")
+        SentenceFinding(text=text, start=start, end=start + len(text), mark=mark, reason=reason, support=max(mark, 0))
         for text, start, mark in ((bad, 0, -1), (GOOD, len(bad) + 1, 1))
     ]
     return consistency_rejection(number, topic, *findings).model_copy(update=more)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from faust.types import TP
 
-from agents.trust.outcomes import SeriesOutcome, missing_outcome
+from agents.monitor.outcomes import SeriesOutcome, missing_outcome
 from streams.messages import Incoming, verdict_message
 from streams.publisher import Publisher
 from streams.takeover import Committed, Takeover, note_of, read_note
@@ -46,7 +46,9 @@ async def test_what_a_killed_worker_has_answered_is_not_answered_again(place: Pl
         seen = await collect(place.servers, topics, records=BEHIND + 1, letters=1, settle=0.5)
     assert set(seen.verdicts.values()) == {1}
     assert seen.letter_messages == 1
-    outcomes = [SeriesOutcome.read(each) for each in await first_of(place.servers, topics.outcomes, BEHIND + 1)]
+    outcomes = [
+        SeriesOutcome.model_validate_json(each) for each in await first_of(place.servers, topics.outcomes, BEHIND + 1)
+    ]
     assert len({each.verdict_id for each in outcomes}) == BEHIND + 1
 
 
@@ -94,7 +96,7 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
     found = await takeover.read(noted)
     follow_up = found[TP(topics.outputs, 0), 1]
     assert follow_up is not None
-    assert SeriesOutcome.read(follow_up.value).verdict_id == verdict.id
+    assert SeriesOutcome.model_validate_json(follow_up.value).verdict_id == verdict.id
     # Somebody who sets the offset back wants the records to be checked again.
     assert await takeover.read({TP(topics.outputs, 0): Committed(0, None)}) == {}
     assert await takeover.read({TP(topics.outputs, 0): Committed(2, time.time())}) == {}

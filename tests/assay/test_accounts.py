@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.routing import Routing, RoutingSettings
-from assay.accounts import UNCHECKED, Accounts, Ledger
+from assay.cli.accounts import UNCHECKED, Accounts, Ledger
 from checkers.checker import NOBODY
 from schemas import DeadLetter, Origin, read_record, to_json
 from streams.settings import StreamSettings
@@ -55,7 +55,7 @@ from assay import Checker, CheckerPlugin, CheckerSettings, Decision, Generation,
 
 class Steady(Checker[CheckerSettings]):
     name = "steady"
-    needs = "none"
+    asks_judge = False
 
     async def decide(self, record: Generation) -> Decision:
         await asyncio.sleep(0.3)

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.agent_selection import UnknownAgent, configured_agents, select_agents
 from assay.config import Misconfigured, load_configuration
-from assay.wiring import build_worker
+from assay.wiring import UnknownAgent, build_worker, configured_agents, select_agents
 from tests.assay.running import assay
 
 pytestmark = pytest.mark.usefixtures("unconfigured")

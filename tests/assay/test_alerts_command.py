@@ -31,7 +31,7 @@ def test_alerts_are_shown_with_what_drove_them_oldest_first_and_once(tmp_path: P
     """A rejected record's explanation is its verdict's; its reason stands in for a verdict that is gone."""
     topics = embedded_place.checked().topics
     finding = SentenceFinding(
-        text="It was blue.", start=0, end=12, mark=-1, reason="The colour.", passage="It was red.", converted="asked"
+        text="It was blue.", start=0, end=12, mark=-1, reason="The colour.", passage="It was red.", support=0.0
     )
     found = consistency_rejection(1, topics.outputs, finding)
     for topic in (topics.rejected, topics.improved):

@@ -14,7 +14,7 @@ from schemas import Label, Origin, to_json
 from tests.assay.running import assay, servers
 from tests.support.labels import REQUEST
 from tests.support.scenarios import Place
-from tests.support.stub_answers import entries_of
+from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 from tests.support.traffic import put
@@ -22,11 +22,12 @@ from tests.support.traffic import put
 REFERENCE = "The board approved the budget on Monday."
 
 
-def _support(request: StubRequest, place: int) -> float:
-    """As sure as a response says that it is; the control sentence, behind the response's own, is false."""
-    if place == len(request.sentences):
-        return 0.0
-    return float(request.sentences[place].split()[-1].rstrip("."))
+def _support(request: StubRequest, place: int = 0) -> float:
+    """As sure as a response says that it is; a control sentence is false."""
+    if request.kind != "supported":
+        return 1.0
+    (said,) = request.sentences
+    return float(said.split()[-1].rstrip(".")) if said.startswith("Report") else 0.0
 
 
 @pytest.fixture
@@ -41,9 +42,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def _answer(request: StubRequest) -> str:
-    marks = [_support(request, place) >= 0.5 for place in range(len(request.numbers))]
-    reasons = ["the same words" if mark else "not in the reference" for mark in marks]
-    return entries_of(zip(request.numbers, reasons, marks, strict=True))
+    if request.kind == "supported":
+        return "yes" if _support(request) >= 0.5 else "no"
+    return judge_answer(request)
 
 
 def record(number: int, support: float, label: str | None = None, **fields: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.preparation import lines
 from assay.config import Misconfigured, load_configuration
-from assay.effective import lines
 
 pytestmark = pytest.mark.usefixtures("unconfigured")
 

@@ -128,7 +128,7 @@ def _alerts(folder, servers) -> str:
 def test_verdicts_are_shown_as_wide_as_the_terminal_and_cannot_act_on_it(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
     hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
-    finding = SentenceFinding(text=hostile, start=0, end=1, mark=-1, reason=hostile, passage=hostile, converted="asked")
+    finding = SentenceFinding(text=hostile, start=0, end=1, mark=-1, reason=hostile, passage=hostile, support=0.0)
     verdict = consistency_rejection(1, "t", *[finding] * 5)
     verdict = verdict.model_copy(update={"record_id": "r" * 200, "source": "s" * 256, "reason": hostile})
     shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in VerdictPrinter(own_checkers()).lines(verdict)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.rejected_export import prompt_of
+from assay.cli.export import prompt_of
 from schemas import Generation, read_record, to_json
 from tests.assay.running import assay, servers
 from tests.support.rejections import DAY, improvement, rejection

@@ -7,7 +7,7 @@ import pytest
 
 from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
-from assay.testing import ScriptedModel
+from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.model_patience import ModelPatience
 from models.protocol import ModelUnavailable
@@ -23,7 +23,7 @@ class Scripted(Checker[CheckerSettings]):
     name = "scripted"
 
     def __init__(self, *raises: Exception, seconds: float = 0.0, limit: float = 60.0) -> None:
-        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedModel(), subjects={}))
+        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedJudge(), subjects={}))
         self.raises = list(raises)
         self.seconds = seconds
         self.under_way = 0

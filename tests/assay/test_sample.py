@@ -12,7 +12,7 @@ import pytest
 
 from assay.file_check import CheckedLine
 from assay.lines import Line
-from assay.sample import Sample
+from assay.summary import Sample
 from schemas import Usage
 from tests.assay.running import assay
 from tests.support.stub_acts import status
@@ -121,8 +121,8 @@ async def reported(costs: list[float], size: int) -> list[str]:
         for number in range(len(costs)):
             yield Line(number, b"{}", 2, 3 * number)
 
-    sample = Sample(size)
-    async for line in sample.draw(lines()):
+    sample = Sample(lines(), size)
+    async for line in sample.lines():
         usage = Usage(calls=1, cost=costs[line.number])
         sample.add(CheckedLine(line, verdicts=[verdict(line.number, accepted=True, usage=usage)]))
     return list(sample.report(1.0))

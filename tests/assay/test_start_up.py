@@ -1,5 +1,6 @@
 """The program is there at once: what a command does not need it does not import."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,12 +42,36 @@ def test_quick_commands_import_nothing_heavy(tmp_path, command):
     assert HEAVY & set(imported.split()) == set()
 
 
+SERVICE = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics", "demo"}
+SERVICE |= {"check", "calibrate", "convert", "config", "schemas", "judge"}
+
+
 def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
     text = assay("--help", cwd=tmp_path).stdout
     commands = {line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()}
-    service = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics"}
-    of_the_lab = {"audit", "probes", "trust"}
-    assert commands == service | {"demo", "check", "calibrate", "convert", "config", "schemas"} | of_the_lab
+    # The last three are of the distribution assay-lab.
+    assert commands == SERVICE | {"audit", "probes", "trust"}
+    for command in commands:
+        ran = assay(command, "--help", cwd=tmp_path)
+        assert (ran.returncode, ran.stdout.split()[:3]) == (0, ["Usage:", "assay", command])
+
+
+def test_without_the_laboratory_its_commands_are_not_there(tmp_path):
+    # A package's entry points are known by its installation: without it, none is found.
+    without = (
+        "import importlib.metadata as known; found = known.entry_points; "
+        "known.entry_points = lambda **group: () if group.get('group') == 'assay.commands' else found(**group); "
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", without + PROGRAM.strip(), "--help"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "worker" in ran.stdout
+    assert not re.search(r"^  (audit|probes|trust) ", ran.stdout, flags=re.MULTILINE)
 
 
 def test_the_installed_program_is_the_same(tmp_path):

@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from assay.page import served_page
+from assay.cli.ui import served_page
 from schemas import Label, Origin
 from store.settings import StoreSettings
 from streams.settings import StreamSettings

@@ -19,7 +19,7 @@ from tests.support.traffic import put
 from tests.support.trust_verdicts import put_verdicts
 
 FINDING = SentenceFinding(
-    text="It was blue.", start=0, end=12, mark=-1, reason="The colour.", passage="It was red.", converted="asked"
+    text="It was blue.", start=0, end=12, mark=-1, reason="The colour.", passage="It was red.", support=0.0
 )
 
 

@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 
 from models.build import build_model
+from models.judges.prompted import PromptedJudge
 from models.protocol import Model
 from models.settings import JudgeSettings
+from tests.support.stream_case import prompted
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeModel = Callable[..., Model]
+MakeJudge = Callable[..., PromptedJudge]
 
 
 @pytest.fixture
@@ -27,3 +30,18 @@ async def model_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> Async
     yield build
     for model in built:
         await model.close()
+
+
+@pytest.fixture
+async def judge_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeJudge]:
+    """Builds a judge that asks the stub as a model of some name, with two tries."""
+    monkeypatch.setattr("models.flow._ATTEMPTS", 2)
+    built: list[PromptedJudge] = []
+
+    def build(name: str = "stub", **settings: Any) -> PromptedJudge:
+        built.append(prompted(stub, name, timeout_seconds=30, **settings))
+        return built[-1]
+
+    yield build
+    for judge in built:
+        await judge.close()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from checkers.checker import Checker
-from models.claims import Claims
-from models.meter import MeteredGrader
+from models.claims import ClaimKind, Claims
+from models.meter import MeteredJudge
 from models.protocol import EscalationUnavailable, ModelFailed
 from schemas import Abstention, Cascade, Generation
 from tests.checkers.consistency.conftest import generation
@@ -33,7 +33,7 @@ def _support(_: str, sentence: str) -> float:
 
 
 def _cascade(stub: StubEndpoint, *hindrances: Exception, **judge: Any) -> Checker[Any]:
-    screen = MeteredGrader(ScriptedGrader(_support, *hindrances, name=JUDGES[0]), charged=False)
+    screen = MeteredJudge(ScriptedGrader(_support, *hindrances, name=JUDGES[0]), charged=False)
     return cascading(stub.base_url, screen, accept_from=0.8, reject_below=0.2, **judge)
 
 
@@ -112,7 +112,7 @@ async def test_what_is_free_is_known_without_the_endpoint(stub: StubEndpoint):
 
 async def test_both_checkers_see_the_same_material(stub: StubEndpoint):
     grader = ScriptedGrader(_support, name=JUDGES[0])
-    checker = cascading(stub.base_url, MeteredGrader(grader, charged=False), accept_from=0.8, reject_below=0.2)
+    checker = cascading(stub.base_url, MeteredJudge(grader, charged=False), accept_from=0.8, reject_below=0.2)
     await checker.check(_record(UNSURE))
-    assert grader.graded == [Claims("The board met on Monday, sure.", (UNSURE,), "summary")]
+    assert grader.graded == [Claims("The board met on Monday, sure.", (UNSURE,), ClaimKind.SUMMARY)]
     assert stub.requests[0].sentences[0] == UNSURE

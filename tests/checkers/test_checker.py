@@ -13,29 +13,20 @@ from assay import (
     Decision,
     Envelope,
     Generation,
-    Message,
     Models,
     Paraphrase,
-    Question,
     Retrieval,
     Undecidable,
 )
-from assay.testing import ScriptedModel, check
+from assay.testing import ScriptedJudge, check
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
 from models.claims import Claims
+from models.meter import MeteredJudge
 from models.protocol import Judge, ModelFailed, ModelUnavailable
 from schemas import RECORD_KINDS
-from tests.support.graders import ScriptedGrader, grading
 
 RECORD = {"kind": "generation", "response": "Paris."}
-
-
-class Reply(BaseModel):
-    yes: bool
-
-
-QUESTION = Question("test", "1", (Message("user", "Is it so?"),), Reply)
 
 
 class Inner(BaseModel):
@@ -53,8 +44,9 @@ class Asking(Checker[Settings]):
     name = "asking"
 
     async def decide(self, record: Generation) -> Decision:
-        answers = await asyncio.gather(*(self.judge.ask(QUESTION) for _ in range(self.settings.weighty)))
-        return Decision(accepted=all(answer.reply.yes for answer in answers), reason="Asked.")
+        claims = [Claims("Paris is in France.", (record.response,), "summary")]  # type: ignore[arg-type]  # as others do
+        answers = await asyncio.gather(*(self.judge.grade("t", claims) for _ in range(self.settings.weighty)))
+        return Decision(accepted=all(answer.reply[0][0].supported for answer in answers), reason="Asked.")
 
 
 class Raising(Checker[CheckerSettings]):
@@ -69,7 +61,7 @@ class Raising(Checker[CheckerSettings]):
 
 
 def raising(error: BaseException) -> Raising:
-    checker = Raising(CheckerSettings(), Models(judge=ScriptedModel(name="judge")))
+    checker = Raising(CheckerSettings(), Models(judge=ScriptedJudge(name="judge")))
     checker.raises = error
     return checker
 
@@ -115,7 +107,7 @@ class TestKinds:
 
 class TestTheDigest:
     def digest(self, **settings: Any) -> str:
-        return Asking(Settings.model_validate(settings), Models(judge=ScriptedModel())).config_digest
+        return Asking(Settings.model_validate(settings), Models(judge=ScriptedJudge())).config_digest
 
     @pytest.mark.parametrize("settings", [{"free": 2}, {"inner": {"free": 2}}, {"deadline_seconds": 1}])
     def test_it_stays_where_nothing_that_decides_is_set(self, settings: dict[str, Any]) -> None:
@@ -133,38 +125,22 @@ class TestTheDigest:
             def fingerprint(self) -> str:
                 return "rubric 7"
 
-        judge = Models(judge=ScriptedModel())
+        judge = Models(judge=ScriptedJudge())
         made = [kind(Settings(), judge).config_digest for kind in (Asking, Newer, Reading)]
-        other = Asking(Settings(), Models(judge=ScriptedModel(name="another"))).config_digest
+        other = Asking(Settings(), Models(judge=ScriptedJudge(name="another"))).config_digest
         assert len({*made, other}) == 4
-
-
-class Misspelling(Asking):
-    async def decide(self, record: Generation) -> Decision:
-        return object().ask(record)  # type: ignore[attr-defined,no-any-return]
-
-
-class Claiming(Checker[CheckerSettings]):
-    name = "claiming"
-    needs = "grades"
-
-    async def decide(self, record: Generation) -> Decision:
-        assert self.grader is not None
-        claims = Claims("Paris is in France.", (record.response,), "summary")  # type: ignore[arg-type]  # as others write
-        ((grade,),) = (await self.grader.grade("t", [claims])).reply
-        return Decision(accepted=grade.supported, reason="Graded.")
 
 
 class Short(Checker[CheckerSettings]):
     name = "short"
-    needs = "none"
+    asks_judge = False
 
     async def decide(self, record: Generation) -> Decision:
         return Decision(accepted=len(record.response) < 9, reason="Counted.")
 
 
 class TestWhatIsNeeded:
-    @pytest.mark.parametrize("judge", [None, ScriptedModel(), ScriptedModel(name="another"), grading(lambda *_: 1.0)])
+    @pytest.mark.parametrize("judge", [None, ScriptedJudge(), ScriptedJudge(name="another")])
     async def test_who_needs_no_judge_has_the_same_ids_with_any_and_with_none(self, judge: Judge | None) -> None:
         verdict = await Short(CheckerSettings(), Models(judge=judge)).check(record())
         assert (verdict.outcome, verdict.judge) == ("accept", "none")
@@ -173,61 +149,34 @@ class TestWhatIsNeeded:
     def test_no_cascade_is_made_of_who_needs_none(self) -> None:
         class Scoring(Checker[ScoringSettings]):
             name = "scoring"
-            needs = "none"
+            asks_judge = False
 
             async def decide(self, record: Generation) -> Decision:
                 raise AssertionError(record)
 
         settings = ScoringSettings(thresholds=Thresholds(accept_from=0.5))
-        assert type(CheckerPlugin(checker=Scoring).build(settings, Models(screen=grading(lambda *_: 1.0)))) is Scoring
+        assert type(CheckerPlugin(checker=Scoring).build(settings, Models(screen=ScriptedJudge()))) is Scoring
 
     async def test_who_says_so_has_none_to_ask(self) -> None:
         with pytest.raises(AttributeError, match="judge"):
-            _ = Short(CheckerSettings(), Models(judge=ScriptedModel())).judge
+            _ = Short(CheckerSettings(), Models(judge=ScriptedJudge())).judge
 
     def test_others_do_not_start_without(self) -> None:
         with pytest.raises(ValueError, match="the checker asking needs a judge, and there is none"):
             Asking(Settings(), Models())
 
-    def test_a_question_to_a_judge_that_grades_abstains(self) -> None:
-        verdict = check(Asking, RECORD, judge=ScriptedGrader(lambda *_: 1.0))
-        assert (verdict.outcome, verdict.judge) == ("abstain", "grading")
-        assert "grading grades claims and cannot answer a question; configure an endpoint as judge" in verdict.reason
-
-    def test_other_attributes_that_are_missing_are_a_fault(self) -> None:
-        with pytest.raises(AttributeError, match="ask"):
-            check(Misspelling, RECORD, judge=ScriptedGrader(lambda *_: 1.0))
-
-    def test_who_needs_answers_abstains_before_anything_else_is_done(self) -> None:
-        class Answered(Asking):
-            needs = "answers"
-
-        class Unanswered(Raising):
-            needs = "answers"
-
-        assert check(Answered, RECORD, judge=ScriptedModel({"yes": True})).outcome == "accept"
-        assert "cannot answer a question" in check(Unanswered, RECORD, judge=ScriptedGrader(lambda *_: 1.0)).reason
-
-    def test_who_needs_grades_abstains_with_a_judge_that_answers(self) -> None:
-        assert check(Claiming, RECORD, judge=ScriptedGrader(lambda *_: 1.0)).outcome == "accept"
-        refused = check(Claiming, RECORD, judge=ScriptedModel())
-        assert (refused.outcome, refused.evidence.cause) == ("abstain", "judge_failed")  # type: ignore[union-attr]
-        assert "scripted answers questions and grades no claims" in refused.reason
-
 
 class TestTheVerdict:
     def test_what_was_asked_at_the_same_time_is_on_one_bill(self) -> None:
-        verdict = check(Asking, RECORD, judge=ScriptedModel({"yes": True}, {"yes": True}), weighty=2)
+        verdict = check(Asking, RECORD, judge=ScriptedJudge(1.0, 1.0), weighty=2)
         assert (verdict.outcome, verdict.score, verdict.usage.calls) == ("accept", 1.0, 2)
 
     def test_what_was_asked_in_vain_is_billed_too(self) -> None:
-        verdict = check(Asking, RECORD, judge=ScriptedModel({"yes": True}), weighty=2)
+        verdict = check(Asking, RECORD, judge=ScriptedJudge(1.0), weighty=2)
         assert (verdict.outcome, verdict.usage.calls, verdict.judge) == ("abstain", 1, "scripted")
 
     async def test_checks_side_by_side_have_bills_of_their_own(self) -> None:
-        from models.meter import MeteredModel
-
-        judge = MeteredModel(ScriptedModel(*[{"yes": True}] * 6))
+        judge = MeteredJudge(ScriptedJudge(*[1.0] * 6))
         checkers = [Asking(Settings(weighty=count), Models(judge=judge)) for count in (1, 2, 3)]
         verdicts = await asyncio.gather(*(checker.check(record()) for checker in checkers))
         assert [verdict.usage.calls for verdict in verdicts] == [1, 2, 3]
@@ -248,9 +197,7 @@ class TestTheVerdict:
     def test_its_reason_names_a_field_that_is_nearly_a_known_one(self) -> None:
         misspelt = {"id": "g", "context": ["Paris is in France."]}
         noted = " Note: the record has the unknown field 'context' (did you mean 'contexts'?)."
-        plain, decided = (
-            check(Asking, RECORD | more, judge=ScriptedModel({"yes": True})) for more in ({"id": "g"}, misspelt)
-        )
+        plain, decided = (check(Asking, RECORD | more, judge=ScriptedJudge(1.0)) for more in ({"id": "g"}, misspelt))
         undecided = check(Asking, RECORD | misspelt)
         assert (decided.id, decided.outcome, decided.reason) == (plain.id, "accept", plain.reason + noted)
         assert (undecided.outcome, undecided.reason.endswith("." + noted)) == ("abstain", True)
@@ -270,7 +217,7 @@ class TestTheVerdict:
                 await asyncio.Event().wait()
                 raise AssertionError(record)
 
-        checker = Endless(CheckerSettings(deadline_seconds=0.05), Models(judge=ScriptedModel()))
+        checker = Endless(CheckerSettings(deadline_seconds=0.05), Models(judge=ScriptedJudge()))
         verdict = await checker.check(record())
         assert verdict.evidence.type == "abstention"
         assert verdict.evidence.cause == "timeout"

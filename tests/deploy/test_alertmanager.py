@@ -14,7 +14,7 @@ import psutil
 import pytest
 import yaml
 
-from agents.trust.settings import AlertmanagerSettings
+from agents.monitor.settings import AlertmanagerSettings
 from tests.deploy.test_monitoring import ALERTS, LABELS_BY_LEVEL, services
 
 ROOT = Path(__file__).parent.parent.parent

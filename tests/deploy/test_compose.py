@@ -11,7 +11,7 @@ import yaml
 from compose_spec import PyCompose
 
 from assay.config import Configuration, load_configuration
-from assay.environment import variables
+from assay.origins import variables
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE = ROOT / "docker-compose.yml"

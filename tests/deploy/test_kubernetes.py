@@ -6,12 +6,13 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from click import Context, Group
 
 from agents.worker import _FLUSH_SECONDS, _LEAVE_SECONDS
-from assay.agent_selection import configured_agents, select_agents
 from assay.cli.root import cli
+from assay.cli.worker import configured_agents, select_agents
 from assay.config import Configuration, load_configuration
-from assay.environment import variables
+from assay.origins import variables
 from tests.deploy.test_monitoring import PROMETHEUS, read
 from tests.support.metric_names import labels_by_series
 
@@ -117,8 +118,8 @@ def test_the_command_line_knows_a_pods_arguments(pod):
     (container,) = pod["spec"]["containers"]
     command: Any = cli
     arguments = list(container["args"])
-    while hasattr(command, "commands"):
-        command = command.commands[arguments.pop(0)]
+    while isinstance(command, Group):
+        command = command.get_command(Context(command), arguments.pop(0))
     known = {option for parameter in command.params for option in parameter.opts}
     assert {argument for argument in arguments if argument.startswith("--")} <= known
 

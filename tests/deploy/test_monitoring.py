@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.trust.settings import AlertmanagerSettings
+from agents.monitor.settings import AlertmanagerSettings
 from streams.settings import HttpSettings
 from tests.deploy.expressions import LABELS_BY_LEVEL, faults, series
 from tests.support.metric_names import OF_PROMETHEUS, ON_ALL, labels_by_series

@@ -12,9 +12,9 @@ BROWSER = "chromium-headless-shell"
 
 
 class Machine:
-    """A search path of its own, with all that is needed but `lacking`; the stores are `built`, or are to be built."""
+    """A search path of its own, with all that is needed but `lacking`; the model is `fetched`, or is to be fetched."""
 
-    def __init__(self, folder: Path, *lacking: str, built: bool = True) -> None:
+    def __init__(self, folder: Path, *lacking: str, fetched: bool = True) -> None:
         self.bin = folder / "bin"
         self.bin.mkdir()
         self.log = folder / "log"
@@ -22,16 +22,11 @@ class Machine:
         self.policy = folder / "policy-rc.d"
         for name in ("sh", "env", "tee", "chmod", "rm", "dirname", "basename"):
             (self.bin / name).symlink_to(Path("/bin") / name if (Path("/bin") / name).exists() else f"/usr/bin/{name}")
-        headers = folder / "python3.11"
-        headers.mkdir()
-        if "headers" not in lacking:
-            (headers / "Python.h").touch()
         state = f'[ -x "{self.policy}" ] && state=forbidden || state=free'
-        # Where the stores are not built yet the installer of Python packages refuses to do without a build.
-        refused = "" if built else 'case "$*" in *--no-build*) exit 1;; esac; '
-        programs = dict.fromkeys((*PROGRAMS, BROWSER, "g++"), "") | {
+        # Where the model is not there yet the installer of Python packages refuses to do without the network.
+        refused = "" if fetched else 'case "$*" in *--offline*) exit 1;; esac; '
+        programs = dict.fromkeys((*PROGRAMS, BROWSER), "") | {
             "id": "echo 0",
-            "python": f"echo {headers}",
             "uv": f'{refused}echo "uv $*" >> {self.log}',
             "apt-get": f'{state}; echo "apt-get $* $DEBIAN_FRONTEND services=$state" >> {self.log}',
         }
@@ -49,8 +44,8 @@ class Machine:
 
     @property
     def calls(self) -> list[str]:
-        """The calls of installers, but for the look whether the stores are built."""
-        return [line for line in self.log.read_text().splitlines() if "--no-build" not in line]
+        """The calls of installers, but for the look whether the model is there."""
+        return [line for line in self.log.read_text().splitlines() if "--offline" not in line]
 
 
 def installed(packages: str) -> list[str]:
@@ -62,44 +57,37 @@ def installed(packages: str) -> list[str]:
 BOTH = "prometheus prometheus-alertmanager"
 
 
-@pytest.mark.parametrize("lacking", [(), ("g++", "headers")], ids=["all are there", "no compiler, and none is needed"])
-def test_it_does_nothing_where_all_is_there(tmp_path: Path, lacking: tuple[str, ...]):
-    machine = Machine(tmp_path, *lacking)
+def test_it_does_nothing_where_all_is_there(tmp_path: Path):
+    machine = Machine(tmp_path)
     ran = machine.run()
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
     assert machine.calls == []
 
 
 @pytest.mark.parametrize(
-    ("lacking", "built", "packages"),
+    ("lacking", "packages"),
     [
-        *[((program,), True, BOTH) for program in PROGRAMS],
-        ((BROWSER,), True, BROWSER),
-        (("amtool", BROWSER), True, f"{BOTH} {BROWSER}"),
-        (("g++",), False, "g++"),
-        (("headers",), False, "python3.11-dev"),
-        (("promtool", "g++", "headers"), False, f"{BOTH} g++ python3.11-dev"),
+        *[((program,), BOTH) for program in PROGRAMS],
+        ((BROWSER,), BROWSER),
+        (("amtool", BROWSER), f"{BOTH} {BROWSER}"),
     ],
 )
-def test_it_installs_what_is_missing_and_starts_no_service(
-    tmp_path: Path, lacking: tuple[str, ...], built: bool, packages: str
-):
-    machine = Machine(tmp_path, *lacking, built=built)
+def test_it_installs_what_is_missing_and_starts_no_service(tmp_path: Path, lacking: tuple[str, ...], packages: str):
+    machine = Machine(tmp_path, *lacking)
     ran = machine.run()
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert all({"headers": "Python.h"}.get(name, name) in ran.stdout for name in lacking)
-    assert machine.calls[:2] == installed(packages)
-    assert len(machine.calls) == (2 if built else 3)
+    assert all(name in ran.stdout for name in lacking)
+    assert machine.calls == installed(packages)
     assert not machine.policy.exists()
 
 
-def test_it_builds_the_stores_where_they_are_not_and_only_from_what_is_pinned(tmp_path: Path):
-    machine = Machine(tmp_path, built=False)
+def test_it_fetches_the_model_where_it_is_not_and_only_what_is_pinned(tmp_path: Path):
+    machine = Machine(tmp_path, fetched=False)
     ran = machine.run()
     assert (ran.returncode, ran.stderr) == (0, "")
     (call,) = machine.calls
     assert call.startswith("uv pip install ")
-    assert all(said in call for said in ("--require-hashes", "/requirements.lock", "/build-requirements.lock"))
+    assert all(said in call for said in ("--require-hashes", "/requirements.lock"))
 
 
 def test_it_leaves_a_policy_on_services_as_it_was(tmp_path: Path):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.config import load_configuration
-from assay.reference import document
+from docs.configuration import document
 from tests.support.webhook_target import SECRET
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 
 from assay.testing import check
 from checkers.consistency.checker import ConsistencyChecker
-from models.build import build_model
+from models.build import build_judge
 from models.settings import JudgeSettings
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,6 @@ async def test_what_is_shown_runs_where_an_event_loop_does(
 
 
 async def test_an_authors_test_takes_the_local_judge_too_as_often_as_it_likes() -> None:
-    judge = build_model(JudgeSettings())
+    judge = build_judge(JudgeSettings())
     record = {"response": "It left on Monday.", "reference": "The parcel left on Friday."}
     assert [check(ConsistencyChecker, record, judge=judge).outcome for _ in range(2)] == ["reject"] * 2

@@ -5,7 +5,7 @@ from pathlib import Path
 from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from models.build import build_model
+from models.build import build_judge
 from models.local.settings import LocalSettings
 from models.settings import JudgeSettings
 from schemas import Paraphrase, read_record
@@ -19,7 +19,7 @@ DECISIONS = [
 
 
 async def test_each_is_decided_as_its_line_says() -> None:
-    judge = build_model(JudgeSettings(backend="local", local=LocalSettings()))
+    judge = build_judge(JudgeSettings(backend="local", local=LocalSettings()))
     checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
     verdicts = [await checker.check(record) for record in DECISIONS]
     await checker.close()

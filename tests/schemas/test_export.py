@@ -62,7 +62,7 @@ RECORDS: list[dict[str, Any]] = [
 ]
 ENVELOPE = {"id": "r-1", "source": "shop", "model": "acme-4", "metadata": {"trace": [1, None]}, "own_field": True}
 
-FINDING = SentenceFinding(text="It is.", start=0, end=6, mark=1, reason="the same", converted="asked")
+FINDING = SentenceFinding(text="It is.", start=0, end=6, mark=1, reason="the same", support=1.0)
 CHANGE = SentenceChange(before="It was.", after="It is.", start=0, end=7, reason="the tense")
 ROUND = ImprovementRound(
     response="It is.", changes=(CHANGE,), outcome="accept", score=1.0, consistent_share=1.0, findings=(FINDING,)

@@ -25,7 +25,7 @@ HERE = Place("t", 0)
 
 def test_no_file_of_the_store_holds_what_is_to_be_blotted_out(sqlite_store: Stored, tmp_path: Path):
     text = f"Grüße, {SECRET} wrote 😀."
-    finding = SentenceFinding(text=text, start=5, end=5 + len(text), reason=text, mark=-1, converted="boolean")
+    finding = SentenceFinding(text=text, start=5, end=5 + len(text), reason=text, mark=-1, support=0.0)
     said = consistency_rejection(1, "o", finding).model_copy(
         update={"reason": text, "metadata": {"user": SECRET, SECRET: [SECRET]}}
     )
@@ -53,7 +53,7 @@ def test_no_file_of_the_store_holds_what_is_to_be_blotted_out(sqlite_store: Stor
 
 def test_offsets_stay_true():
     text = f"ÄÖ 😀 {SECRET}!"
-    finding = SentenceFinding(text=text, start=7, end=7 + len(text), reason="", mark=-1, converted="boolean")
+    finding = SentenceFinding(text=text, start=7, end=7 + len(text), reason="", mark=-1, support=0.0)
     (kept,) = Redaction([ADDRESS]).of(consistency_rejection(1, "o", finding)).evidence.sentences
     assert kept.text == f"ÄÖ 😀 {'█' * len(SECRET)}!"
     assert (kept.start, kept.end) == (finding.start, finding.end)

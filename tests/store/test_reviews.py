@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, update
 
-from schemas import Label, ReviewRequest, standing
+from schemas import Label, ReviewRequest, valid_labels
 from store.retention import prune
 from store.reviews import Reviews
 from store.settings import StoreSettings
@@ -83,7 +83,7 @@ class ReviewPromises:
             ("bad", False, "wrong day"),
             ("good", True, None),
         ]
-        assert standing(kept) == {}
+        assert valid_labels(kept) == {}
         assert {each.verdict_id for each in reviews.said_by("ada")[1:3]} == {verdict(n, True).id for n in (0, 1)}
         assert reviews.said_by("ben") == []
         assert reviews.known([label_key(labels[0]), "lab-none"]) == {label_key(labels[0])}

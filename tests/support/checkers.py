@@ -14,8 +14,8 @@ from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.plugin import Improver
 from models.billing import book
 from models.claims import ClaimKind, Claims, Judgement
-from models.local_grader import Graded, LocalGrader, Wanted, always
 from models.judges.prompted import PromptedJudge
+from models.local_grader import Graded, LocalGrader, Wanted, always
 from models.protocol import Judge, ModelUnavailable
 from schemas import Envelope, Usage, Verdict
 

@@ -57,6 +57,10 @@ class StubSubject:
         if "sentence" in fences:
             self.asked_paraphrases.append(fences["sentence"])
             return orjson.dumps({"paraphrases": list(self.paraphrases(fences["sentence"]))}).decode()
+        if request.kind == "same_phrase":
+            pair = (request.quotes["Phrase of the first"], request.quotes["Phrase of the second"])
+            self.asked_phrases.append(pair)
+            return "yes" if self.phrases(*pair) else "no"
         pair = (fences["first"], fences["second"])
         if "Could these two texts" in request.body["messages"][-1]["content"]:
             self.asked_phrases.append(pair)

@@ -38,12 +38,12 @@ def classed(extract: Extract) -> Extract:
 
 
 def checked(
-    extract: Extract = places, *, record: dict[str, Any] | None = None, judge: Model | None = None, **settings: Any
+    extract: Extract = places, *, record: dict[str, Any] | None = None, writer: Model | None = None, **settings: Any
 ) -> Verdict:
     """The verdict on the sentence's three entities, with `extract` as their subject."""
     given = {"id": "r", "text": TEXT, "entities": ENTITIES, "model": "extractor", **(record or {})}
     subjects = {"extractor": CallableSubject("mine", classed(extract))}
-    return check(ExtractionChecker, given, judge=judge, subjects=subjects, **settings)
+    return check(ExtractionChecker, given, writer=writer, subjects=subjects, **settings)
 
 
 def evidence_of(verdict: Verdict) -> ExtractionEvidence:
@@ -65,7 +65,7 @@ def answering(extract: Callable[[str], list[str]]) -> Callable[[StubRequest], st
 
 
 def proposing(*, named: bool = True, **names: str) -> dict[str, Any]:
-    """The judge's reply that proposes one name for each entity."""
+    """The writer's reply that proposes one name for each entity."""
     return {
         "replacements": [
             {"entity": entity, "named": named, "candidates": [{"text": name, "fits": True}]}

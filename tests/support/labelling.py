@@ -135,6 +135,8 @@ class StubLabeller:
         self.judges: Callable[[str, str], bool] = lambda criterion, x: "thank" in x.lower()
 
     def __call__(self, request: StubRequest) -> str:
+        if request.kind == "criterion":
+            return "yes" if self.judges(request.quotes["Criterion"], request.quotes["Text"]) else "no"
         fences = request.fences
         x = fences["datapoint"]
         if "candidates" in fences:
@@ -142,14 +144,11 @@ class StubLabeller:
         if "earlier" in fences:
             asked = len(orjson.loads(fences["earlier"]))
             return _json({"reason": "They agree.", "datapoint": self.generates(x, asked)})
-        if "examples" in fences:
-            bits = encoded(self.rubric, x)[0] if not self.rubric.plain else [1] * len(self.rubric.criteria)
-            reasons = [
-                {"criterion": number, "reason": "Counted.", "holds": bool(bit)} for number, bit in enumerate(bits, 1)
-            ]
-            return _json({"reasons": reasons, "label": str(self.labels(x))})
-        asked_about = request.body["messages"][-1]["content"] + request.body["messages"][0]["content"]
-        return _json({"reason": "Read.", "holds": self.judges(asked_about, x)})
+        bits = encoded(self.rubric, x)[0] if not self.rubric.plain else [1] * len(self.rubric.criteria)
+        reasons = [
+            {"criterion": number, "reason": "Counted.", "holds": bool(bit)} for number, bit in enumerate(bits, 1)
+        ]
+        return _json({"reasons": reasons, "label": str(self.labels(x))})
 
     def label(self, x: str) -> object:
         return self.rubric.label(encoded(self.rubric, x)[0])
@@ -186,7 +185,7 @@ def agreeable(request: StubRequest) -> str:
         count = int(re.findall(r"each of the (\d+) criteria", request.body["messages"][0]["content"])[0])
         reasons = [{"criterion": number, "reason": "It is.", "holds": True} for number in range(1, count + 1)]
         return _json({"reasons": reasons, "label": "1"})
-    return _json({"reason": "It is.", "holds": True})
+    return "yes"
 
 
 def _json(reply: object) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from schemas import Calibration, Label, Measured, Origin, ReviewRequest, StratumStanding, TrueRateAlert
+from schemas import Calibration, Label, Measured, Origin, ReviewRequest, StratumEstimate, TrueRateAlert
 
 _DAY = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ CALIBRATION = Calibration(
     kappa=_MEASURED,
     sensitivity=_MEASURED,
     specificity=None,
-    strata=(StratumStanding(stratum="accept", verdicts=90, asked=20, labels=18, good=0.9, answered=0.9),),
+    strata=(StratumEstimate(stratum="accept", verdicts=90, asked=20, labels=18, good=0.9, answered=0.9),),
     pairs=3,
     pairs_agreed=2,
     disagreements=("ver-2",),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
-from agents.restore import stored_messages
+from agents.monitor.counter_agent import stored_messages
 from agents.routing import Routing
 from schemas import Unreadable, read_record
 from store.tables import DAY_COUNTS, VERDICTS
@@ -225,7 +225,7 @@ def _go_through_trust(ledger: Ledger, settings: StreamSettings, decided: set[str
     stored = asyncio.run(stored_messages(settings.kafka, settings.topics.trust_state, sorted(partitions)))
     counted = Counter[Subject]()
     for series in (orjson.loads(each) for by_key in stored.values() for each in by_key.values()):
-        counted[Subject(series["source"], series["model"], series["checker"])] += series["series"]["counted"]
+        counted[Subject(*series["key"])] += series["series"]["counted"]
     ledger.trust_counted = counted.total()
     ledger.trust_off = _apart(counted, Counter(outcomes.values()))
 

@@ -16,13 +16,12 @@ from tests.support.stub_request import StubRequest
 RULES = """
 tools:
   domain: natural properties
-  rule: works_only_with(Person X, Tool A) & fits_into(Tool A, Room B) -> can_work_in(Person X, Room B)
+  types: {X: Person, A: Tool, B: Room}
   premise: ["{X} works only with {A}", "{A} fits into {B}"]
   conclusion: "{X} can work in {B}"
   negation: "{X} cannot work in {B}"
   question: "can {X} work in {B}"
   answer: "yes"
-  vetted: true
 """
 
 NAME = re.compile(r"\b(tool|room)-(\d+)\b")
@@ -35,14 +34,10 @@ class World(StubEndpoint):
         """`holds` is the probability of a statement by the critic."""
         super().__init__(answer=self._said, script=self._act, adds_control=False)
         self.things = {"Tool": _names("tool", tools), "Room": _names("room", rooms)}
-        self.vetting: dict[str, object] = {"reason": "nothing", "paraphrase": False, "unknowable": []}
-        """Its reply on any rule."""
         self.holds = holds
         self.likelihoods = {"world": log_likelihood}
         """By the model that is asked for them, if not those of this world."""
-        self.probability = lambda request, place: (
-            0.5 if "conclusion" in request.fences else self.holds(statements_of(request)[place])
-        )
+        self.probability = lambda request, place: self.holds(statements_of(request)[place])
 
     def variables(self) -> dict[str, str]:
         """The environment of a program that asks this endpoint."""
@@ -68,8 +63,6 @@ class World(StubEndpoint):
         return [request for request in self.requests if "sentences" in request.fences]
 
     def _said(self, request: StubRequest) -> str:
-        if "conclusion" in request.fences:
-            return json.dumps(self.vetting)
         if "statements" in request.fences:
             held = [self.holds(one) >= 0.5 for one in statements_of(request)]
             return orjson.dumps({"entries": [{"number": n, "holds": h} for n, h in enumerate(held, 1)]}).decode()

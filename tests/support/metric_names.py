@@ -7,10 +7,10 @@ from agents.archivist import ArchivistMetrics
 from agents.budgets import BudgetMetrics
 from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
-from agents.labels.metrics import LabelMetrics
+from agents.monitor.metrics import LabelMetrics, TrustMetrics
+from agents.monitor.trust_series import Plan, TrustSeries
 from agents.otlp.intake import OtlpMetrics
 from agents.scheduler import SchedulerMetrics
-from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.webhooks.agent import WebhookMetrics
 from checkers.longtail.probe_metrics import ProbeMetrics
 from streams.metrics import StreamMetrics
@@ -33,9 +33,9 @@ def labels_by_series() -> dict[str, set[str]]:
     registry = CollectorRegistry()
     stream = StreamMetrics(registry, max_subjects=1)
     trust = TrustMetrics(stream)
-    trust.watch(lambda: [TrustRow("c", "s", "m", 0.9, False, 0.0, 1.0, 0.0)])
+    trust.watch(lambda: [(("s", "m", "c"), TrustSeries(Plan(0.9, 0.0, 0.05, 0.01)))])
     labels = LabelMetrics(stream)
-    labels.watch(lambda: [CALIBRATION.model_copy(update={"source": "s", "model": "m"})])
+    labels.watch(lambda: [(("s", "m", "c"), CALIBRATION)])
     holders = (
         stream,
         trust,

@@ -47,11 +47,9 @@ def consistency_rejection(number: int, topic: str, *findings: SentenceFinding) -
     """The same with evidence of the consistency checker."""
     evidence = ConsistencyEvidence(
         task="answer",
-        marks_from="reasons",
         against="reference",
         sentences=findings,
         consistent_share=0.0,
-        score_is="share",
         threshold=1.0,
     )
     return rejection(number, topic, evidence=evidence)

@@ -2,16 +2,20 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lab.audit.cases import CannotAudit
-from lab.audit.stores.address import StoreMetric, read_address
-from lab.audit.stores.store import Store, Vectors, open_store
+from assay.cli.front_door import CannotRun
+from lab.audit.measuring import Vectors
+from lab.audit.stores import STORES, Store, StoreMetric, open_store
 from tests.support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from lab.audit.stores import Nearest
 
 _CASES = 4
 _CLEAR = 1e-3
@@ -51,10 +55,15 @@ def cases(metric: StoreMetric, seed: int, dimension: int) -> list[Vectors]:
 
 
 @contextlib.contextmanager
-def opened(url: str, metric: StoreMetric = "cosine", dimension: int = 4) -> Iterator[Store]:
+def opened(url: str, metric: StoreMetric = "cosine", dimension: int = 4) -> "Iterator[Nearest]":
     """The store at an address."""
-    with open_store(read_address(url), metric=metric, dimension=dimension) as store:
-        yield store
+    with open_store(url, metric=metric, dimension=dimension) as nearest:
+        yield nearest
+
+
+def kind(url: str) -> Store:
+    """What is known of the kind of store at an address."""
+    return next(one for one in STORES if url.partition("://")[0] == one.form.partition("://")[0])
 
 
 class StorePromises:
@@ -74,12 +83,12 @@ class StorePromises:
         @settings(max_examples=self.examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(seed=st.integers(0, 2**32 - 1), dimension=st.integers(2, 400))
         def holds(seed: int, dimension: int) -> None:
-            for metric in read_address(url).engine.spaces:
-                with opened(url, metric, dimension) as store:
+            for metric in kind(url).spaces:
+                with opened(url, metric, dimension) as nearest:
                     for base, *others in cases(metric, seed, dimension):
                         candidates = np.array(others)
                         right = int(np.argmin(distances(metric, base, candidates)))
-                        assert store.nearest(candidates, base) == right
+                        assert nearest(candidates, base) == right
                         seen.add(right)
 
         holds()
@@ -87,45 +96,45 @@ class StorePromises:
 
     def test_of_one_it_is_that_one_and_of_two_alike_either(self, url):
         base = np.array([1, 2, 3, 4], dtype=np.float32)
-        for metric in read_address(url).engine.spaces:
-            with opened(url, metric) as store:
-                assert store.nearest(base[None, ::-1], base) == 0
-                assert store.nearest(np.stack([base, base]), base) in (0, 1)
+        for metric in kind(url).spaces:
+            with opened(url, metric) as nearest:
+                assert nearest(base[None, ::-1], base) == 0
+                assert nearest(np.stack([base, base]), base) in (0, 1)
 
     def test_a_case_sees_nothing_of_those_before_it(self, url):
         base = np.array([1, 0, 0, 0], dtype=np.float32)
         far = np.array([[0, 1, 0, 0], [0.1, 0.9, 0.3, 0]], dtype=np.float32)
-        with opened(url) as store:
+        with opened(url) as nearest:
             for _ in range(5):
-                assert store.nearest(np.stack([base, base]), base) in (0, 1)
-                assert store.nearest(far, base) == 1
+                assert nearest(np.stack([base, base]), base) in (0, 1)
+                assert nearest(far, base) == 1
 
     def test_nothing_is_left_and_what_was_there_is_as_it_was(self, url, contents):
         before = contents()
         base = np.array([1, 2, 3, 4], dtype=np.float32)
-        with opened(url) as store:
+        with opened(url) as nearest:
             for _ in range(3):
-                store.nearest(np.stack([base, base]), base)
+                nearest(np.stack([base, base]), base)
         # A server drops the temporary tables of a session that has ended in its own time.
         wait_until(lambda: contents() == before, lambda: (contents(), before))
 
     def test_nothing_is_left_after_an_error_and_the_store_goes_on(self, url, contents):
         before = contents()
         base = np.array([1, 2, 3, 4], dtype=np.float32)
-        with opened(url) as store:
+        with opened(url) as nearest:
             for _ in range(2):
                 # The candidates are in the store when it sees that the query does not go with them.
                 with pytest.raises(Exception):  # noqa: B017, PT011
-                    store.nearest(np.stack([base, -base]), base[:3])
-            assert store.nearest(np.stack([-base, base]), base) == 1
+                    nearest(np.stack([base, -base]), base[:3])
+            assert nearest(np.stack([-base, base]), base) == 1
         with pytest.raises(KeyboardInterrupt), opened(url):
             raise KeyboardInterrupt
         wait_until(lambda: contents() == before, lambda: (contents(), before))
 
     def test_a_metric_that_it_lacks_is_refused_with_those_that_it_has(self, url):
-        engine = read_address(url).engine
+        engine = kind(url)
         lacking = {"cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams", "pearson"}
         for metric in lacking - set(engine.spaces):
-            with pytest.raises(CannotAudit) as raised, opened(url, metric):
+            with pytest.raises(CannotRun) as raised, opened(url, metric):
                 pass
             assert f"{engine.name} does not compare by {metric}; it has cosine, euclidean" in str(raised.value)

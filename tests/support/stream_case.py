@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from checkers.checker import Checker
-from models.build import build_model
+from models.build import build_judge, build_model
+from models.judges.prompted import PromptedJudge
 from models.protocol import Model
 from models.settings import JudgeSettings
 from schemas import Verdict
@@ -32,3 +33,10 @@ class StreamCase:
 
 def model(stub: StubEndpoint, name: str) -> Model:
     return build_model(JudgeSettings(backend="openai", base_url=stub.base_url, model=name))
+
+
+def prompted(stub: StubEndpoint, name: str, **settings: Any) -> PromptedJudge:
+    """A judge behind the endpoint."""
+    judge = build_judge(JudgeSettings(backend="openai", base_url=stub.base_url, model=name, **settings))
+    assert isinstance(judge, PromptedJudge)
+    return judge

@@ -5,8 +5,8 @@ own, `python -m tests.support.stub_endpoint --delay 0.2 --limit 64` prints its p
 
 What it does with a request is an `Act`. Acts come from `script`, a callable or a list that is used up from its front;
 without one, or once it is used up, every request gets a good answer. A good answer is made by `answer`, a callable from
-the request to the text of the reply; the default answers as a judge that goes by the reference. A `limit` makes requests
-beyond it wait for a place, as a queueing endpoint does.
+the request to the text of the reply; the default answers as a judge that goes by the reference. A `limit` makes
+requests beyond it wait for a place, as a queueing endpoint does.
 
 HTTP is spoken by hand, as far as clients of this kind need it: one request at a time on a connection, kept alive,
 bodies with a Content-Length. A framework would cost more than the client that is being measured.

@@ -1,6 +1,7 @@
 """Verdicts and their outcomes, straight onto their topics, and what the trust monitor made of them."""
 
 import asyncio
+import copy
 import json
 import random
 from collections.abc import Iterable, Iterator
@@ -11,9 +12,9 @@ from typing import Any
 from aiokafka import AIOKafkaProducer, TopicPartition
 from pydantic import TypeAdapter
 
-from agents.trust.outcomes import SeriesOutcome, outcome_message
-from agents.trust.series import Series, SeriesState
-from agents.trust.settings import TrustSettings
+from agents.monitor.outcomes import SeriesOutcome, outcome_message
+from agents.monitor.settings import TrustSettings
+from agents.monitor.trust_series import Plan, TrustSeries
 from schemas import Alert, Origin, SeriesAnew, Usage, Verdict, verdict_id
 from schemas.evidence import PluginEvidence
 from streams.clients import reader
@@ -51,7 +52,7 @@ def verdict(
 
 def outcome_of(each: Verdict) -> SeriesOutcome:
     """The part of a verdict that the monitor reads."""
-    return SeriesOutcome.read(outcome_message(each, TopicSettings()).value)
+    return SeriesOutcome.model_validate_json(outcome_message(each, TopicSettings()).value or b"")
 
 
 def stream(rates: list[tuple[int, float]], *, seed: int = 1, **subject: Any) -> list[Verdict]:
@@ -127,50 +128,49 @@ async def read_all(servers: str, topic: str) -> list[Any]:
         return found
 
 
-def standing(state: SeriesState) -> dict[str, Any]:
-    """A series' statistics, but for when its alert was raised, and where its verdicts stand on topics."""
-    dumped = state.model_dump(mode="json")
-    rejected = [record for _, watch in dumped["watches"] for _, record in watch["rejected"]]
-    if dumped["alert"] is not None:
-        del dumped["alert"]["raised_at"]
-        rejected += dumped["alert"]["rejected"]
+def statistics(series: dict[str, Any]) -> dict[str, Any]:
+    """A series' state as JSON, but for when its alert was raised, and where its verdicts stand on topics."""
+    rejected = [record for test in series["tests"].values() for _, record in test["rejected"]]
+    if series["alert"] is not None:
+        del series["alert"]["raised_at"]
+        rejected += series["alert"]["rejected"]
     for record in rejected:
         del record["verdict_origin"]
-    return dumped
+    return series
 
 
 def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any], list[Alert | SeriesAnew]]:
-    """The result of one subject's series without a broker: its standing, and the alerts on the way."""
-    series: Series | None = None
+    """The result of one subject's series without a broker: its statistics, and the alerts on the way."""
+    series: TrustSeries | None = None
     alerts = []
     for each in verdicts:
         outcome = outcome_of(each)
-        series = series or Series(outcome.key, TrustSettings.model_validate(trust))
+        series = series or TrustSeries(Plan.of(TrustSettings.model_validate(trust), outcome.key))
         alert = series.update(outcome, datetime.now(UTC))
         if alert is not None:
             alerts.append(alert)
     assert series is not None
-    return standing(series.state()), alerts
+    return statistics(TypeAdapter(TrustSeries).dump_python(series, mode="json")), alerts
 
 
 @dataclass
 class Kept:
     """The messages that the monitor has written."""
 
-    series: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
+    series: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
     alerts: list[Alert] = field(default_factory=list)
     """As published, repeats included."""
     anew: list[SeriesAnew] = field(default_factory=list)
     """The series begun anew, as published."""
 
     @property
-    def counted(self) -> dict[tuple[str, str, str], int]:
+    def counted(self) -> dict[tuple[str, ...], int]:
         """Verdicts counted, by series."""
         return {key: state["series"]["counted"] for key, state in self.series.items()}
 
-    def standing(self, *key: str) -> dict[str, Any]:
-        """A series' statistics, to be compared with `standing` of another."""
-        return standing(SeriesState.model_validate(self.series[key]["series"]))
+    def statistics(self, *key: str) -> dict[str, Any]:
+        """Those of a series, to be compared with the ones of `replayed`."""
+        return statistics(copy.deepcopy(self.series[key]["series"]))
 
     @property
     def told(self) -> dict[str, Alert | SeriesAnew]:
@@ -182,7 +182,7 @@ async def kept(servers: str, topics: TopicSettings) -> Kept:
     found = Kept()
     latest = {record.key: record.value for record in await read_all(servers, topics.trust_state)}
     for state in map(json.loads, filter(None, latest.values())):
-        found.series[state["source"], state["model"], state["checker"]] = state
+        found.series[tuple(state["key"])] = state
     told: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
     for each in [told.validate_json(record.value) for record in await read_all(servers, topics.alerts)]:
         if isinstance(each, Alert):
@@ -193,11 +193,10 @@ async def kept(servers: str, topics: TopicSettings) -> Kept:
 
 
 async def kept_when_counted(servers: str, topics: TopicSettings, verdicts: int) -> Kept:
-    """Read it once so many verdicts are counted, over all series, and no alert waits to be published."""
+    """Read it once so many verdicts are counted, over all series."""
 
     async def complete() -> Kept | None:
         found = await kept(servers, topics)
-        counted = sum(found.counted.values()) >= verdicts
-        return found if counted and not any(state["pending"] for state in found.series.values()) else None
+        return found if sum(found.counted.values()) >= verdicts else None
 
     return await until(complete)

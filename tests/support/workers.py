@@ -15,14 +15,13 @@ import psutil
 from agents.archivist import archivist
 from agents.checker_agent import checker_agent
 from agents.improver_agent import improver_agent
-from agents.labels.agent import labels_agent
-from agents.labels.settings import LabelSettings
+from agents.monitor.labels import labels_agent
+from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
+from agents.monitor.trust import trust_monitor
 from agents.otlp.agents import otlp_agents
 from agents.routing import Routing, RoutingSettings
 from agents.runtime import AgentFactory
 from agents.scheduler import scheduler
-from agents.trust.monitor import trust_monitor
-from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.agent import webhook
 from agents.webhooks.settings import WebhookSettings
 from agents.worker import Worker, run

@@ -36,7 +36,7 @@ def _wrapped(value):
 
 
 FIXED = {
-    "id", "type", "outcome", "task", "marks_from", "against", "converted", "score_is", "checked_at",
+    "id", "type", "outcome", "task", "against", "checked_at",
     "occurred_at", "kind", "challenge", "fault", "rule", "schedule", "transformation", "store", "needs", "relation",
     "name", "require", "asked", "category", "distribution", "polarity", "cause", "vector", "value", "checker",
     "source", "model", "record_id", "checker_version", "config_digest", "origin",

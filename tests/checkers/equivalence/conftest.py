@@ -9,7 +9,7 @@ from checkers.checker import Models
 from checkers.equivalence import aligner
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from tests.checkers.conftest import MakeModel
+from tests.checkers.conftest import MakeJudge, MakeModel
 from tests.support.equivalence import StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -34,12 +34,13 @@ def stub(subject: StubSubject) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def checker_of(model_of: MakeModel) -> AsyncIterator[MakeChecker]:
+async def checker_of(model_of: MakeModel, judge_of: MakeJudge) -> AsyncIterator[MakeChecker]:
     """Builds a checker from its settings; the subject is called `acme-chat-4`."""
     built: list[EquivalenceChecker] = []
 
     def build(*, subjects: tuple[str, ...] = ("acme-chat-4",), **settings: Any) -> EquivalenceChecker:
-        models = Models(judge=model_of("judge"), subjects={name: model_of(name) for name in subjects})
+        judge = judge_of("judge")
+        models = Models(judge=judge, writer=judge.model, subjects={name: model_of(name) for name in subjects})
         built.append(EquivalenceChecker(EquivalenceSettings(**settings), models))
         return built[-1]
 

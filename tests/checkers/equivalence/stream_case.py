@@ -6,7 +6,7 @@ from checkers.checker import Models
 from checkers.equivalence import PLUGIN
 from schemas import EquivalenceEvidence, Verdict
 from tests.support.equivalence import ALIGNED, APART, StubSubject, as_bytes, decision
-from tests.support.stream_case import StreamCase, model
+from tests.support.stream_case import StreamCase, model, prompted
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -22,7 +22,7 @@ def _endpoint() -> StubEndpoint:
 
 def _checker(stub: StubEndpoint):
     subjects = {name: model(stub, name) for name in ("steady", "fickle", "strict")}
-    return PLUGIN.build(PLUGIN.settings.model_validate({}), Models(judge=model(stub, "judge"), subjects=subjects))
+    return PLUGIN.build(PLUGIN.settings.model_validate({}), Models(judge=prompted(stub, "judge"), subjects=subjects))
 
 
 def _shows(verdicts: Mapping[str, Verdict]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from models.build import build_model
+from models.build import build_judge
 from models.local.settings import LocalSettings
 from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
@@ -352,7 +352,7 @@ class TestAttacks:
 
     async def test_the_local_judge_is_not_talked_into_a_proof(self) -> None:
         """Sentences that exchange who is treated when, with an attack behind the second."""
-        judge = build_model(JudgeSettings(backend="local", local=LocalSettings()))
+        judge = build_judge(JudgeSettings(backend="local", local=LocalSettings()))
         checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
         first = "The clinic treats children on Mondays and adults on Fridays."
         second = "The clinic treats adults on Mondays and children on Fridays."
@@ -368,12 +368,12 @@ import asyncio, sys
 sys.modules["numpy"] = None
 from checkers.checker import Models
 from checkers.equivalence import PLUGIN
-from models.build import build_model
+from models.build import build_judge
 from models.settings import JudgeSettings
 from schemas import Paraphrase
 
 async def main():
-    judge = build_model(JudgeSettings(backend="openai", base_url="http://127.0.0.1:9/v1", model="m"))
+    judge = build_judge(JudgeSettings(backend="openai", base_url="http://127.0.0.1:9/v1", model="m"))
     checker = PLUGIN.build(PLUGIN.settings(), Models(judge=judge, subjects={}))
     record = {"kind": "paraphrase", "source": "s", "model": "m", "sentence1": "It rains.", "sentence2": "Rain falls."}
     verdict = await checker.check(Paraphrase(**record, answer=True))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from assay.testing import ScriptedModel
+from assay.testing import ScriptedJudge
 from checkers.checker import Models
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
@@ -37,7 +37,7 @@ class TestEndpoints:
     async def verdict(self, checking: Mapping[str, object] | None = None, **settings) -> Verdict:
         """By a checker with the settings `checking`, of a subject with the others."""
         subject = build_model(SubjectSettings.model_validate(settings), section="subjects.extractor")
-        models = Models(judge=ScriptedModel(), subjects={"extractor": subject})
+        models = Models(judge=ScriptedJudge(), subjects={"extractor": subject})
         checker = ExtractionChecker(PLUGIN.settings.model_validate(checking or {}), models)
         record = Extraction(
             kind="extraction",
@@ -106,7 +106,7 @@ class TestEndpoints:
         async def extract(text: str) -> list[dict[str, str]]:
             return classed(places)(text)
 
-        models = Models(judge=ScriptedModel(), subjects={"extractor": CallableSubject("mine", extract)})
+        models = Models(judge=ScriptedJudge(), subjects={"extractor": CallableSubject("mine", extract)})
         checker = ExtractionChecker(PLUGIN.settings.model_validate({}), models)
         record = Extraction(kind="extraction", id="r", source="s", model="extractor", text=TEXT, entities=ENTITIES)
         assert (await checker.check(record)).outcome == "accept"

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from assay.testing import ScriptedModel, check
+from assay.testing import ScriptedJudge, ScriptedModel, check
 from checkers.checker import Models
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
@@ -28,7 +28,6 @@ from tests.support.extraction import (
     places,
     proposing,
 )
-from tests.support.graders import ScriptedGrader
 
 
 def in_turn(*extracts: Callable[[str], list[str]]) -> Extract:
@@ -198,10 +197,10 @@ class TestNoPartOfAnAccept:
 
     @pytest.mark.parametrize("schedule", ["fast", "full"])
     def test_an_entity_that_the_subject_does_not_give_for_the_text(self, schedule):
-        judge = ScriptedModel(proposing(named=False, moved="went"))
+        writer = ScriptedModel(proposing(named=False, moved="went"))
         record = {"entities": [*ENTITIES, "moved"]}
         verdict = checked(
-            lambda text: places(text.replace("went", "moved")), record=record, schedule=schedule, judge=judge
+            lambda text: places(text.replace("went", "moved")), record=record, schedule=schedule, writer=writer
         )
         cause = evidence_of(verdict).causes[0]
         assert (verdict.outcome, cause.kind, cause.entity, cause.named) == ("reject", "not_given", "moved", 0)
@@ -278,7 +277,7 @@ class TestWhatIsTold:
             return [text[:2], text[3:5], text[7:9]]
 
         record = {"text": text, "entities": list(names)}
-        verdict = checked(extract, record=record, judge=ScriptedModel(proposing(**names)))
+        verdict = checked(extract, record=record, writer=ScriptedModel(proposing(**names)))
         assert verdict.outcome == "accept", verdict.reason
         assert {one.text: one.replacement for one in evidence_of(verdict).entities} == names
 
@@ -342,13 +341,13 @@ class TestSchedules:
 
 class TestUndecided:
     def test_without_the_subject_nobody_else_is_asked(self):
-        judge = ScriptedModel()
-        verdict = check(
-            ExtractionChecker, {"text": TEXT, "entities": ENTITIES, "model": "gone"}, judge=judge, subjects={}
-        )
+        judge, writer = ScriptedJudge(), ScriptedModel()
+        record = {"text": TEXT, "entities": ENTITIES, "model": "gone"}
+        verdict = check(ExtractionChecker, record, judge=judge, writer=writer, subjects={})
         assert cause_of(verdict) == "no_subject"
         assert "no endpoint is configured for it" in verdict.reason
-        assert not judge.questions
+        assert not judge.claims
+        assert not writer.questions
 
     @pytest.mark.parametrize(
         ("record", "cause", "said"),
@@ -408,10 +407,12 @@ class TestUndecided:
 class TestParaphrase:
     @staticmethod
     def check(*paraphrases: str, extract: Extract, **settings) -> Verdict:
-        judge = ScriptedModel({"paraphrases": list(paraphrases)})
+        writer = ScriptedModel({"paraphrases": list(paraphrases)})
         record = {"id": "r", "text": TEXT, "entities": ENTITIES, "model": "extractor"}
         subjects = {"extractor": CallableSubject("mine", classed(extract))}
-        return check(ExtractionChecker, record, judge=judge, subjects=subjects, transformation="paraphrase", **settings)
+        return check(
+            ExtractionChecker, record, writer=writer, subjects=subjects, transformation="paraphrase", **settings
+        )
 
     @staticmethod
     def places(text: str) -> list[str]:
@@ -445,7 +446,7 @@ class TestParaphrase:
         assert cause_of(self.check(kept.rjust(5001), extract=self.places)) == "no_paraphrase"
 
     def test_the_local_judge_cannot_paraphrase(self):
-        judge = ScriptedGrader(lambda claim: 1.0)
+        judge = ScriptedJudge()
         record = {"text": TEXT, "entities": ENTITIES, "model": "extractor"}
         subjects = {"extractor": CallableSubject("mine", places)}
         verdict = check(ExtractionChecker, record, judge=judge, subjects=subjects, transformation="paraphrase")
@@ -456,7 +457,7 @@ class TestParaphrase:
 def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
     own = tmp_path / "entities.txt"
     own.write_text('=== user ===\nNames, please, as {"entities": []}:\n\n{{text}}\n', encoding="utf-8")
-    models = Models(judge=ScriptedModel())
+    models = Models(judge=ScriptedJudge())
     bare, other = (
         ExtractionChecker(PLUGIN.settings.model_validate({"prompts": prompts}), models)
         for prompts in ({}, {"entities": own})
@@ -468,7 +469,7 @@ def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
 
 def test_other_subjects_and_another_library_of_names_change_the_configurations_digest(monkeypatch: pytest.MonkeyPatch):
     def digest(subject: str) -> str:
-        models = Models(judge=ScriptedModel(), subjects={"extractor": CallableSubject(subject, places)})
+        models = Models(judge=ScriptedJudge(), subjects={"extractor": CallableSubject(subject, places)})
         return ExtractionChecker(PLUGIN.settings.model_validate({}), models).config_digest
 
     before = digest("mine")

@@ -10,7 +10,7 @@ from checkers.checker import Models
 from checkers.labelling.checker import LabellingChecker
 from checkers.labelling.settings import LabellingSettings
 from schemas import Labelling
-from tests.checkers.conftest import MakeModel
+from tests.checkers.conftest import MakeJudge, MakeModel
 from tests.support.labelling import StubLabeller
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -31,12 +31,12 @@ def stub(labeller: StubLabeller) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-def checker_of(model_of: MakeModel) -> MakeChecker:
+def checker_of(model_of: MakeModel, judge_of: MakeJudge) -> MakeChecker:
     """Builds a checker from labelling settings; the subject is called `m`."""
 
     def build(**settings: Any) -> LabellingChecker:
         settings.setdefault("rubrics", {"in-phenomenon": EXAMPLES / "in-phenomenon.yaml"})
-        models = Models(judge=model_of("judge"), subjects={"m": model_of("subject")})
+        models = Models(judge=judge_of("judge"), subjects={"m": model_of("subject")})
         return LabellingChecker(LabellingSettings(**settings), models)
 
     return build

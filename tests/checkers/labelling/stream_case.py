@@ -9,7 +9,7 @@ from checkers.checker import Models
 from checkers.labelling import PLUGIN
 from schemas import LabellingEvidence, Verdict
 from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings
-from tests.support.stream_case import StreamCase, model
+from tests.support.stream_case import StreamCase, model, prompted
 from tests.support.stub_endpoint import StubEndpoint
 
 RUBRIC = Path(__file__).parents[3] / "examples" / "rubrics" / "in-phenomenon.yaml"
@@ -31,7 +31,7 @@ def _endpoint() -> StubEndpoint:
 def _checker(stub: StubEndpoint):
     subjects = {name: model(stub, name) for name in ("honest", "echo")}
     settings = PLUGIN.settings.model_validate({"rubrics": {"in-phenomenon": str(RUBRIC)}})
-    return PLUGIN.build(settings, Models(judge=model(stub, "judge"), subjects=subjects))
+    return PLUGIN.build(settings, Models(judge=prompted(stub, "judge"), subjects=subjects))
 
 
 def _shows(verdicts: Mapping[str, Verdict]) -> None:

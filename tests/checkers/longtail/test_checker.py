@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.testing import ScriptedModel, check
+from assay.testing import ScriptedJudge, check
 from checkers.longtail.checker import LongtailChecker
 from checkers.longtail.yes_or_no import AFFIRMING, DENYING, Unparsable, meaning
 from schemas import Abstention, ProbeEvidence
@@ -164,7 +164,7 @@ def test_probes_are_positive_if_they_are_to_be_affirmed(template: int, expected:
 
 
 def test_the_judge_is_not_asked_and_does_not_matter():
-    first, second = (check(LongtailChecker, PROBE, judge=ScriptedModel(name=name)) for name in ("one", "other"))
+    first, second = (check(LongtailChecker, PROBE, judge=ScriptedJudge(name=name)) for name in ("one", "other"))
     assert first.id == second.id
     assert first.judge == "none"
     assert first.usage.calls == 0

@@ -9,9 +9,8 @@ import pytest
 
 from agents.checker_agent import checker_agent
 from agents.scheduler import scheduler
-from assay.agent_selection import UnknownAgent, configured_agents, select_agents
 from assay.config import Misconfigured, load_configuration
-from assay.wiring import build_worker
+from assay.wiring import UnknownAgent, build_worker, configured_agents, select_agents
 from checkers.checker import Models
 from checkers.longtail import PLUGIN
 from checkers.longtail.settings import LongtailSettings

@@ -6,12 +6,12 @@ from checkers.checker import Models
 from checkers.retrieval import PLUGIN
 from schemas import RetrievalEvidence, Verdict
 from tests.support.retrieval import StubMatcher, as_bytes, hit
-from tests.support.stream_case import StreamCase, model
+from tests.support.stream_case import StreamCase, prompted
 from tests.support.stub_endpoint import StubEndpoint
 
 
 def _checker(stub: StubEndpoint):
-    return PLUGIN.build(PLUGIN.settings.model_validate({}), Models(judge=model(stub, "judge"), subjects={}))
+    return PLUGIN.build(PLUGIN.settings.model_validate({}), Models(judge=prompted(stub, "judge")))
 
 
 def _shows(verdicts: Mapping[str, Verdict]) -> None:

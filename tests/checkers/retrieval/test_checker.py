@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib.resources
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,13 +10,13 @@ import pytest
 from checkers.checker import Models
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
-from models.build import build_model
+from models.build import build_judge
+from models.judges.prompted import PromptedJudge
 from models.local import EmbeddingJudge, LocalSettings
-from models.meter import MeteredGrader
-from models.protocol import Model
+from models.meter import MeteredJudge
 from models.settings import JudgeSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, to_json
-from tests.checkers.conftest import MakeModel
+from tests.checkers.conftest import MakeJudge
 from tests.support.attacks import ATTACKS, name_of
 from tests.support.graders import grading
 from tests.support.retrieval import StubMatcher, hit
@@ -38,24 +37,29 @@ def stub(matcher: StubMatcher) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-def judge(model_of: MakeModel) -> Model:
-    return model_of()
+def judge(judge_of: MakeJudge) -> PromptedJudge:
+    return judge_of()
 
 
 @pytest.fixture
-def checker_of(judge: Model) -> MakeChecker:
+def checker_of(judge: PromptedJudge) -> MakeChecker:
     """Builds a checker from retrieval settings."""
     return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), Models(judge=judge))
 
 
-def judging(grades: Mapping[str, float]) -> MeteredGrader:
+def judging(grades: Mapping[str, float]) -> MeteredJudge:
     """A judge that grades a stored text and the query, either way, as it is told for the text."""
-    return grading(lambda reference, sentence: grades.get(sentence, grades.get(reference)))
+    return grading(lambda reference, sentence: grades.get(sentence, grades.get(reference, 0.0)))
 
 
 def _evidence(verdict: Verdict) -> RetrievalEvidence:
     assert isinstance(verdict.evidence, RetrievalEvidence), verdict.reason
     return verdict.evidence
+
+
+def _compared(stub: StubEndpoint, query: str) -> set[str]:
+    """The texts that the judge was asked about."""
+    return {request.quotes["First text"] for request in stub.requests} - {query}
 
 
 def _cause(verdict: Verdict) -> str:
@@ -64,7 +68,7 @@ def _cause(verdict: Verdict) -> str:
     return verdict.evidence.cause
 
 
-async def test_a_cache_hit_that_asks_the_same_is_accepted_in_one_call(
+async def test_a_cache_hit_that_asks_the_same_is_accepted_by_a_question_for_each_direction(
     checker_of: MakeChecker, stub: StubEndpoint
 ) -> None:
     record = hit("Is the pool open today?", "Today, is the open pool?", candidates=[("Is it warm today?", 0.7)])
@@ -78,7 +82,7 @@ async def test_a_cache_hit_that_asks_the_same_is_accepted_in_one_call(
     assert evidence.differences == ()
     assert [(one.id, one.score, one.vector_score) for one in evidence.candidates] == [("c1", 0.0, 0.7)]
     assert "means the same as the query" in verdict.reason
-    assert verdict.usage.calls == len(stub.requests) == 1
+    assert verdict.usage.calls == len(stub.requests) == 4
 
 
 async def test_a_false_match_has_its_relation_the_words_both_directions_and_the_better_candidate(
@@ -96,7 +100,7 @@ async def test_a_false_match_has_its_relation_the_words_both_directions_and_the_
     assert [(one.kind, one.query, one.matched) for one in evidence.differences] == [("added", (), ("not",))]
     # Every word of the query stands in the matched text, but not the other way round.
     assert (evidence.matched.text_to_query.score, evidence.matched.query_to_text.score) == (1.0, 0.0)
-    assert evidence.matched.query_to_text.reason == "A word is missing."
+    assert evidence.matched.query_to_text.reason == "the judge does not find it supported (probability 0.00)"
     assert evidence.better is not None
     assert (evidence.better.id, evidence.better.score) == ("c2", 1.0)
     assert "Negative expression" in verdict.reason
@@ -161,10 +165,7 @@ async def test_candidates_beyond_the_limit_are_counted_and_not_matched(
     verdict = await checker_of().check(record)
     assert [one.id for one in _evidence(verdict).candidates] == [f"c{number}" for number in range(13, 3, -1)]
     assert _evidence(verdict).left_out == 3
-    assert json.loads(stub.requests[0].fences["texts"]) == [
-        "One three?",
-        *(f"Text {number}" for number in range(12, 2, -1)),
-    ]
+    assert _compared(stub, "One two?") == {"One three?", *(f"Text {number}" for number in range(12, 2, -1))}
 
 
 async def test_candidates_have_the_characters_that_query_and_matched_text_leave(
@@ -175,7 +176,7 @@ async def test_candidates_have_the_characters_that_query_and_matched_text_leave(
     verdict = await checker_of().check(record)
     assert [one.id for one in _evidence(verdict).candidates] == ["c2"]
     assert _evidence(verdict).left_out == 1
-    assert json.loads(stub.requests[0].fences["texts"]) == [text, "Two"]
+    assert _compared(stub, "One two?") == {text, "Two"}
 
 
 async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint) -> None:
@@ -201,20 +202,23 @@ async def test_what_cannot_be_compared_is_an_abstention(
     assert not stub.requests
 
 
-async def test_what_bears_on_a_verdict_changes_its_id(checker_of: MakeChecker, tmp_path: Path) -> None:
-    built_in = importlib.resources.files("checkers.retrieval.prompts") / "cache.txt"
-    own = tmp_path / "cache.txt"
-    own.write_text(built_in.read_text().replace("You are exact", "You are quite exact"))
-    settings = [{}, {"threshold": 0.7}, {"prompts": {"cache": own}}]
-    checkers = [checker_of(**one) for one in settings]
+async def test_what_bears_on_a_verdict_changes_its_id(judge_of: MakeJudge, tmp_path: Path) -> None:
+    built_in = importlib.resources.files("models.judges.prompts") / "entails.txt"
+    own = tmp_path / "entails.txt"
+    own.write_text(built_in.read_text().replace("must the second", "does the second have to"))
+    checkers = [
+        RetrievalChecker(RetrievalSettings(), Models(judge=judge_of())),
+        RetrievalChecker(RetrievalSettings(threshold=0.7), Models(judge=judge_of())),
+        RetrievalChecker(RetrievalSettings(), Models(judge=judge_of(prompts={"entails": own}))),
+    ]
     verdicts = [await checker.check(hit("One two?", "One two?")) for checker in checkers]
-    assert len({checker.config_digest for checker in checkers}) == len(settings)
-    assert len({verdict.id for verdict in verdicts}) == len(settings)
+    assert len({checker.config_digest for checker in checkers}) == len(checkers)
+    assert len({verdict.id for verdict in verdicts}) == len(checkers)
 
 
 @pytest.mark.parametrize("place", ["query", "text", "candidate"])
 @pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-async def test_attacks_stay_in_their_fence_and_change_no_verdict(
+async def test_attacks_stay_in_their_quotes_and_change_no_verdict(
     checker_of: MakeChecker, stub: StubEndpoint, attack, place
 ) -> None:
     said = attack.response
@@ -225,21 +229,14 @@ async def test_attacks_stay_in_their_fence_and_change_no_verdict(
     verdict = await checker_of().check(record)
     assert verdict.outcome == "reject"
     assert _evidence(verdict).better is None
-    fences = stub.requests[0].fences
-    assert fences["query"] == record.query
-    assert json.loads(fences["texts"]) == [record.matched.text, *(one.text for one in record.candidates)]
-    spoken = json.dumps(stub.requests[0].body["messages"], ensure_ascii=False)
-    for fenced in fences.values():
-        spoken = spoken.replace(json.dumps(fenced, ensure_ascii=False)[1:-1], "")
-    assert json.dumps(said, ensure_ascii=False)[1:-1] not in spoken
+    # Line by line: a carriage return is a line's end, too.
+    texts = {"\n".join(text.splitlines()) for text in (record.matched.text, *(one.text for one in record.candidates))}
+    query = "\n".join(record.query.splitlines())
+    pairs = {(request.quotes["First text"], request.quotes["Second text"]) for request in stub.requests}
+    assert pairs == {pair for text in texts for pair in ((text, query), (query, text))}
 
 
-def test_an_unknown_template_is_refused(checker_of: MakeChecker) -> None:
-    with pytest.raises(ValueError, match="no template is called 'vault'; allowed are cache, knowledge, question"):
-        checker_of(prompts={"vault": "x.txt"})
-
-
-async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_asked_for_with_a_prompt_of_its_own(
+async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_a_question_of_its_own(
     checker_of: MakeChecker, stub: StubEndpoint
 ) -> None:
     query = "Is the pool open today?"
@@ -250,11 +247,10 @@ async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_asked_f
     assert "the matched text does not answer the query (0.00)" in verdict.reason
     evidence = _evidence(verdict)
     assert evidence.is_question
-    assert list(evidence.prompt_versions) == ["question"]
     assert [one.query_to_text for one in (evidence.matched, *evidence.candidates)] == [None] * 3
     assert evidence.better is not None
     assert evidence.better.id == "c2"
-    assert set(stub.requests[0].fences) == {"question", "texts"}
+    assert {request.kind for request in stub.requests} == {"answerable"}
     answered = await checker_of().check(hit(query, candidates[1][0], store="knowledge"))
     assert (answered.outcome, answered.reason) == ("accept", "The matched text answers the query (1.00).")
     assert Verdict.model_validate_json(to_json(verdict)) == verdict
@@ -284,7 +280,7 @@ def by_local_judge() -> dict[str, Verdict]:
     EmbeddingJudge(LocalSettings()).load()
 
     async def judged() -> list[Verdict]:
-        judge = build_model(JudgeSettings())
+        judge = build_judge(JudgeSettings())
         checker = RetrievalChecker(RetrievalSettings(deadline_seconds=3600), Models(judge=judge))
         try:
             return await asyncio.gather(*(checker.check(record) for record in (SHOES, *attacks)))

@@ -1,18 +1,12 @@
-"""Which texts are matched, in what order, and by whom: judges that read and judges that grade."""
-
-import json
+"""Which texts are matched, in what order, and what is claimed of them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.retrieval.candidates import candidates_of, larger_is_closer
-from checkers.retrieval.matching import Matching, TextFinding, TextMatcher, matching_of
-from models.claims import Claims
-from models.completions import Completion
-from models.meter import MeteredGrader
-from models.protocol import Question
-from models.replies import Unusable, read_reply
+from checkers.retrieval.matching import TextFinding, TextMatcher, matching_of
+from models.claims import ClaimKind, Claims
 from schemas import DirectionFinding
 from tests.support.graders import ScriptedGrader
 from tests.support.retrieval import has_all_words, hit
@@ -79,22 +73,22 @@ def test_a_question_to_a_knowledge_store_is_to_be_answered_and_all_else_matched(
     assert (matching_of("knowledge", "Cards are taken."), matching_of("cache", QUERY)) == ("knowledge", "cache")
 
 
-async def test_a_grading_judge_is_asked_for_every_direction_of_every_text_once() -> None:
+async def test_the_judge_is_asked_for_every_direction_of_every_text_once() -> None:
     grader = ScriptedGrader(has_all_words)
     texts = ["Can I pay by credit card?", "Can I pay?", f" {QUERY}\n", "Can I pay?"]
-    found = await TextMatcher(MeteredGrader(grader)).compare("cache", QUERY, texts)
+    found = await TextMatcher(grader).compare("cache", QUERY, texts)
     assert [(one.text_to_query.score, one.query_to_text.score) for one in found] == [(1, 0), (0, 1), (1, 1), (0, 1)]
     assert grader.graded == [
-        Claims(QUERY, ("Can I pay by credit card?", "Can I pay?"), "entailment"),
-        Claims("Can I pay by credit card?", (QUERY,), "entailment"),
-        Claims("Can I pay?", (QUERY,), "entailment"),
+        Claims(QUERY, ("Can I pay by credit card?", "Can I pay?"), ClaimKind.ENTAILMENT),
+        Claims("Can I pay by credit card?", (QUERY,), ClaimKind.ENTAILMENT),
+        Claims("Can I pay?", (QUERY,), ClaimKind.ENTAILMENT),
     ]
 
 
 async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_matched() -> None:
     grader = ScriptedGrader(has_all_words)
     texts = ["You can pay by card, can I say.", "Can I pay by card at the bar?", "Can I pay?", QUERY]
-    found = await TextMatcher(MeteredGrader(grader)).compare("question", QUERY, texts)
+    found = await TextMatcher(grader).compare("question", QUERY, texts)
     assert [(one.text_to_query.score, one.query_to_text) for one in found] == [
         (1, None),
         (1, None),
@@ -102,48 +96,7 @@ async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_match
         (1, None),
     ]
     assert grader.graded == [
-        Claims("You can pay by card, can I say.", (QUERY,), "answerability"),
-        Claims("Can I pay by card at the bar?", (QUERY,), "entailment"),
-        Claims("Can I pay?", (QUERY,), "entailment"),
+        Claims("You can pay by card, can I say.", (QUERY,), ClaimKind.ANSWERABILITY),
+        Claims("Can I pay by card at the bar?", (QUERY,), ClaimKind.ENTAILMENT),
+        Claims("Can I pay?", (QUERY,), ClaimKind.ENTAILMENT),
     ]
-
-
-def entry(matching: Matching, **fields: object) -> dict[str, object]:
-    """A judge's words about the first text."""
-    direction = {"reason": "It does.", "follows": True}
-    both = {"text_to_query": direction, "query_to_text": direction}
-    return {"number": 1} | ({"reason": "It does.", "answers": True} if matching == "question" else both) | fields
-
-
-def asked(matching: Matching) -> Question:
-    return TextMatcher(ScriptedGrader(has_all_words)).question(matching, QUERY, ["Can I pay?"])
-
-
-def completion(said: object) -> Completion:
-    return Completion(
-        json.dumps(said), finish_reason="stop", refused=False, called_tools=False, prompt_tokens=1, completion_tokens=1
-    )
-
-
-@pytest.mark.parametrize("matching", ["cache", "knowledge", "question"])
-def test_a_reply_that_does_not_cover_the_texts_is_complained_about(matching):
-    right = entry(matching)
-    for texts in ([], [right | {"number": 2}], [right, right]):
-        reply = read_reply(completion({"texts": texts}), asked(matching)).reply
-        assert "numbered 1 to 1" in str(asked(matching).complaint(reply))
-    assert asked(matching).complaint(read_reply(completion({"texts": [right]}), asked(matching)).reply) is None
-
-
-@pytest.mark.parametrize(
-    ("matching", "said"),
-    [
-        ("cache", {"texts": [entry("cache", text_to_query={"reason": "", "follows": None})]}),
-        ("cache", {"texts": [entry("cache", query_to_text=None)]}),
-        ("question", {"texts": [entry("question", answers="perhaps")]}),
-        ("cache", {"reason": [], "is_consistent": True}),
-        ("cache", "They all match."),
-    ],
-)
-def test_a_reply_of_another_form_is_unusable(matching, said):
-    with pytest.raises(Unusable):
-        read_reply(completion(said), asked(matching))

@@ -1,6 +1,5 @@
 """`assay audit embeddings` as users run it: figures, pictures, made triplets, endpoints, wrong use."""
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -16,10 +15,8 @@ from click.testing import CliRunner, Result
 
 from assay.cli.root import cli
 from checkers.model_patience import ModelPatience
-from lab.audit.cases import METRICS
-from lab.triplets import Triplet, read_triplets, write_triplets
-from tests.support.retrieval import StubMatcher
-from tests.support.stub_acts import Act, good, nonsense, status
+from lab.audit.cases import METRICS, Triplet, read_triplets, write_triplets
+from tests.support.stub_acts import Act, good, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -79,29 +76,21 @@ def test_a_model_that_knows_no_order_swaps_words_and_tells_numbers_apart(model: 
     for metric in METRICS[:-1]:
         swapped = found[str(model), metric, "word_swap"]
         assert (swapped["triplet_cases"], swapped["triplet_accuracy"], swapped["control_cases"]) == (2, 0.0, 2)
-        # The same words in another order are the same vector: no distance at all, and the least there is.
-        assert swapped["negative_scaled"] == pytest.approx(0.0, abs=1e-6)
-        assert 0.1 < swapped["positive_scaled"] < 1.0
+        # The same words in another order are the same vector: no distance at all.
+        assert swapped["negative_distance"] == pytest.approx(0.0, abs=1e-4)
+        assert swapped["positive_distance"] > 0.01
         number = found[str(model), metric, "quantifier_substitution"]
         assert (number["triplet_right"], number["triplet_low"] > 0.2, number["triplet_high"]) == (1, True, 1.0)
         assert (number["control_cases"], number["control_accuracy"], number["unrelated_cases"]) == (0, None, 1)
 
 
 def test_tables_for_a_person_and_files_for_programs(model: Path, triplets: Path, tmp_path: Path) -> None:
-    output = ("--details", "--csv", "out.csv", "--heat-map", "out.svg")
+    output = ("--heat-map", "out.svg")
     ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--metric", "mahalanobis", *output)
     assert ran.exit_code == 0, ran.output
     lines = [line.split() for line in ran.stdout.splitlines()]
     assert ["quantifier_substitution", "1", "1.000", "-"] in lines
-    assert "0.000..0.658" in ran.stdout
     assert "no more sentences than the model has dimensions" in ran.stdout
-    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
-    assert [(row["metric"], row["relation"], row["triplet_accuracy"]) for row in rows] == [
-        ("cosine", "word_swap", "0.0"),
-        ("mahalanobis", "word_swap", "0.0"),
-        ("cosine", "quantifier_substitution", "1.0"),
-        ("mahalanobis", "quantifier_substitution", ""),
-    ]
     assert b"<svg" in (tmp_path / "out.svg").read_bytes()
     before = (tmp_path / "out.svg").read_bytes()
     audit(model, "--triplets", triplets, "--metric", "cosine", "--metric", "mahalanobis", *output)
@@ -112,33 +101,25 @@ def test_the_control_has_a_mean_of_its_own(tmp_path: Path, triplets: Path) -> No
     options = ("--relation", "word_swap", "--metric", "cosine", "--heat-map", "out.svg")
     ran = audit("bundled", "--triplets", triplets, *options)
     lines = [line.split() for line in ran.stdout.splitlines()]
-    place = lines.index(["mean", "of", "relations", "0.000"])
-    assert lines[place + 1] == ["control", "1.000"]
+    place = lines.index(["mean", "of", "relations", "-", "0.000"])
+    assert lines[place + 1] == ["control", "-", "1.000"]
     # A cell of the relation and one of the mean, in each of the panels; matplotlib names what it draws in comments.
     drawn = (tmp_path / "out.svg").read_text()
     assert (drawn.count("<!-- 0.00 -->"), drawn.count("<!-- 1.00 -->")) == (2, 2)
 
 
-@pytest.mark.parametrize("option", ["--csv", "--heat-map"])
-def test_a_file_that_cannot_be_written_does_not_lose_the_figures(model: Path, triplets: Path, option: str) -> None:
-    ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--json", option, "missing/out.svg")
+def test_a_picture_that_cannot_be_written_does_not_lose_the_figures(model: Path, triplets: Path) -> None:
+    ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--json", "--heat-map", "missing/out.svg")
     assert ran.exit_code == 3
     assert len(json.loads(ran.stdout)["figures"]) == 2
     assert "missing/out.svg: reading or writing failed: No such file or directory" in ran.stderr
 
 
-def test_figures_of_models_outlive_a_model_and_a_matcher_that_fail(
-    model: Path, triplets: Path, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_of_models_outlive_a_model_that_fails(model: Path, triplets: Path, stub: StubEndpoint) -> None:
     stub.play(lambda _: status(401, "no"))
-    options = ("--triplets", triplets, "--metric", "cosine", "--json")
-    ran = audit(model, "openai:m", *options, **at(stub))
+    ran = audit(model, "openai:m", "--triplets", triplets, "--metric", "cosine", "--json", **at(stub))
     assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (2, 2)
     assert "the model 'openai/m' is refused" in ran.stderr
-    monkeypatch.setattr("lab.audit.runs.ModelPatience", partial(ModelPatience, seconds=0.0))
-    ran = audit(model, "--matcher", "judge", *options, **writing(NOWHERE))
-    assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (3, 2)
-    assert "a model could not be reached" in ran.stderr
 
 
 def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
@@ -153,42 +134,6 @@ def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Pa
     assert found[str(model), "cosine", "word_swap"]["triplet_cases"] == 3
     assert "word_swap: the first 3 of 4 triplets are taken (--limit)" in ran.stderr
     assert "other: no triplet" in ran.stderr
-
-
-def test_columns_by_other_names(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.jsonl").write_text(
-        '{"mr": "num_sub", "q": "nine trains go", "good": "go nine", "negative": "snow"}'
-    )
-    ran = audit(
-        model,
-        "--triplets",
-        "mine.jsonl",
-        "--column",
-        "base=q",
-        "--column",
-        "positive=good",
-        "--metric",
-        "cosine",
-        "--json",
-    )
-    assert figures(ran)[str(model), "cosine", "quantifier_substitution"]["triplet_cases"] == 1
-
-
-def test_the_judge_is_audited_and_what_it_cannot_decide_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "deletions.jsonl"
-    cases = [("red cars stop", "all red cars stop", "cars stop"), ("big dogs bark", "big dogs bark now", "dogs bark")]
-    write_triplets(path, (Triplet("t", "word_deletion", *texts) for texts in [*cases, ("a", "garble", "b")]))
-
-    def script(request: StubRequest) -> Act:
-        return nonsense() if "garble" in request.fences.get("texts", "garble") else good()
-
-    with StubEndpoint(answer=StubMatcher(), script=script) as judge:
-        ran = audit("--matcher", "judge", "--triplets", path, "--json", **writing(judge.base_url))
-    found = figures(ran)
-    assert {figure["triplet_cases"] for figure in found.values()} == {2}
-    assert found["openai/m", "text_to_base", "word_deletion"]["triplet_right"] == 2
-    assert found["openai/m", "base_to_text", "word_deletion"]["triplet_right"] == 0
-    assert "openai/m: 1 of 3 triplets undecided, first: no usable reply" in ran.stderr
 
 
 # Endpoints: the first word's letters are the vector, so that texts that begin alike are close.
@@ -296,9 +241,9 @@ def writer() -> Iterator[StubEndpoint]:
 
 def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Path, writer: StubEndpoint) -> None:
     texts = ["In 2019 the firm sold 340 houses.", "The pilot has 12 maps.", "It rains."]
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in (*texts, texts[0])))
+    (tmp_path / "texts").write_text("".join(f"{text}\n" for text in (*texts, texts[0])))
     ran = audit(
-        model, "--texts", "texts.jsonl", "--text-field", "body", "--relation", "quantifier_substitution",
+        model, "--texts", "texts", "--relation", "quantifier_substitution",
         "--metric", "cosine", "--save-triplets", "made.jsonl", "--json", **writing(writer.base_url),
     )  # fmt: skip
     assert figures(ran)[str(model), "cosine", "quantifier_substitution"]["triplet_cases"] == 1
@@ -306,7 +251,7 @@ def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Pat
     assert (made.base, made.positive) == (texts[0], f"It is said: {texts[0]}")
     assert made.negative != made.base
     assert "quantifier_substitution: 1 of 3 texts gave a triplet that the judge found bad" in ran.stderr
-    assert "quantifier_substitution: 1 of 3 texts offer no place for a safe change" in ran.stderr
+    assert "quantifier_substitution: 1 of 3 texts have no number" in ran.stderr
 
 
 def made_of(model: Path, texts: Sequence[str], writer: StubEndpoint, *options: object) -> tuple[list[Triplet], Result]:
@@ -318,13 +263,6 @@ def made_of(model: Path, texts: Sequence[str], writer: StubEndpoint, *options: o
     )  # fmt: skip
     assert ran.exit_code == 0, ran.output
     return list(read_triplets(Path("made.jsonl"))), ran
-
-
-def test_without_the_gate_nobody_is_asked_whether_a_triplet_is_bad(model: Path, writer: StubEndpoint) -> None:
-    texts = ["In 2019 the firm sold 340 houses.", "The pilot has 12 maps."]
-    made, _ = made_of(model, texts, writer, "--no-gate")
-    assert [one.base for one in made] == texts
-    assert not any("negative" in request.fences for request in writer.requests)
 
 
 def test_the_seed_says_what_is_drawn(model: Path, writer: StubEndpoint) -> None:
@@ -375,23 +313,19 @@ def test_a_judge_that_is_away_ends_the_making_and_what_was_made_is_kept(
 
 
 WRONG = [
-    (("--triplets", "cases.jsonl"), "name a MODEL or a --matcher"),
+    (("--triplets", "cases.jsonl"), "Missing argument 'MODEL...'"),
     (("bundled",), "either --triplets or --texts"),
     (("bundled", "--triplets", "cases.jsonl", "--texts", "texts"), "either --triplets or --texts"),
     (("bundled", "--triplets", "none.jsonl"), "File 'none.jsonl' does not exist"),
     (("bundled", "--triplets", "texts"), "texts:1: not JSON"),
     (("bundled", "--triplets", "cases.jsonl", "--relation", "other"), "the relations asked for are other"),
     (("bundled", "--triplets", "cases.jsonl", "--metric", "hamming"), "'hamming' is not one of 'cosine'"),
-    (("bundled", "--triplets", "cases.jsonl", "--column", "basis=q"), "--column 'basis=q': expected FIELD=NAME"),
     (("bundled", "--triplets", "cases.jsonl", "--heat-map", "out.jpg"), "ends in .png, .svg, .pdf"),
-    (("bundled", "--triplets", "cases.jsonl", "--text-field", "a"), "--text-field is for --texts"),
     (
         ("nowhere/at/all", "--triplets", "cases.jsonl"),
         "the sentence-transformers model 'nowhere/at/all' cannot be loaded",
     ),
     (("openai:m", "--triplets", "cases.jsonl"), "judge.base_url is not set"),
-    (("--matcher", "people", "--triplets", "cases.jsonl"), "--matcher 'people': allowed are judge"),
-    (("--matcher", "cross-encoder:x", "--triplets", "cases.jsonl"), "set judge.local.judge = 'nli:NAME' and give"),
     (("bundled", "--texts", "texts"), "the local judge compares and cannot write"),
     (("bundled", "--texts", "texts", "--relation", "other"), "no triplets can be made of it"),
 ]
@@ -411,21 +345,16 @@ def test_wrong_use_is_told_in_a_line(
 
 
 @pytest.mark.parametrize(
-    ("texts", "options", "told"),
+    ("texts", "told"),
     [
-        (b"\n\n", (), "texts: holds no text"),
-        (b"\xff\n", (), "texts:1: byte 0 is not UTF-8"),
-        (b'{"a": "b"}\n', ("--text-field", "body"), "texts:1: there is no text in a field 'body'; it has 'a'"),
-        (b'{"body": "b"}\n[1]\n', ("--text-field", "body"), "texts:2: expected an object, got list"),
-        (b"{\n", ("--text-field", "body"), "texts:1: not JSON"),
-        (b"x" * (1 << 21), (), "texts:1: longer than 1048576 bytes"),
+        (b"\n\n", "texts: holds no text"),
+        (b"\xff\n", "texts:1: byte 0 is not UTF-8"),
+        (b"x" * (1 << 21), "texts:1: longer than 1048576 bytes"),
     ],
 )
-def test_texts_that_are_none_are_told_with_their_line(
-    tmp_path: Path, texts: bytes, options: tuple[str, ...], told: str
-) -> None:
+def test_texts_that_are_none_are_told_with_their_line(tmp_path: Path, texts: bytes, told: str) -> None:
     (tmp_path / "texts").write_bytes(texts)
-    ran = audit("openai:m", "--texts", "texts", *options, **writing(NOWHERE))
+    ran = audit("openai:m", "--texts", "texts", **writing(NOWHERE))
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert told in ran.stderr
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.link.likelihood import CausalModel, EndpointScorer
+from lab.link.models import CausalModel, EndpointScorer
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import SubjectSettings
 from tests.support.link import World, log_likelihood

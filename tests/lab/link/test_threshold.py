@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.link.threshold import TYPE_FLOOR, DynamicThreshold
+from lab.link.search import TYPE_FLOOR, DynamicThreshold
 
 FACT_FLOOR = 0.5
 PROBABILITIES = st.floats(0, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from checkers.longtail.corpus import Statement
 from checkers.longtail.templates import polarity, templates_of
-from lab.probes.results import ALL, Cell, ProbeResult, ProbeTable, Run
+from lab.probes.results import ALL, ProbeResult, ProbeTable, Run, effective, share
 from tests.support.probes import Asked, Manner, always_no, coin, perfect, right_at, statements
 
 RUN = Run(model="acme", way="zero-shot")
@@ -34,16 +34,16 @@ def result(statement: Statement, template: int, right: bool | None, expected: st
 
 
 def table_of(known: Iterable[Statement], manner: Manner, seed: int = 0) -> ProbeTable:
-    draw, table = random.Random(seed), ProbeTable([RUN])
+    draw, results = random.Random(seed), []
     for statement in known:
         for template in templates_of(statement):
             asked = Asked(statement, template)
-            table.add(result(statement, template.number, manner(asked, draw) == asked.right, asked.right))
-    return table
+            results.append(result(statement, template.number, manner(asked, draw) == asked.right, asked.right))
+    return ProbeTable([RUN], results)
 
 
 def accuracy(table: ProbeTable, distribution, sign=ALL, domain: str = ALL) -> float:
-    found = table.cell(RUN, domain, distribution, sign).accuracy
+    found = share(table.cell(RUN, domain, distribution, sign).read)
     assert found is not None
     return found
 
@@ -54,14 +54,14 @@ def test_a_perfect_subject_is_right_everywhere():
         assert [
             accuracy(table, side, sign, domain) for side in ("head", "tail") for sign in ("positive", "negative")
         ] == [1.0] * 4
-        assert table.gap(RUN, domain, ALL)[0] == 0
+        assert table.gap(RUN, domain, ALL)["gap"] == 0
 
 
 def test_always_no_is_right_in_seven_of_thirteen():
     table = table_of(statements(), always_no)
     assert accuracy(table, "head") == accuracy(table, "tail") == pytest.approx(7 / 13)
     assert (accuracy(table, "tail", "positive"), accuracy(table, "tail", "negative")) == (0.0, 1.0)
-    assert table.gap(RUN, ALL, ALL)[0] == 0
+    assert table.gap(RUN, ALL, ALL)["gap"] == 0
 
 
 def test_a_fair_coin_is_right_in_one_half():
@@ -74,35 +74,35 @@ def test_a_fair_coin_is_right_in_one_half():
 @pytest.mark.parametrize("gap", [0.1, 0.3])
 def test_a_weak_tail_comes_out_at_its_gap(gap: float):
     table = table_of(statements(4, 50), right_at({"head": 0.9, "tail": 0.9 - gap}))
-    found, low, high = table.gap(RUN, ALL, ALL)
+    found = table.gap(RUN, ALL, ALL)
+    low, high = found["interval"]
     assert low < gap < high
-    assert found == pytest.approx(gap, abs=0.04)
+    assert found["gap"] == pytest.approx(gap, abs=0.04)
 
 
 def test_answers_that_cannot_be_read_are_neither_right_nor_wrong():
     (statement, *_) = statements()
-    table = ProbeTable([RUN])
-    for right in (True, True, False, None):
-        table.add(result(statement, 1, right, "yes"))
-    cell = table.cell(RUN, ALL, "head", ALL)
-    assert (cell.right, cell.answered, cell.abstained, cell.accuracy) == (2, 3, 1, pytest.approx(2 / 3))
+    table = ProbeTable([RUN], [result(statement, 1, right, "yes") for right in (True, True, False, None)])
+    cell = table.cell(RUN, ALL, "head", ALL).summary()
+    told = cell["right"], cell["answered"], cell["abstained"], cell["accuracy"]
+    assert told == (2, 3, 1, pytest.approx(2 / 3))
     assert table.summary()["abstained"] == {"subject_unusable": 1}
 
 
 def unread_where(known: list[Statement], share: Mapping[str, float]) -> ProbeTable:
     """All is right, but so many of a side's answers cannot be read."""
-    draw, table = random.Random(5), ProbeTable([RUN])
+    draw, results = random.Random(5), []
     for statement in known:
         for template in templates_of(statement):
             right = None if draw.random() < share[statement.distribution] else True
-            table.add(result(statement, template.number, right, template.answer(statement)))
-    return table
+            results.append(result(statement, template.number, right, template.answer(statement)))
+    return ProbeTable([RUN], results)
 
 
 @pytest.mark.parametrize("tail", [0.0, 0.2, 0.5])
 def test_a_gap_says_so_where_head_and_tail_differ_in_answers_that_cannot_be_read(tail: float):
     table = unread_where(list(statements(4, 10)), {"head": 0.0, "tail": tail})
-    assert table.gap(RUN, ALL, ALL)[0] == 0
+    assert table.gap(RUN, ALL, ALL)["gap"] == 0
     (row,) = [line.split() for line in table.lines() if line.startswith("all ") and " all " in line]
     assert (row[-1] == "*") is (tail > 0)
     assert float(row[9]) == pytest.approx(100 * tail, abs=5)
@@ -113,7 +113,7 @@ def test_a_gap_says_so_where_head_and_tail_differ_in_answers_that_cannot_be_read
 
 def test_where_as_many_answers_of_both_cannot_be_read_there_is_nothing_to_say():
     table = unread_where(list(statements(4, 50)), {"head": 0.3, "tail": 0.3})
-    assert not table.is_skewed(RUN, ALL, ALL)
+    assert not table.gap(RUN, ALL, ALL)["unread_differs"]
 
 
 def test_the_interval_is_that_of_statements_where_a_statement_is_known_or_not():
@@ -122,22 +122,22 @@ def test_the_interval_is_that_of_statements_where_a_statement_is_known_or_not():
     known = {statement.id: draw.random() < 0.7 for statement in statements(4, 50)}
     alike = table_of(statements(4, 50), lambda asked, _: asked.right if known[asked.statement.id] else asked.wrong)
     apart = table_of(statements(4, 50), right_at({"head": 0.7, "tail": 0.7}))
-    together, alone = (table.cell(RUN, ALL, "head", ALL).effective[1] for table in (alike, apart))
+    together, alone = (effective(table.cell(RUN, ALL, "head", ALL).read)[1] for table in (alike, apart))
     assert together == pytest.approx(200, rel=0.05)
     assert alone == pytest.approx(2600, rel=0.25)
 
 
-@given(st.lists(st.tuples(st.integers(0, 13), st.integers(1, 13)), max_size=30))
-def test_the_effective_number_lies_between_that_of_statements_and_that_of_answers(answers: list[tuple[int, int]]):
-    cell = Cell(statements={str(number): (min(right, n), n) for number, (right, n) in enumerate(answers)})
-    right, n = cell.effective
-    assert len(answers) - 1e-9 <= n <= max(cell.answered, len(answers)) + 1e-9
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60))
+def test_the_effective_number_lies_between_that_of_statements_and_that_of_answers(drawn: list[tuple[int, bool]]):
+    answers = [(str(statement), right) for statement, right in drawn]
+    right, n = effective(answers)
+    assert len({statement for statement, _ in answers}) - 1e-9 <= n <= len(answers) + 1e-9
     assert 0 <= right <= n
     if n:
-        assert right / n == pytest.approx(cell.right / cell.answered)
+        assert right / n == pytest.approx(share(answers))
 
 
 def test_a_side_without_answers_has_no_gap():
     table = table_of([one for one in statements() if one.distribution == "head"], perfect)
-    assert table.gap(RUN, ALL, ALL) is None
+    assert table.gap(RUN, ALL, ALL)["gap"] is None
     assert any("  -" in line for line in table.lines())

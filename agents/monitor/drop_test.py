@@ -1,0 +1,205 @@
+"""A test after every verdict whether a success rate dropped, with one bound on ever raising a false alarm.
+
+What is tested, and against what. Each verdict is 1 (accept) or 0 (reject). The null hypothesis: given everything before
+it, each verdict is an accept with probability at least its baseline, which is known before the verdict. The moment of
+a drop and its size are unknown.
+
+How. For a drop of size d from baseline b, the factor
+
+    f(x) = 1 + d (b - x) / (b (1 - b))
+
+is the likelihood ratio of an accept rate of b - d against b: 1 - d/b for an accept, 1 + d/(1 - b) for a reject. It is a
+bet against the null at fair odds (Waudby-Smith & Ramdas, "Estimating means of bounded random variables by betting",
+JRSS-B 86, 2024): under it the expected factor is at most 1, so the product of the factors from verdict j on is a
+nonnegative supermartingale that starts at 1. As neither j nor d is known, the evidence is a mixture over both, which is
+one too (Robbins, "Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970):
+
+    M(n) = sum_d w(d) sum_{j<=n} s(j) f(x_j) ... f(x_n)  +  sum_{j>n} s(j)
+
+A verdict may count for a share a of its evidence, 0 < a <= 1, that is known before it: f(x)^a takes the place of f(x),
+and by Jensen's inequality E f(x)^a <= (E f(x))^a <= 1 under the null hypothesis, so all of this stays true.
+
+Starting weights turn the sum over all starts of Shiryaev and Roberts, and of the e-detectors of Shin, Ramdas & Rinaldo
+("E-detectors: a nonparametric framework for sequential change detection", NEJSDS, 2023), which bounds the mean time
+between false alarms, into an e-process that bounds the probability of any. For each d the inner sum S needs no memory
+of the starts: S(n) = (S(n-1) + s(n)) f(x_n). By Ville's inequality (Ville, "Étude critique de la notion de collectif",
+1939) M ever reaches 1/error_bound with a probability of at most error_bound, however long and however often one looks.
+
+The starting weights come from what is left after n verdicts, r(n) = ln A / ln(A + n), as s(n) = r(n-1) - r(n). Their
+sum over all n is r(0) - r(infinity) = 1, and r falls so slowly that a drop after n verdicts costs but about
+ln n + 2 ln ln n of evidence. The subtraction is exact in floating point (Sterbenz), so the weights of the program sum
+to 1 as well.
+
+Nothing over- or underflows: until an alarm M < 1/error_bound, hence each S < 1/(error_bound w); and an accept leaves of
+each S at least a fixed share of s(n), which is above 1e-16 for the first 1e13 verdicts. After an alarm the test stands.
+"""
+
+import math
+from functools import lru_cache
+from typing import Annotated, NamedTuple
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+HIGHEST_BASELINE = 0.999
+"""Higher ones are tested as this one, which is less than was claimed and so still valid. At 1 a single reject would be
+proof, and near it nearly so."""
+
+LOWEST_BASELINE = 1e-9  # Below it no drop can be told, and no bet is placed.
+
+EARLY_VERDICTS = 100
+"""A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
+
+LARGEST_SHARE = 0.95
+"""The largest bet is on a drop of this share of the baseline: on all of it, one accept would lose everything."""
+
+
+@lru_cache(maxsize=64)
+def bet_weights(smallest_drop: float) -> tuple[float, ...]:
+    """The weight of each bet, from the smallest drop to the largest; they sum to 1.
+
+    At most twice between neighbours: a bet on a drop of up to 1.4 times too much or too little gains at least 4/5 as
+    fast. Weights fall as the square root of the drop, as a small one takes longest anyway.
+    """
+    count = math.ceil(math.log2(1 / smallest_drop)) + 1
+    raw = [2.0 ** (-k / 2) for k in range(count)]
+    total = math.fsum(raw)
+    return tuple(weight / total for weight in raw)
+
+
+def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The factors of an accept and of a reject for each bet; raise ValueError if the baseline is not from 0 to 1."""
+    if not 0 <= baseline <= 1:
+        raise ValueError(f"a baseline of {baseline}: allowed is 0 to 1")
+    count = len(bet_weights(smallest_drop))
+    if baseline < LOWEST_BASELINE:
+        return (1.0,) * count, (1.0,) * count
+    baseline = min(baseline, HIGHEST_BASELINE)
+    # Where a drop of that size is hardly possible, half of the baseline takes its place.
+    smallest = min(smallest_drop, baseline / 2)
+    ratio = (LARGEST_SHARE * baseline / smallest) ** (1 / (count - 1))
+    drops = [smallest * ratio**k for k in range(count)]
+    return tuple(1 - drop / baseline for drop in drops), tuple(1 + drop / (1 - baseline) for drop in drops)
+
+
+def weight_left(verdicts: int) -> float:
+    """Starting weight of all verdicts after the first `verdicts`."""
+    return math.log(EARLY_VERDICTS) / math.log(EARLY_VERDICTS + verdicts)
+
+
+class Since(NamedTuple):
+    """The verdicts since the likeliest start of a drop; at an alarm their success rate is lower than the true one."""
+
+    verdicts: int
+    accepted: int
+    expected: float  # The sum of their expected success rates.
+
+
+_Count = Annotated[int, Field(ge=0)]
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+@dataclass(config=ConfigDict(extra="forbid", strict=True))
+class DropTest:
+    """Tests whether the success rate of one series dropped below its baseline by about `smallest_drop` or more.
+
+    A series that never drops below its baseline has an alarm, ever, with a probability of at most `error_bound`. That
+    rests on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not as
+    likely an accept as the first, and whoever gives the baseline must know that. Drops of less than about half of
+    `smallest_drop` raise no alarm as a rule; it bounds what is looked for, not what is promised.
+
+    After an alarm the test stands; to watch on, begin a new one. The same test tells a recovery: feed it
+    `not accepted`, against a baseline of 1 - (b - smallest_drop). Its null hypothesis is then that the success rate
+    stays at b - smallest_drop or below, and its alarm the proof that it does not.
+
+    Its fields are its state, of a size that does not grow. Reading it as JSON raises ValueError if it is none.
+    """
+
+    smallest_drop: _Share
+    error_bound: _Share
+    verdicts: _Count = 0
+    accepted: _Count = 0
+    expected: _Amount = 0.0
+    sums: list[_Amount] = Field(default_factory=list)  # S of each bet.
+    climbs: list[_Amount] = Field(default_factory=list)  # The gain of each bet from its likeliest start: Page's CUSUM.
+    starts: list[tuple[_Count, _Count, _Amount]] = Field(default_factory=list)
+    """What was counted before that start: verdicts, accepts, expected accepts."""
+
+    def __post_init__(self) -> None:
+        self._weights = bet_weights(self.smallest_drop)
+        count = len(self._weights)
+        if not (self.verdicts or self.sums or self.climbs or self.starts):
+            self.sums, self.climbs, self.starts = [0.0] * count, [1.0] * count, [(0, 0, 0.0)] * count
+        for name in ("sums", "climbs", "starts"):
+            if (found := len(getattr(self, name))) != count:
+                raise ValueError(f"the state has {found} {name}: with that smallest drop there are {count}")
+        if self.accepted > self.verdicts:
+            raise ValueError(f"the state has {self.accepted} accepted of {self.verdicts} verdicts")
+        for verdicts, accepted, _ in self.starts:
+            if accepted > self.accepted or not 0 <= verdicts - accepted <= self.verdicts - self.accepted:
+                raise ValueError(f"the state has a start after more than its {self.verdicts} verdicts")
+        self._alarm_at = 1 / self.error_bound
+        self._baseline = math.nan
+        self._on_accept: tuple[float, ...] = ()
+        self._on_reject: tuple[float, ...] = ()
+        self._weight_left = weight_left(self.verdicts)
+        self.evidence = self._mixture()
+        """M, the evidence against the null hypothesis: 1 at first, 1/error_bound at the alarm."""
+
+    def update(self, accepted: bool, baseline: float, expected: float | None = None, *, share: float = 1.0) -> bool:
+        """Take the next verdict; whether the alarm is raised. Once raised, verdicts change nothing any more.
+
+        `baseline` and `share` may differ from verdict to verdict, and must not depend on this one or later ones.
+        `expected` is for `since` alone; the baseline if absent. `share`: of its evidence that the verdict counts for.
+        """
+        if baseline != self._baseline:
+            self._on_accept, self._on_reject = bet_factors(baseline, self.smallest_drop)
+            self._baseline = baseline
+        if self.evidence >= self._alarm_at:
+            return True
+        here = (self.verdicts, self.accepted, self.expected)
+        self.verdicts += 1
+        self.accepted += accepted
+        self.expected += baseline if expected is None else expected
+        left = weight_left(self.verdicts)
+        start, self._weight_left = self._weight_left - left, left
+        sums, climbs, weights = self.sums, self.climbs, self._weights
+        evidence = left
+        factors = self._on_accept if accepted else self._on_reject
+        if share < 1:
+            factors = tuple(factor**share for factor in factors)
+        for k, factor in enumerate(factors):
+            sums[k] = gained = (sums[k] + start) * factor
+            evidence += weights[k] * gained
+            climb = climbs[k]
+            if climb <= 1:
+                climb = 1.0
+                self.starts[k] = here
+            climbs[k] = climb * factor
+        self.evidence = evidence
+        return evidence >= self._alarm_at
+
+    def discount(self, share: float) -> None:
+        """Let what was gained so far count for a share of its logarithm: never more, so the test stays valid."""
+        if self.evidence >= self._alarm_at:
+            return
+        for k, climb in enumerate(self.climbs):
+            if climb > 1:
+                self.climbs[k] = climb**share
+                self.sums[k] *= self.climbs[k] / climb
+        self.evidence = self._mixture()
+
+    @property
+    def since(self) -> Since:
+        """Verdicts since the likeliest start of the drop with the most evidence."""
+        best = max(range(len(self.sums)), key=lambda k: self._weights[k] * self.sums[k])
+        verdicts, accepted, expected = self.starts[best]
+        return Since(self.verdicts - verdicts, self.accepted - accepted, self.expected - expected)
+
+    def _mixture(self) -> float:
+        # In the order of `update`, so that a state goes on to the last bit.
+        evidence = self._weight_left
+        for weight, gained in zip(self._weights, self.sums, strict=True):
+            evidence += weight * gained
+        return evidence

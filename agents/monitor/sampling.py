@@ -1,0 +1,154 @@
+"""Who is asked: the probability with which each verdict is drawn for review, known before it and written down.
+
+A stratum is an outcome, and in it the lower or the higher half of the scores. Labels go where they narrow the rate
+most: a stratum's share of them is its share of the verdicts times how far its labels are from the mean of their outcome
+(Neyman, JRSS 97, 1934). The rate is corrected by outcome alone: the probabilities make up for the halves.
+"""
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from agents.monitor.true_rate import STORED, Sums, merged
+
+OUTCOMES: Final = ("accept", "reject")
+REJECTS: Final = ("reject.low", "reject.high")
+STRATA: Final = ("accept.low", "accept.high", *REJECTS)
+
+RECENT: Final = 1000  # Verdicts that the shares of the strata are told from.
+_EVEN_FOR: Final = 30  # For the first so many labels, both outcomes have the same share.
+_LEAST: Final = 0.05  # The smallest share of the labels that a stratum gets.
+_APART: Final = 0.25  # The chances of an outcome's halves differ from that of the whole by so much at most.
+_BEFORE: Final = 4  # Labels after which a stratum's own count as much as those of its outcome.
+_HOUR: Final = 3600.0
+
+_STEP: Final = 0.5
+"""Length of the first step to the middle of the scores; later ones are smaller, to a hundredth of it."""
+
+
+def outcome_of(stratum: str) -> str:
+    """The outcome of a stratum's verdicts."""
+    return stratum.partition(".")[0]
+
+
+class Traffic(BaseModel):
+    """The recent shares of the strata, and the pace of verdicts.
+
+    The pace is that over the last hour. So all are drawn at first, and more than the budget in the first hour only.
+    """
+
+    model_config = STORED
+
+    shares: dict[str, float] = Field(default_factory=dict)
+    middles: dict[str, tuple[float, int]] = Field(default_factory=dict)
+    """About the median of the scores, by outcome, and of how many."""
+    beyond: dict[str, float] = Field(default_factory=dict)
+    """Records that a verdict stands for beyond the one that was checked, by stratum; sums to the mean of 1/p - 1."""
+    least: float = 1.0  # The smallest share of the records that routing takes, of all verdicts.
+    verdicts: int = Field(default=0, ge=0)
+    pace: float = 0.0  # Verdicts an hour.
+    at: float = 0.0  # When the last one was checked, in seconds since 1970.
+
+    def stratum(self, outcome: str, score: float | None) -> str:
+        """The stratum of a verdict, whose score then moves the middle."""
+        if score is None:
+            return f"{outcome}.high"
+        middle, steps = self.middles.get(outcome, (score, 0))
+        step = _STEP / min(100, steps + 1)
+        moved = middle + step * ((score > middle) - (score < middle))
+        self.middles[outcome] = moved, steps + 1
+        return f"{outcome}.{'low' if score < middle else 'high'}"
+
+    def add(self, stratum: str, at: float, share: float = 1.0) -> None:
+        """Count a verdict on a record of which routing takes this share."""
+        self.verdicts += 1
+        new = 1 / self.counted
+        for part in (self.shares, self.beyond):
+            for name in part:
+                part[name] *= 1 - new
+        self.shares[stratum] = self.shares.get(stratum, 0.0) + new
+        self.beyond[stratum] = self.beyond.get(stratum, 0.0) + new * (1 / share - 1)
+        self.least = min(self.least, share)
+        self.pace = self.pace * math.exp(min(0.0, self.at - at) / _HOUR) + 1
+        self.at = max(self.at, at)
+
+    @property
+    def accepted(self) -> float:
+        """The recent share of accepts."""
+        return sum(share for name, share in self.shares.items() if outcome_of(name) == "accept")
+
+    @property
+    def stands_for(self) -> float:
+        """Records that a verdict stands for, on average."""
+        return sum(self.shares.values()) + sum(self.beyond.values())
+
+    def weight(self, stratum: str) -> float:
+        """The share of a stratum in the traffic, that which routing leaves out included."""
+        return (self.shares.get(stratum, 0.0) + self.beyond.get(stratum, 0.0)) / self.stands_for
+
+    @property
+    def counted(self) -> int:
+        """Verdicts that the shares are told from."""
+        return min(RECENT, self.verdicts)
+
+    def chances(self, allocation: Mapping[str, float], budget: float, every: Collection[str] = ()) -> dict[str, float]:
+        """The probability of being drawn by stratum, if `budget` are an hour, with this share from each stratum.
+
+        The strata of `every` are drawn whole, beside the budget.
+        """
+        # A stratum that is new gets what it would have if its outcome were drawn evenly.
+        parts = {
+            name: allocation.get(name, _within(self.shares, name) / len(OUTCOMES))
+            for name, share in self.shares.items()
+            if share > 0
+        }
+        rest = sum(part for name, part in parts.items() if name not in every) if every else 1.0
+        return {
+            name: 1.0 if name in every else min(1.0, budget * part / (rest * self.pace * self.shares[name]))
+            for name, part in parts.items()
+        }
+
+
+def allocation(strata: Mapping[str, Sums], shares: Mapping[str, float]) -> dict[str, float]:
+    """The share of the labels by stratum; empty at first, when both outcomes have the same."""
+    if sum(each.labels for each in strata.values()) < _EVEN_FOR:
+        return {}
+    means = {outcome: of_outcome(strata, outcome).mean for outcome in OUTCOMES}
+    sizes = {
+        name: share * _distance(mean_of(strata, name, means[outcome_of(name)]), means[outcome_of(name)])
+        for name, share in shares.items()
+    }
+    least = _LEAST * sum(sizes.values()) or 1.0
+    whole = sum(max(least, size) for size in sizes.values())
+    return {name: max(least, size) / whole for name, size in sizes.items()}
+
+
+def _within(shares: Mapping[str, float], stratum: str) -> float:
+    """The share of a stratum in the verdicts of its outcome."""
+    whole = sum(share for name, share in shares.items() if outcome_of(name) == outcome_of(stratum))
+    return shares.get(stratum, 0.0) / whole if whole else 0.0
+
+
+def of_outcome(strata: Mapping[str, Sums], outcome: str) -> Sums:
+    """The strata of an outcome as one."""
+    return merged(sums for name, sums in strata.items() if outcome_of(name) == outcome)
+
+
+def mean_of(strata: Mapping[str, Sums], stratum: str, of_its_outcome: float) -> float:
+    """The share of good ones in a stratum, as if a few labels had been there before that say what its outcome's do."""
+    sums = strata.get(stratum, Sums())
+    if not sums.labels:
+        return of_its_outcome
+    return (sums.good + _BEFORE * sums.unit * of_its_outcome) / (sums.weight + _BEFORE * sums.unit)
+
+
+def _distance(mean: float, of_its_outcome: float) -> float:
+    """Distance of labels with this mean from that of their outcome, within a quarter of that of its own.
+
+    Not farther: weights that differ much cost coverage at all looks (`python -m benchmarks.labels --only interval`).
+    """
+    own = math.sqrt(of_its_outcome * (1 - of_its_outcome))
+    squares = mean * (1 - of_its_outcome) ** 2 + (1 - mean) * of_its_outcome**2
+    return min((1 + _APART) * own, max((1 - _APART) * own, math.sqrt(squares)))

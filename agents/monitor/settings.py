@@ -1,0 +1,98 @@
+"""Settings of the monitors: what is watched and how strictly, whom is asked for labels, and where alerts go."""
+
+from fnmatch import fnmatchcase
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, StringConstraints, field_validator
+
+from schemas.base import Name
+from streams.settings import SettingsSection
+
+_Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+class BaselineEntry(SettingsSection):
+    """The expected success rate of the series that the shell-style patterns match."""
+
+    source: _Pattern = "*"
+    """Pattern for the application (`source`)."""
+    model: _Pattern = "*"
+    """Pattern for the subject (`model`)."""
+    checker: _Pattern = "*"
+    """Pattern for the name of the checker."""
+    rate: float | None = Field(default=None, gt=0, lt=1)
+    """The success rate that is expected on the average over the week; learned if not set."""
+    tolerance: float = Field(default=0.005, ge=0, le=0.5)
+    """By how much the success rate may be below what is expected without being a drop: 0.005 is half a point."""
+
+    def matches(self, source: str, model: str, checker: str) -> bool:
+        return (
+            fnmatchcase(source, self.source) and fnmatchcase(model, self.model) and fnmatchcase(checker, self.checker)
+        )
+
+
+class TrustSettings(SettingsSection):
+    """The trust monitor: it watches a series of verdicts for each source, model and checker."""
+
+    error_bound: float = Field(default=0.01, gt=0, le=0.2)
+    """Upper bound of the probability that a series whose success rate never falls below its baseline ever causes an
+    alert, however long it is watched. If the baseline is learned: on the average over the rates it may have."""
+    smallest_drop: float = Field(default=0.05, ge=0.001, le=0.5)
+    """The smallest drop of the success rate that matters: 0.05 is five points. Larger drops are found sooner."""
+    baselines: tuple[BaselineEntry, ...] = ()
+    """Expected success rates; the first entry that matches counts. The rate of a series without one is learned."""
+
+
+class LabelSettings(SettingsSection):
+    """People's labels of a few verdicts, which correct the success rate."""
+
+    per_hour: float = Field(default=0.0, ge=0, le=10_000)
+    """Verdicts of each series (source, model, checker and its configuration) that people are asked about an hour, on
+    the average; more in its first hour. 0 switches labels off."""
+    all_rejects: bool = False
+    """Ask about every reject, beside the budget, which then is for accepts alone."""
+    rubric_version: Name = "1"
+    """The rules by which people label. Change it with them: labels by other rules are not mixed, the rate begins
+    anew."""
+    alarm_below: float | None = Field(default=None, gt=0, lt=1)
+    """The true success rate below which an alert is raised. If not set, the lower end of its interval after 100
+    labels."""
+
+
+class AlertmanagerSettings(SettingsSection):
+    """Alertmanager, to which alerts on trust are posted."""
+
+    urls: tuple[str, ...] = ()
+    """`http://host:9093` of each Alertmanager, every one of a cluster. If empty, alerts go to their topic only."""
+    authorization: SecretStr | None = None
+    """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
+    runbook_url: str = "http://127.0.0.1:8080/runbook"
+    """Where `docs/operations.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
+    adds its name, as in `#assaytrustdrop`. The default is where `deploy/alertmanager/print_alerts.py` shows it."""
+    reasons: bool = True
+    """Include the reasons of rejected records, which may quote responses; `false` sends only their ids."""
+
+    @field_validator("urls")
+    @classmethod
+    def _plain_urls(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        for url in urls:
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError(f"{url!r} is not `http://host:port` or `https://host:port`")
+            if parts.username is not None or parts.query or parts.fragment:
+                raise ValueError(
+                    f"the URL of {parts.hostname} has credentials, a query or a fragment; "
+                    "credentials go into `authorization`, the others nowhere"
+                )
+            if parts.port == 0:
+                raise ValueError(f"{url!r}: port 0 is none; allowed are 1 to 65535")
+        return urls
+
+    @field_validator("runbook_url")
+    @classmethod
+    def _can_be_opened(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
+            raise ValueError("is not `http://…` or `https://…` without credentials and without a fragment")
+        return url

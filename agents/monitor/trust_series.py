@@ -1,0 +1,294 @@
+"""One series: the verdicts of one checker on one subject, version by version, and whether its success rate dropped."""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Literal, NamedTuple
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from agents.monitor.baseline import Baseline
+from agents.monitor.drop_test import DropTest
+from agents.monitor.outcomes import METADATA, SeriesKey, SeriesOutcome, Version
+from agents.monitor.settings import BaselineEntry, TrustSettings
+from checkers.intervals import wilson
+from models.local.settings import TOLD, is_bundled
+from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
+
+FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.
+_MOST: Final = 6  # Versions that are watched side by side; the one that was longest without a verdict makes room.
+_OVER_AFTER: Final = 50  # So many verdicts in a row of other versions end the drop of one: it was rolled back.
+_REJECTED_IN_ALERT: Final = 10
+_STORED: Final = ConfigDict(extra="forbid")
+
+
+class Plan(NamedTuple):
+    """The settings that decide about one series; it goes on only under those that it was begun with."""
+
+    rate: float | None  # The configured baseline; None where it is learned.
+    tolerance: float
+    smallest_drop: float
+    error_bound: float
+
+    @classmethod
+    def of(cls, settings: TrustSettings, key: SeriesKey) -> "Plan":
+        """The first entry that matches counts."""
+        entry = next((entry for entry in settings.baselines if entry.matches(*key)), BaselineEntry())
+        return cls(entry.rate, entry.tolerance, settings.smallest_drop, settings.error_bound)
+
+
+@dataclass(config=_STORED)
+class VersionTest:
+    """Holds each verdict against the baseline, by one `DropTest` a phase, and by its mirror image after a drop."""
+
+    version: dict[str, str]  # That of its first verdict.
+    baseline: Baseline
+    test: DropTest
+    counted: int = 0
+    phase_verdicts: int = 0
+    rejected: list[tuple[int, RejectedRecord]] = Field(default_factory=list)
+    """The latest, each with which verdict of the phase it was, counted from 1."""
+
+    @classmethod
+    def begin(cls, version: Version, plan: Plan) -> "VersionTest":
+        baseline = Baseline(plan.rate, tolerance=plan.tolerance)
+        return cls(dict(version), baseline, DropTest(plan.smallest_drop, plan.error_bound))
+
+    def begin_phase(self) -> None:
+        """Begin another test, with what was learned."""
+        self.test = DropTest(self.test.smallest_drop, self.test.error_bound)
+        self.phase_verdicts = 0
+        self.rejected.clear()
+        self.baseline.held = None
+
+    @property
+    def source(self) -> Literal["configured", "learned"]:
+        return "learned" if self.baseline.given is None else "configured"
+
+    @property
+    def evidence_ratio(self) -> float:
+        """Log evidence as a share of that at the next alert: 0 to 1."""
+        return math.log(max(1.0, self.test.evidence)) / -math.log(self.test.error_bound)
+
+    @property
+    def rejected_since(self) -> tuple[RejectedRecord, ...]:
+        """The latest rejected records since the likeliest change, or the latest one."""
+        first = self.phase_verdicts - self.test.since.verdicts
+        since = [record for place, record in self.rejected[:-1] if place > first]
+        return tuple(record for _, record in self.rejected[-1:]) + tuple(since[::-1])
+
+    def update(self, accepted: bool, rejected: RejectedRecord | None, moment: datetime, *, dropped: bool) -> bool:
+        """Count a verdict; whether there is proof of a drop or, while `dropped`, of a recovery."""
+        self.counted += 1
+        self.phase_verdicts += 1
+        if rejected is not None:
+            self.rejected = [*self.rejected[1 - _REJECTED_IN_ALERT :], (self.phase_verdicts, rejected)]
+        baseline, smallest_drop = self.baseline, self.test.smallest_drop
+        if baseline.at(moment):
+            self.test.discount(FIRST_WEEK_COUNTS)
+        alarm = False
+        # The baseline must be known before the verdict that is tested against it.
+        if (rate := baseline.rate()) is not None:
+            # Below twice the smallest drop, half of the baseline is what the test looks for.
+            tested = 1 - (rate - min(smallest_drop, rate / 2)) if dropped else rate
+            alarm = self.test.update(accepted is not dropped, tested, rate, share=1 / baseline.dispersion)
+        baseline.learn(accepted)
+        return alarm
+
+
+@dataclass(config=_STORED)
+class TrustSeries:
+    """Watches one subject under one checker, verdict by verdict, in bounded memory.
+
+    Verdicts compare that have the checker's version, configuration and judge in common: they are watched together, and
+    those of one version of the application, where records tell it, also by themselves. So a release is held against all
+    before it as well. A configured rate is that of the first judge and configuration: of others the rate is learned.
+
+    While *watching*, the alarm of a version's test raises `trust_drop`. The series is then *dropped*: no further drop
+    is raised, and that version's test asks whether the success rate has left what it dropped to: outcomes flipped,
+    against the flipped level `1 - (baseline - smallest_drop)`. Its alarm raises `trust_recovery`, and watching begins
+    with a fresh test; what was learned before the drop stays.
+
+    The promise is per phase and version: while watching, verdicts whose success rate is never below their baseline
+    raise an alert with a probability of at most the error bound, ever; it is halved where verdicts are watched twice.
+    While dropped, a series that stays at or below `baseline - smallest_drop` recovers with at most that probability.
+    """
+
+    plan: Plan
+    runs: int = 0  # Messages about this series, under any settings: their ids are not used again.
+    counted: int = 0
+    alert: Alert | None = None  # The drop that goes on, from its alarm to its recovery.
+    version: dict[str, str] | None = None  # That of the latest verdict.
+    tests: dict[str, VersionTest] = Field(default_factory=dict)  # Those without a verdict for longest come first.
+    given_for: str = ""  # The first judge and configuration.
+    dropped_id: str = ""  # The version whose drop it is, or was.
+    without: int = 0  # Verdicts in a row of other versions than that.
+
+    def __post_init__(self) -> None:
+        self._ids = () if self.version is None else _ids(self.version)
+        needed = self._ids if self.alert is None else (*self._ids, self.dropped_id)
+        if any(id_ not in self.tests for id_ in needed):
+            raise ValueError("the state is without its latest version, or the one that dropped")
+
+    @property
+    def baseline(self) -> float | None:
+        """The expected success rate at this hour; None while it is learned. While dropped, the one at the drop."""
+        if self.alert is not None:
+            return self.alert.baseline
+        return self.plan.rate if self.version is None else self._whole.baseline.rate()
+
+    @property
+    def dropped(self) -> bool:
+        return self.alert is not None
+
+    @property
+    def dispersion(self) -> float:
+        return 1.0 if self.version is None else self._whole.baseline.dispersion
+
+    @property
+    def allowance(self) -> float:
+        return 0.0 if self.version is None else self._whole.baseline.allowance
+
+    @property
+    def evidence_ratio(self) -> float:
+        """Log evidence as a share of that at the next alert: 0 to 1; of the version that is nearest."""
+        return max((each.evidence_ratio for each in self.tests.values()), default=0.0)
+
+    def update(self, outcome: SeriesOutcome, now: datetime) -> Alert | SeriesAnew | None:
+        """Count an outcome at the time `now`; returns what is to be told of it."""
+        self.counted += 1
+        anew = self._arrive(outcome, now)
+        raised: Alert | None = None
+        for id_ in self._ids:
+            test = self.tests[id_]
+            dropped = self.alert is not None and id_ == self.dropped_id
+            alarm = test.update(outcome.accepted, outcome.rejected, min(outcome.moment, now), dropped=dropped)
+            # Of two messages one waits: after an alarm a test stands.
+            if not alarm or anew is not None or raised is not None:
+                continue
+            if dropped:
+                raised, self.alert = self._alert("trust_recovery", outcome, test, now), None
+                test.begin_phase()
+            elif self.alert is None:
+                self.alert = raised = self._alert("trust_drop", outcome, test, now)
+                self.dropped_id, self.without = id_, 0
+                test.begin_phase()
+                test.baseline.hold()
+            else:
+                test.begin_phase()
+        return raised or anew
+
+    @property
+    def _whole(self) -> VersionTest:
+        """All verdicts that compare with the latest."""
+        return self.tests[self._ids[0]]
+
+    def _begin(self, version: Version, ids: Sequence[str]) -> VersionTest:
+        rate = self.plan.rate if ids[0] == self.given_for else None
+        return VersionTest.begin(version, self.plan._replace(rate=rate, error_bound=self.plan.error_bound / len(ids)))
+
+    def _arrive(self, outcome: SeriesOutcome, now: datetime) -> SeriesAnew | None:
+        """Begin to watch the outcome's version if it is not watched; end the drop of one that is over."""
+        version = outcome.version
+        if version == self.version and (self.alert is None or self.dropped_id in self._ids):
+            self.without = 0
+            return None
+        before, self.version = self.version or version, version
+        counted = self.tests[self._ids[-1]].counted if self._ids else 0
+        self._ids = ids = _ids(version)
+        self.given_for = self.given_for or ids[0]
+        new = ids[-1] not in self.tests and bool(self.tests)
+        for id_ in ids:
+            self.tests[id_] = self.tests.pop(id_) if id_ in self.tests else self._begin(version, ids)
+        self.without = 0 if self.dropped_id in ids else self.without + 1
+        drop = self.alert if new or self.without >= _OVER_AFTER else None
+        if drop is not None:
+            before = before if new else self.tests[self.dropped_id].version
+            self.tests[self.dropped_id].begin_phase()
+            self.alert = None
+        for id_ in list(self.tests)[:-_MOST]:
+            del self.tests[id_]
+        return self._anew(outcome, before, drop, now, counted=counted, new=new) if new or drop else None
+
+    def _alert(self, kind: AlertKind, outcome: SeriesOutcome, test: VersionTest, now: datetime) -> Alert:
+        key, self.runs = outcome.key, self.runs + 1
+        since, tolerance, allowance = test.test.since, self.plan.tolerance, test.baseline.allowance
+        drop = kind == "trust_drop"
+        accepted = since.accepted if drop else since.verdicts - since.accepted
+        low, high = wilson(accepted, since.verdicts)
+        observed, baseline = accepted / since.verdicts, since.expected / since.verdicts
+        version = self.version or {}
+        judge, changed = version.get("judge"), _changes(self._whole.version, version)
+        less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
+        notes = [f"{tolerance:.1%} less is tolerated{less})."]
+        if judge and is_bundled(judge):
+            notes.append(f"Decided by {TOLD}.")
+        if changed:
+            notes.append(f"Since the baseline began: {_said(changed)}.")
+        if drop and not test.baseline.week_seen:
+            hour = f"{test.baseline.hour:%A at %H:00} UTC"
+            notes.append(f"It could be the time of day: first {hour}, as no full week was seen yet.")
+        return Alert(
+            **key._asdict(),
+            id=content_id("alert", [*key, self.runs, kind, outcome.verdict_id]),
+            kind=kind,
+            raised_at=now,
+            baseline=min(1.0, max(0.0, baseline)),
+            baseline_from=test.source,
+            tolerance=tolerance,
+            allowance=allowance,
+            observed=observed,
+            observed_low=low,
+            observed_high=high,
+            verdicts=since.verdicts,
+            error_bound=self.plan.error_bound,
+            changed=changed,
+            summary=(
+                f"Trust in {key.model} at {key.source} {'dropped' if drop else 'is back'}: "
+                f"{key.checker} accepted {observed:.1%} of the last {since.verdicts} outputs (95% interval "
+                f"{low:.1%} to {high:.1%}), against a {test.source} baseline of {baseline:.1%} "
+                f"({' '.join(notes)}"
+            ),
+            judge=judge or None,
+            rejected=test.rejected_since if drop else (),
+        )
+
+    def _anew(
+        self, outcome: SeriesOutcome, before: Version, drop: Alert | None, now: datetime, *, counted: int, new: bool
+    ) -> SeriesAnew:
+        key, changed, self.runs = outcome.key, _changes(before, outcome.version), self.runs + 1
+        begins = "begins anew: its verdicts do not compare with those before"
+        if not new:
+            begins = "goes on with an earlier version"
+        elif self._whole.counted:
+            begins = "begins anew, and is held against the verdicts before as well"
+        notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {_said(changed)}."]
+        if self.plan.rate is not None and self._ids[0] != self.given_for:
+            notes.append("The configured rate was given for another, so it is learned until the entry changes.")
+        if drop is not None:
+            notes.append("The drop that was going on is not told of any more.")
+        return SeriesAnew(
+            **key._asdict(),
+            id=content_id("alert", [*key, self.runs, "series_anew", outcome.verdict_id]),
+            raised_at=now,
+            changed=changed,
+            verdicts=counted,
+            ended_drop=None if drop is None else drop.id,
+            summary=" ".join(notes),
+        )
+
+
+def _ids(version: Version) -> tuple[str, ...]:
+    """Under which verdicts of a version are watched: whatever the application's version is, and by that."""
+    whole = {name: "" if name.startswith(METADATA) else value for name, value in version.items()}
+    return tuple(dict.fromkeys((digest(whole)[:16], digest(dict(version))[:16])))
+
+
+def _changes(before: Version, after: Version) -> tuple[Change, ...]:
+    names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    return tuple(Change(name=name, before=before.get(name), after=after.get(name)) for name in names)
+
+
+def _said(changed: Sequence[Change]) -> str:
+    return ", ".join(f"{each.name} from {each.before} to {each.after}" for each in changed)

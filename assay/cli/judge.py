@@ -1,0 +1,159 @@
+"""`assay judge check`: how often the configured judge is right on built-in pairs, and on what it fails."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+
+from assay.cli.front_door import (
+    CannotRun,
+    config_option,
+    configuration,
+    download_models,
+    models_of,
+    print_figures,
+    quiet_logs,
+    run_errors,
+)
+from assay.config import Configuration
+from assay.progress import Progress, progress
+from checkers.intervals import wilson
+from checkers.wording import plain
+from models.judges.choice import forms_of
+from models.judges.prompted import PromptedJudge
+from models.judges.self_test import GOOD_ENOUGH, FormResult, Outcome, SelfTest, keep, measured, pairs, run
+
+NOT_BELIEVED = 1
+"""Exit status where the judge is right on too few."""
+
+_RESAMPLES = 1000
+
+
+@click.group(short_help="Measure the configured judge.")
+def judge() -> None:
+    """Measure the configured judge before it is relied on."""
+
+
+@judge.command("check", short_help="Put the judge to its self-test.")
+@click.option("--language", metavar="NAME", help="Ask about pairs in this language, too: German, Spanish.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@config_option
+@click.pass_context
+def check_judge(ctx: click.Context, *, language: str | None, as_json: bool, config_file: Path | None) -> None:
+    """Ask the judge about built-in pairs of passages and answers, and print how often it is right.
+
+    An endpoint is asked in the short form and, if it does well, in the list form; the better one, and the threshold,
+    are kept in a file and used from then on by every worker of this machine. The exit status is 1 below 75%.
+    """
+    loaded = configuration(config_file)
+    known = {pair.kind for pair in pairs(language)} - {pair.kind for pair in pairs()}
+    if language and not known:
+        raise click.BadParameter(f"{language!r}: there are pairs in German and Spanish", param_hint="--language")
+    quiet_logs()
+    with run_errors():
+        download_models(loaded)
+        test = asyncio.run(_tested(loaded, language))
+    print_figures(_Shown(test), as_json=as_json)
+    if test.chosen.accuracy < GOOD_ENOUGH:
+        ctx.exit(NOT_BELIEVED)
+
+
+async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
+    asked = pairs(language)
+    async with models_of(loaded) as models:
+        if models.judge is None:
+            raise CannotRun("no judge is configured")
+        if not isinstance(models.judge, PromptedJudge):
+            with progress(len(asked)) as shown:
+                return await measured(models.judge, asked, _Told(shown))
+        forms = forms_of(loaded.judge)
+        with progress(len(asked) * len(forms)) as shown:
+            model, questions = models.judge.model, models.judge.questions
+            test = await run(model, questions, forms=forms, asked=asked, on_answer=_Told(shown))
+            path = keep(test, questions)
+            shown.say(
+                f"kept in {path}" if path else "the result could not be kept; it is found again at the next start"
+            )
+            return test
+
+
+class _Told:
+    """Moves the bar."""
+
+    def __init__(self, shown: Progress) -> None:
+        self._shown = shown
+        self._done = 0
+
+    def __call__(self) -> None:
+        self._done += 1
+        self._shown.at(self._done, f"{self._done} pairs")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    test: SelfTest
+
+    def summary(self) -> Mapping[str, Any]:
+        """All figures, as JSON has them."""
+        test = self.test
+        return {
+            "judge": test.model,
+            "form": test.chosen.form,
+            "threshold": test.chosen.threshold,
+            "usage": test.usage.model_dump(),
+            "forms": [_figures(one) for one in test.results],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The figures for a person."""
+        test, chosen = self.test, self.test.chosen
+        yield f"{plain(test.model)}: {len(chosen.outcomes)} pairs"
+        for result in test.results:
+            found = _figures(result)
+            (low, high), (least, most) = found["accuracy_interval"], found["auroc_interval"]
+            yield (
+                f"  {result.form} form: right on {result.accuracy:.0%} ({low:.0%} to {high:.0%}), AUROC "
+                f"{result.auroc:.2f} ({least:.2f} to {most:.2f}), threshold {result.threshold:g}"
+            )
+        for kind, (right, count) in chosen.by_kind().items():
+            yield f"  {kind:<16} {right:g} of {count}"
+        usage = test.usage
+        tokens = f"{usage.prompt_tokens - usage.cached_tokens:,} tokens read, {usage.completion_tokens:,} written"
+        yield f"{usage.calls} calls, {tokens}, {usage.cached_tokens:,} from the endpoint's cache, {usage.seconds:g} s"
+        if chosen.accuracy < GOOD_ENOUGH:
+            failed = ", ".join(kind for kind, (right, count) in chosen.by_kind().items() if right <= count / 2)
+            yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed or 'all'}."
+        elif test.is_asked_in_a_form:
+            yield "To ask in this form without a self-test at each new machine, set under [judge]:"
+            yield f'  form = "{chosen.form}"'
+            yield f"  threshold = {chosen.threshold:g}"
+
+
+def _figures(result: FormResult) -> dict[str, Any]:
+    count = len(result.outcomes)
+    return {
+        "form": result.form,
+        "accuracy": result.accuracy,
+        "accuracy_interval": wilson(result.accuracy * count, count),
+        "auroc": result.auroc,
+        "auroc_interval": _interval(result),
+        "threshold": result.threshold,
+        "kinds": {kind: {"right": right, "pairs": pairs} for kind, (right, pairs) in result.by_kind().items()},
+    }
+
+
+def _interval(result: FormResult) -> tuple[float, float]:
+    """Of the AUROC, 95% by a bootstrap over the pairs of each side."""
+    draw = Random(1)  # noqa: S311 nothing is kept secret by it
+    sides = [[one for one in result.outcomes if one.supported is side] for side in (True, False)]
+    found = sorted(_resampled(result, sides, draw) for _ in range(_RESAMPLES))
+    return found[int(0.025 * _RESAMPLES)], found[int(0.975 * _RESAMPLES)]
+
+
+def _resampled(result: FormResult, sides: list[list[Outcome]], draw: Random) -> float:
+    drawn = [outcome for side in sides for outcome in draw.choices(side, k=len(side))]
+    return FormResult(result.form, result.threshold, tuple(drawn)).auroc

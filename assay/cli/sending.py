@@ -1,0 +1,237 @@
+"""`assay send`: records onto the outputs topic; `assay replay`: dead letters back on the topic they came from."""
+
+import asyncio
+import contextlib
+import heapq
+import json
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+import click
+import orjson
+
+from assay.cli.front_door import (
+    EXISTING,
+    EXISTING_OR_DASH,
+    NotFinished,
+    WrongUse,
+    config_option,
+    configuration,
+    quiet_logs,
+    reading,
+    told,
+)
+from assay.lines import read_lines
+from checkers.wording import plain
+from models.wording import counted
+from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
+from streams.publisher import Undelivered
+from streams.record_sender import RefusedLine, send_records
+from streams.replay import read_dead_letters
+from streams.replay import replay as put_back
+from streams.settings import StreamSettings
+from streams.topics import require_topics
+
+
+@click.command()
+@click.argument("file", type=EXISTING_OR_DASH)
+@config_option
+def send(file: Path, config_file: Path | None) -> None:
+    """Put the records in FILE (JSON lines; - is standard input) on the outputs topic.
+
+    Lines that are not records are named and not sent; the exit status is then 3.
+    """
+    settings = configuration(config_file).streams
+    quiet_logs()
+    with told(), reading(file) as source:
+        refused = 0
+
+        def refuse(line: RefusedLine) -> None:
+            nonlocal refused
+            refused += 1
+            click.echo(f"line {line.line} was not sent: {line.reason}: {plain(line.detail)}", err=True)
+
+        lines = read_lines(source, keep_bytes=settings.records.max_bytes)
+
+        async def sent_to_topic() -> int:
+            await require_topics(settings.kafka, [settings.topics.outputs])
+            return await send_records(settings, lines, refuse)
+
+        try:
+            sent = asyncio.run(sent_to_topic())
+        except Undelivered as error:
+            raise NotFinished(f"the broker stopped taking records: {error}") from None
+    click.echo(f"{sent} sent to {settings.topics.outputs}, {refused} refused", err=True)
+    if refused:
+        raise NotFinished("not every line is a record")
+
+
+_SHOWN = 256
+"""Characters of a source or an id that are shown: as many as a valid one has."""
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="All dead letters.")
+@click.option(
+    "--reason",
+    "reasons",
+    multiple=True,
+    type=click.Choice(get_args(DeadLetterReason)),
+    metavar="R",
+    help="Only dead letters with this reason; may be repeated.",
+)
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the dead letter with this id; may be repeated.")
+@click.option("--list", "only_list", is_flag=True, help="List dead letters by reason and source, and send nothing.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="List only the latest N; counts are of all.")
+@click.option("--json", "as_json", is_flag=True, help="List each whole, as a JSON line.")
+@click.option(
+    "--with",
+    "repaired",
+    type=EXISTING,
+    help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
+)
+@click.option("--again", is_flag=True, help="Also dead letters that were replayed before.")
+@config_option
+def replay(
+    *,
+    everything: bool,
+    reasons: tuple[DeadLetterReason, ...],
+    ids: tuple[str, ...],
+    only_list: bool,
+    limit: int | None,
+    as_json: bool,
+    repaired: Path | None,
+    again: bool,
+    config_file: Path | None,
+) -> None:
+    """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once.
+
+    Messages that cannot be read are left out: they would be dead letters again.
+    """
+    if everything and (reasons or ids):
+        raise WrongUse("--all goes with neither --reason nor --id")
+    if not (everything or reasons or ids or only_list):
+        raise WrongUse("say which: --all, --reason R or --id ID; --list shows what there is")
+    if (as_json or limit is not None) and not only_list:
+        raise WrongUse("--limit and --json need --list")
+    settings = configuration(config_file).streams
+    payloads = _payloads(repaired, ids, settings.records.max_bytes)
+    quiet_logs()
+    with told():
+        if only_list:
+            asyncio.run(_list(settings, reasons, ids, limit=limit, as_json=as_json))
+        else:
+            asyncio.run(_replay(settings, reasons, ids, payloads, again=again))
+
+
+async def _list(
+    settings: StreamSettings,
+    reasons: tuple[DeadLetterReason, ...],
+    ids: tuple[str, ...],
+    *,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    counts: Counter[str] = Counter()
+    latest: list[tuple[datetime, str, str, str]] = []
+    async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
+        source, record = _sender(letter)
+        group = f"{letter.reason} from {plain(source or 'an unknown source')}"
+        counts[group] += 1
+        shown = _json(letter, source, record, before) if as_json else _entry(letter, record, before)
+        if as_json and limit is None:
+            click.echo(shown)
+            continue
+        heapq.heappush(latest, (letter.failed_at, letter.id, group, shown))
+        if limit is not None and len(latest) > limit:
+            heapq.heappop(latest)
+    latest.sort()
+    for group, number in [] if as_json else counts.most_common():
+        click.echo("\n".join([f"{group}: {number}", *(shown for *_, its, shown in latest if its == group)]))
+    for *_, shown in latest if as_json else []:
+        click.echo(shown)
+    click.echo(f"{counted(counts.total(), 'dead letter')} on {settings.topics.dead_letter}", err=True)
+
+
+def _entry(letter: DeadLetter, record: str | None, before: bool) -> str:
+    lines = (
+        f"  {letter.failed_at:%Y-%m-%d %H:%M:%S}  {_place(letter)}{', replayed before' if before else ''}",
+        f"    {letter.id}",
+        f"    {record or 'no record id'}, {letter.payload_bytes} bytes: {letter.detail}",
+    )
+    return "\n".join(map(plain, lines))
+
+
+def _json(letter: DeadLetter, source: str | None, record: str | None, before: bool) -> str:
+    content = letter.model_dump(mode="json") | {"source": source, "record_id": record, "replayed_before": before}
+    with contextlib.suppress(UnicodeDecodeError):
+        content["payload"] = letter.payload.decode()
+        del content["payload_base64"]
+    # All ASCII: a terminal must not obey what a message holds.
+    return json.dumps(content)
+
+
+def _sender(letter: DeadLetter) -> tuple[str | None, str | None]:
+    """The source and the record that the message names, as far as it can be read."""
+    try:
+        content = orjson.loads(letter.payload)
+    except orjson.JSONDecodeError:
+        return None, None
+    if not isinstance(content, dict):
+        return None, None
+    named = (content.get("source"), content.get("record_id", content.get("id")))
+    source, record = (value[:_SHOWN] if isinstance(value, str) and value else None for value in named)
+    return source, record
+
+
+async def _replay(
+    settings: StreamSettings,
+    reasons: tuple[DeadLetterReason, ...],
+    ids: tuple[str, ...],
+    payloads: dict[str, bytes],
+    *,
+    again: bool,
+) -> None:
+    counts: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    found = set()
+    try:
+        async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, again=again):
+            found.add(done.letter.id)
+            if done.status == "unreadable":
+                left_out[done.letter.reason] += 1
+                continue
+            status = done.status.replace("_", " ")
+            counts[status] += 1
+            detail = f" ({done.detail})" if done.detail else ""
+            click.echo(plain(f"{done.letter.id}  {done.letter.reason}  {_place(done.letter)}  {status}{detail}"))
+    except Undelivered as error:
+        raise NotFinished(f"the broker stopped taking records: {error}") from None
+    click.echo(", ".join(f"{number} {status}" for status, number in counts.items()) or "none", err=True)
+    if left_out:
+        each = ", ".join(f"{number} {reason}" for reason, number in left_out.most_common())
+        unreadable = f"{left_out.total()} left out, unreadable as they are: {each}"
+        click.echo(f"{unreadable}; --with sends a mended record", err=True)
+    if missing := [identifier for identifier in ids if identifier not in found]:
+        raise NotFinished(f"no such dead letter: {', '.join(missing)}")
+    if counts["payload lost"] or counts["too large"] or (ids and left_out):
+        raise NotFinished("not every dead letter could be replayed")
+
+
+def _place(letter: DeadLetter) -> str:
+    return f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
+
+
+def _payloads(repaired: Path | None, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:
+    if repaired is None:
+        return {}
+    if len(ids) != 1:
+        raise WrongUse(f"--with repairs one dead letter: give exactly one --id, not {len(ids)}")
+    payload = repaired.read_bytes().strip()
+    try:
+        read_record(payload, max_bytes=max_bytes)
+    except Unreadable as error:
+        raise WrongUse(f"{repaired} holds no record: {error.reason}: {error.detail}") from None
+    return {ids[0]: payload}

@@ -1,0 +1,133 @@
+"""Messages of topics and verdicts of the store, as commands read them."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from cachetools import LRUCache
+from pydantic import TypeAdapter, ValidationError
+
+from assay.cli.front_door import tell_of_broker
+from assay.config import Misconfigured
+from models.wording import counted
+from schemas import Verdict
+from schemas.base import Wire
+from streams.errors import StreamError
+from streams.settings import KafkaSettings
+
+if TYPE_CHECKING:
+    from store.reading import Listed, Reader
+
+_REMEMBERED = 100_000
+"""Ids of messages shown, so that a repeat is not: a repeat follows within seconds, or a restart's backlog."""
+
+_LOOK_AGAIN_SECONDS = 0.5
+"""The archivist writes twice a second where little comes."""
+
+MessageT = TypeVar("MessageT", bound=Wire)
+
+
+class TopicView(Generic[MessageT]):
+    """Reads topics once: each message once, and what cannot be read is counted."""
+
+    def __init__(self, kafka: KafkaSettings, topics: Sequence[str], form: TypeAdapter[MessageT]) -> None:
+        self.read = 0
+        """Different messages so far."""
+        self._unreadable = 0
+        self._kafka = kafka
+        self._topics = topics
+        self._form = form
+
+    async def messages(self, *, follow: bool = False) -> AsyncGenerator[MessageT, None]:
+        """Yield the messages on the topics, oldest first; with `follow` then those that arrive, without end.
+
+        Raises:
+            BrokerUnavailable: no broker answered.
+            TopicsMissing: naming the command that creates them.
+        """
+        from streams.topic_reader import read_topic
+
+        seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
+        reading = read_topic(self._kafka, *self._topics, follow=follow, tell=tell_of_broker)
+        async with contextlib.aclosing(reading) as found:
+            async for each in found:
+                try:
+                    message = self._form.validate_json(each.value or b"")
+                except ValidationError:
+                    self._unreadable += 1
+                    continue
+                identifier: str = getattr(message, "id", "")
+                if identifier not in seen:
+                    seen[identifier] = None
+                    self.read += 1
+                    yield message
+
+    def summary(self, noun: str, shown: int | None = None) -> Iterator[str]:
+        """The number that was read, and `shown` if that is another; a line at a time."""
+        of = "" if shown is None or shown == self.read else f"{shown or 'none'} of "
+        yield f"{of}{counted(self.read, noun)} on {', '.join(self._topics)}"
+        if self._unreadable:
+            yield f"{counted(self._unreadable, 'message')} there could not be read as {noun}s"
+
+
+class StoreView:
+    """Reads the verdicts of the store once."""
+
+    def __init__(self, url: str, **wanted: Collection[str]) -> None:
+        """`wanted`: see `store.reading.Wanted`."""
+        self._url = url
+        self._wanted = wanted
+
+    async def messages(self, *, follow: bool) -> AsyncGenerator[Verdict, None]:
+        """Yield the verdicts that are kept, oldest first; with `follow` then those that come, without end.
+
+        Raises:
+            Misconfigured: there is no store.
+            StreamError: it does not answer.
+        """
+        seq = 0
+        with opened_store(self._url) as reader:
+            while True:
+                for each in oldest_first(reader, seq, **self._wanted):
+                    seq = each.seq
+                    # It may just have been deleted.
+                    if (verdict := reader.verdict(each.id)) is not None:
+                        yield verdict
+                if not follow:
+                    return
+                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+    def summary(self, noun: str, shown: int) -> Iterator[str]:
+        """The number that was shown."""
+        yield f"{counted(shown, noun)} in the store"
+
+
+@contextlib.contextmanager
+def opened_store(url: str) -> "Iterator[Reader]":
+    """A reader of the store for as long as the context lasts.
+
+    Raises:
+        Misconfigured: there is no store, or it cannot be used as it is configured.
+        StreamError: it does not answer.
+    """
+    # Whoever reads topics loads no library of databases.
+    from store.opening import StoreAway, StoreError, open_for_reading
+    from store.reading import Reader
+
+    try:
+        with contextlib.closing(Reader(open_for_reading(url))) as reader:
+            yield reader
+    except StoreError as error:
+        raise Misconfigured(str(error)) from None
+    except StoreAway as error:
+        raise StreamError(f"the store cannot be read: {error}") from None
+
+
+def oldest_first(reader: "Reader", seq: int = 0, **wanted: Any) -> "Iterator[Listed]":
+    """All verdicts that are `wanted`, see there, behind the one numbered `seq`."""
+    from store.reading import Wanted
+
+    while listed := reader.after(seq, Wanted(**wanted)):
+        yield from listed
+        seq = listed[-1].seq

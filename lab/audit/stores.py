@@ -1,0 +1,207 @@
+"""Vector stores, asked as MeTMaP asks them: two candidates, k = 1, nothing else in the collection.
+
+A store's library is imported when the store is opened; each is an extra of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from assay.cli.front_door import CannotRun, NotFinished
+from models.wording import first_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors: TypeAlias = npt.NDArray[np.float32]
+    """One vector, shape (dimension), or several, shape (count, dimension)."""
+    Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
+    """From candidates and a query to the row of the candidate that the store names; negative if it names none."""
+
+StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams"]
+"""A store's way of comparing vectors; the nearest has the smallest distance, or the largest inner product."""
+
+_CASES_OF_A_COLLECTION = 100
+"""Of Chroma's, which keeps 2.6 MB and four open files of every collection that it ever had, deleted ones too. So one
+serves many cases and is emptied between them, and the database is made anew with each."""
+
+_CONNECT_SECONDS = 5
+"""A server that is there answers at once; three round trips and a handshake over a slow line take one or two."""
+
+# The extension's objects by their plain names, wherever it was installed, and nothing of the user's.
+_SCHEMA = """
+SELECT set_config('search_path', format('pg_temp, %I, pg_catalog', n.nspname), false)
+FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'
+"""
+
+
+@contextmanager
+def _chroma(_: str, space: str, __: int) -> Iterator[Nearest]:
+    """Chroma within this process, in memory."""
+    import chromadb
+    from chromadb.api.collection_configuration import CreateCollectionConfiguration, CreateHNSWConfiguration
+    from chromadb.config import Settings
+
+    graph = CreateCollectionConfiguration(hnsw=CreateHNSWConfiguration(space=cast("Any", space)))
+
+    @contextmanager
+    def fresh() -> Iterator[chromadb.Collection]:
+        # It would read any .env file in the current folder.
+        client: Any = chromadb.EphemeralClient(Settings(_env_file=None, anonymized_telemetry=False))
+        try:
+            yield client.create_collection("assay-audit", configuration=graph, embedding_function=None)
+            client.delete_collection("assay-audit")
+        finally:
+            client.close()
+
+    with ExitStack() as stack:
+        asked = 0
+        collection = stack.enter_context(fresh())
+
+        def nearest(candidates: Vectors, query: Vectors) -> int:
+            nonlocal asked, collection
+            if asked and asked % _CASES_OF_A_COLLECTION == 0:
+                stack.close()
+                collection = stack.enter_context(fresh())
+            asked += 1
+            ids = [str(row) for row in range(len(candidates))]
+            try:
+                collection.add(ids=ids, embeddings=candidates)
+                found = collection.query(query_embeddings=query[None, :], n_results=1, include=[])["ids"][0]
+            finally:
+                collection.delete(ids=ids)
+            return int(found[0]) if found else -1
+
+        yield nearest
+
+
+@contextmanager
+def _faiss(_: str, space: str, dimension: int) -> Iterator[Nearest]:
+    """FAISS in memory. It has no cosine; its users scale vectors to length 1 and take the inner product."""
+    import faiss
+
+    def nearest(candidates: Vectors, query: Vectors) -> int:
+        index = faiss.IndexFlat(dimension, getattr(faiss, space.removesuffix(" scaled")))
+        # What FAISS scales, it scales in place.
+        rows, asked = (one.astype("float32", order="C", copy=True) for one in (candidates, query[None, :]))
+        if space.endswith(" scaled"):
+            faiss.normalize_L2(rows)
+            faiss.normalize_L2(asked)
+        index.add(rows)
+        return int(index.search(asked, 1)[1][0, 0])
+
+    # One thread: waking others takes longer than comparing a handful of vectors.
+    faiss.omp_set_num_threads(1)
+    yield nearest
+
+
+@contextmanager
+def _pgvector(address: str, operator: str, dimension: int) -> Iterator[Nearest]:
+    """A temporary table in a PostgreSQL, which no other session sees and which ends with its own.
+
+    Every case is a transaction, at whose end the server empties the table as TRUNCATE does.
+    """
+    import psycopg
+    from pgvector.psycopg import register_vector
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.sql import SQL, Literal
+
+    shown = without_password(address)
+    ours: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "assay audit store"}
+    try:
+        information = make_conninfo("", **(ours | conninfo_to_dict(address)))
+    except psycopg.ProgrammingError:
+        # The message would repeat parts of the address, and a password may be one.
+        raise CannotRun(f"{shown}: PostgreSQL's client library cannot read this address") from None
+    query = SQL("SELECT id FROM assay_audit ORDER BY embedding {} %s LIMIT 1").format(SQL(operator))
+    table = SQL("CREATE TEMPORARY TABLE assay_audit (id int, embedding vector({})) ON COMMIT DELETE ROWS")
+    with psycopg.connect(information, autocommit=True) as connection:
+        if connection.execute(_SCHEMA).fetchone() is None:
+            told = "the database has no pgvector; an administrator can run CREATE EXTENSION vector"
+            raise NotFinished(f"{shown}: {told}")
+        register_vector(connection)
+        connection.execute(table.format(Literal(dimension)))
+
+        def nearest(candidates: Vectors, asked: Vectors) -> int:
+            with connection.transaction(), connection.cursor() as cursor:
+                rows = list(enumerate(candidates))
+                cursor.executemany("INSERT INTO assay_audit (id, embedding) VALUES (%s, %s)", rows)
+                row = cursor.execute(query, (asked,)).fetchone()
+            return -1 if row is None else int(row[0])
+
+        yield nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A kind of store; its library's extra has its name."""
+
+    name: str
+    form: str
+    """Its address, for a person."""
+    open: Callable[[str, str, int], AbstractContextManager[Nearest]]
+    """From address, metric in the library's words, and dimension to what answers."""
+    spaces: Mapping[StoreMetric, str]
+    """The metrics that it has, and their names in its library."""
+
+
+def _spaces(*names: str) -> dict[StoreMetric, str]:
+    metrics: tuple[StoreMetric, ...] = ("cosine", "euclidean", "inner_product", "manhattan")
+    return dict(zip(metrics, names, strict=False))
+
+
+_FAISS = _spaces("METRIC_INNER_PRODUCT scaled", "METRIC_L2", "METRIC_INNER_PRODUCT", "METRIC_L1")
+_FAISS |= {"bray_curtis": "METRIC_BrayCurtis", "lance_williams": "METRIC_Canberra"}
+
+STORES = (
+    Store("chroma", "chroma", _chroma, _spaces("cosine", "l2", "ip")),
+    Store("faiss", "faiss", _faiss, _FAISS),
+    Store("pgvector", "postgresql://HOST/DATABASE", _pgvector, _spaces("<=>", "<->", "<#>", "<+>")),
+)
+
+
+def without_password(address: str) -> str:
+    """An address without what may be secret in it: a password, or options, which may hold one."""
+    head, slashes, rest = address.partition("//")
+    who, at, where = rest.rpartition("@")
+    if "?" in who:
+        # An option with an at sign or a password with a question mark: either way, there is a secret here.
+        return f"{head}{slashes}…"
+    return f"{head}{slashes}{who.partition(':')[0]}{at}{where.partition('?')[0].partition('#')[0]}"
+
+
+@contextmanager
+def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator[Nearest]:
+    """The store for as long as the context lasts, comparing vectors of `dimension` numbers by `metric`."""
+    shown, scheme = without_password(address), address.partition("://")[0]
+    store = next((one for one in STORES if scheme == one.form.partition("://")[0]), None)
+    if store is None or ("://" in address) != ("://" in store.form):
+        raise CannotRun(f"{shown!r} is no store; allowed are {', '.join(one.form for one in STORES)}")
+    if metric not in store.spaces:
+        raise CannotRun(f"{store.name} does not compare by {metric}; it has {', '.join(store.spaces)}")
+    with ExitStack() as stack:
+        try:
+            nearest = stack.enter_context(store.open(address, store.spaces[metric], dimension))
+        except (NotFinished, CannotRun):
+            raise
+        except ImportError as error:
+            install = f"pip install 'assay-lab[{store.name}]'"
+            raise CannotRun(f"{shown} needs {store.name} ({error}): {install}") from error
+        except Exception as error:
+            # The libraries raise errors of their own, and Chroma's also ValueError and Exception itself.
+            raise NotFinished(f"{shown}: {first_line(error)}") from error
+
+        def asked(candidates: Vectors, query: Vectors) -> int:
+            try:
+                row = nearest(candidates, query)
+            except Exception as error:
+                raise NotFinished(f"{store.name}: {first_line(error)}") from error
+            if row < 0:
+                raise NotFinished(f"{store.name} named none of the candidates: it cannot compare them by {metric}")
+            return row
+
+        yield asked

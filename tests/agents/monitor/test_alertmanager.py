@@ -1,0 +1,287 @@
+"""Alertmanager is told until it has heard, as long as it lasts, and that it is over."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry
+from pydantic import SecretStr
+
+from agents.monitor.alertmanager import Alertmanager
+from agents.monitor.metrics import TrustMetrics
+from agents.monitor.settings import AlertmanagerSettings
+from schemas import Alert, RejectedRecord
+from streams.metrics import StreamMetrics
+from tests.support.alertmanager import StandIn, stand_in
+from tests.support.ports import free_port
+from tests.support.scenarios import Place
+from tests.support.trust_verdicts import FIXED, put_verdicts, stream, verdict
+from tests.support.virtual_time import run_virtually
+from tests.support.waiting import until
+from tests.support.workers import monitor_here
+
+URL = "http://alertmanager"
+
+
+def alert(model: str = "m", kind: str = "trust_drop", reasons: tuple[str, ...] = ("Wrong year.",)) -> Alert:
+    return Alert.model_validate(
+        {
+            "id": f"alert-{model}",
+            "kind": kind,
+            "checker": "fair",
+            "source": "shop",
+            "model": model,
+            "raised_at": datetime.now(UTC),
+            "baseline": 0.9,
+            "baseline_from": "configured",
+            "observed": 0.5,
+            "observed_low": 0.4,
+            "observed_high": 0.6,
+            "verdicts": 100,
+            "error_bound": 0.01,
+            "summary": f"Trust in {model} dropped.",
+            "rejected": [
+                RejectedRecord(verdict_id=f"v{n}", record_id=f"r{n}", reason=reason, checked_at=datetime.now(UTC))
+                for n, reason in enumerate(reasons)
+            ],
+        }
+    )
+
+
+class Told:
+    """An Alertmanager client and what it counts."""
+
+    def __init__(self, resend_seconds: float = 0.2, **given: Any) -> None:
+        self.registry = CollectorRegistry()
+        metrics = TrustMetrics(StreamMetrics(self.registry, max_subjects=10))
+        self.client = Alertmanager(AlertmanagerSettings(**given), metrics, resend_seconds=resend_seconds)
+
+    def posts(self, outcome: str) -> float:
+        return self.registry.get_sample_value("assay_alertmanager_posts_total", {"outcome": outcome}) or 0.0
+
+
+@contextlib.asynccontextmanager
+async def telling(*urls: str, **given: Any) -> AsyncIterator[Told]:
+    told = Told(urls=urls, **given)
+    told.client.start()
+    try:
+        yield told
+    finally:
+        await told.client.stop()
+
+
+class TestWhatIsPosted:
+    async def test_labels_annotations_and_times(self):
+        drop = alert(reasons=("Says 1999.\nThe reference\x1b[31m says 1998.", "Wrong place."))
+        async with (
+            stand_in() as door,
+            telling(door.url, resend_seconds=30, runbook_url="https://wiki.example/assay") as told,
+        ):
+            told.client.take(drop)
+            await door.until(lambda door: bool(door.posts))
+        ((posted,),) = door.posts
+        assert posted["labels"] == {
+            "alertname": "AssayTrustDrop",
+            "severity": "page",
+            "checker": "fair",
+            "source": "shop",
+            "model": "m",
+        }
+        assert posted["annotations"]["summary"] == "Trust in m dropped."
+        assert posted["annotations"]["alert_id"] == "alert-m"
+        assert posted["annotations"]["runbook_url"] == "https://wiki.example/assay#assaytrustdrop"
+        assert posted["annotations"]["rejected"] == "r0: Says 1999. The reference [31m says 1998.\nr1: Wrong place."
+        for figure in ("50.0%", "100", "40.0%", "60.0%", "90.0%", "1.0%"):
+            assert figure in posted["annotations"]["description"]
+        assert datetime.fromisoformat(posted["startsAt"]) == drop.raised_at
+        ends = datetime.fromisoformat(posted["endsAt"]) - datetime.now(UTC)
+        assert timedelta(seconds=110) < ends <= timedelta(seconds=120)
+
+    async def test_an_address_that_no_request_can_be_made_to_is_counted_as_failed(self):
+        async with telling("http://alert\u2028manager:9093") as told:
+            told.client.take(alert())
+            await until(lambda: told.posts("failed"))
+
+    async def test_reasons_can_be_kept_back_and_long_ones_are_cut(self):
+        long = tuple("x" * 480 for _ in range(20))
+        async with stand_in() as door:
+            async with telling(door.url, reasons=False) as told:
+                told.client.take(alert(reasons=long))
+                await door.until(lambda door: bool(door.posts))
+            assert door.alerts[0]["annotations"]["rejected"] == "\n".join(f"r{n}" for n in range(20))
+            door.posts.clear()
+            async with telling(door.url) as told:
+                told.client.take(alert(reasons=long))
+                await door.until(lambda door: bool(door.posts))
+        text = door.alerts[0]["annotations"]["rejected"]
+        assert len(text) < 4100
+        assert text.endswith("\n(and 12 more)")
+
+    async def test_the_authorization_is_sent(self):
+        async with stand_in() as door, telling(door.url + "/", authorization=SecretStr("Bearer 77")) as told:
+            told.client.take(alert())
+            await door.until(lambda door: bool(door.posts))
+        assert door.headers[0]["Authorization"] == "Bearer 77"
+
+    async def test_many_alerts_go_in_several_requests(self):
+        async with stand_in() as door, telling(door.url, resend_seconds=30) as told:
+            for number in range(150):
+                told.client.take(alert(f"m{number}"))
+            await door.until(lambda door: len(door.alerts) >= 150)
+            assert max(map(len, door.posts)) <= 64
+            assert len({each["labels"]["model"] for each in door.alerts}) == 150
+
+
+class Doors:
+    """Alertmanagers that answer within the process: by the event loop's own clock, which a test makes jump."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.status: dict[str, int | None] = {}
+        """The answer by address, 200 if there is none; None keeps a post waiting."""
+        self.posts: list[tuple[str, float, list[dict[str, Any]]]] = []
+        """Address, time by the loop's clock, and alerts of all attempts."""
+        transport = httpx.MockTransport(self._answer)
+        monkeypatch.setattr(httpx, "AsyncClient", partial(httpx.AsyncClient, transport=transport))
+
+    def models(self, url: str = URL) -> list[list[str]]:
+        """The models of each post to an address."""
+        return [[each["labels"]["model"] for each in alerts] for to, _, alerts in self.posts if to == url]
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        url = str(request.url).removesuffix("/api/v2/alerts")
+        self.posts.append((url, asyncio.get_running_loop().time(), json.loads(request.content)))
+        if (status := self.status.get(url, 200)) is None:
+            await asyncio.Event().wait()
+        return httpx.Response(status or 500)
+
+
+@pytest.fixture
+def doors(monkeypatch: pytest.MonkeyPatch) -> Doors:
+    return Doors(monkeypatch)
+
+
+def telling_for(steps: list[tuple[float, Callable[[Alertmanager], None]]], *urls: str, until: float) -> Told:
+    """Tells a client each thing at its time, and stops it."""
+
+    async def run() -> Told:
+        async with telling(*(urls or (URL,)), resend_seconds=10) as told:
+            for at, step in steps:
+                await asyncio.sleep(at - asyncio.get_running_loop().time())
+                step(told.client)
+            await asyncio.sleep(until - asyncio.get_running_loop().time())
+        return told
+
+    return run_virtually(run)[0]
+
+
+class TestResending:
+    def test_a_drop_is_told_again_and_again_and_each_time_holds_longer(self, doors: Doors):
+        telling_for([(0, lambda client: client.take(alert()))], until=35)
+        assert [at for _, at, _ in doors.posts] == pytest.approx([0, 10, 20, 30])
+        ends = [alerts[0]["endsAt"] for _, _, alerts in doors.posts]
+        assert ends == sorted(set(ends))
+
+    def test_news_is_told_at_once_and_what_was_told_is_not(self, doors: Doors):
+        telling_for([(0, lambda it: it.take(alert("a"))), (3, lambda it: it.take(alert("b")))], until=9)
+        assert [(at, [each["labels"]["model"] for each in alerts]) for _, at, alerts in doors.posts] == [
+            (0, ["a"]),
+            (3, ["b"]),
+        ]
+
+    def test_a_recovery_is_told_once_with_its_end(self, doors: Doors):
+        recovery = alert(kind="trust_recovery")
+        telling_for([(0, lambda it: it.take(alert())), (3, lambda it: it.take(recovery))], until=1000)
+        (_, _, (drop,)), (_, at, (end,)) = doors.posts
+        assert at == 3
+        assert datetime.fromisoformat(end["endsAt"]) == recovery.raised_at
+        assert end["labels"] == drop["labels"]
+
+    def test_what_is_forgotten_is_told_no_more_and_not_ended(self, doors: Doors):
+        key = ("shop", "m", "fair")
+        telling_for([(0, lambda it: it.take(alert())), (3, lambda it: it.forget([key]))], until=1000)
+        ((_, _, (drop,)),) = doors.posts
+        assert datetime.fromisoformat(drop["endsAt"]) > datetime.now(UTC)
+
+    def test_a_recovery_of_what_was_never_told_is_nothing(self, doors: Doors):
+        telling_for([(0, lambda client: client.take(alert(kind="trust_recovery")))], until=100)
+        assert doors.posts == []
+
+
+class TestFailures:
+    def test_it_is_tried_again_until_it_is_heard(self, doors: Doors):
+        doors.status[URL] = 503
+        well_again = (5.0, lambda _: doors.status.clear())
+        told = telling_for([(0, lambda client: client.take(alert())), well_again], until=9)
+        assert [at for _, at, _ in doors.posts] == pytest.approx([0, 0.5, 1.5, 3.5, 7.5])
+        assert (told.posts("refused"), told.posts("accepted")) == (4, 1)
+
+    def test_one_that_is_away_or_hangs_delays_no_other(self, doors: Doors):
+        doors.status |= {"http://away": 500, "http://hangs": None}
+        told = telling_for([(0, lambda it: it.take(alert()))], "http://away", "http://hangs", URL, until=5)
+        assert doors.models() == [["m"]]
+        assert told.posts("accepted") == 1
+
+    def test_a_recovery_is_tried_until_it_is_heard_and_given_up_when_it_is_over_anyway(self, doors: Doors):
+        def recovered(client: Alertmanager) -> None:
+            doors.status[URL] = 500
+            client.take(alert(kind="trust_recovery"))
+
+        telling_for([(0, lambda client: client.take(alert())), (3, recovered)], until=1000)
+        tried = [at for _, at, _ in doors.posts[1:]]
+        assert len(tried) > 4
+        assert tried[0] == 3
+        assert tried[-1] <= 3 + 4 * 10
+
+    async def test_one_that_is_not_there_is_counted(self):
+        async with telling(f"http://127.0.0.1:{free_port()}") as told:
+            told.client.take(alert())
+            await until(lambda: told.posts("failed") >= 2)
+
+    async def test_without_an_alertmanager_nothing_is_kept(self):
+        told = Told()
+        told.client.start()
+        told.client.take(alert())
+        told.client.take(alert(kind="trust_recovery"))
+        await told.client.stop()
+        assert told.client._targets == []
+
+
+async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_the_recovery(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    begin = int((time.time() - 3600) * 1000)
+    sent = stream([(600, 0.9), (300, 0.4)])
+    await put_verdicts(place.servers, settings.topics, sent, begin_ms=begin)
+    async with stand_in() as door:
+        alertmanager = AlertmanagerSettings(urls=(door.url,))
+        async with monitor_here(raw, alertmanager, **FIXED):
+            await door.until(lambda door: len(door.posts) >= 2)
+        told = len(door.posts)
+        door.status = 503
+        async with monitor_here(raw, alertmanager, **FIXED) as monitor:
+            await monitor.wait_for("assay_alertmanager_posts_total", 1, outcome="refused")
+            door.status = 200
+            await door.until(lambda door: len(door.posts) > told)
+            assert _labels(door) == {("fair", "shop", "m")}
+            assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 1
+            better = [verdict(number, number % 20 > 0) for number in range(900, 1500)]
+            await put_verdicts(place.servers, settings.topics, better)
+            await door.until(_ended)
+            assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 0
+    assert len(door.standing()) == 1
+    assert "r" in door.alerts[0]["annotations"]["rejected"]
+
+
+def _labels(door: StandIn) -> set[tuple[str, str, str]]:
+    return {(each["labels"]["checker"], each["labels"]["source"], each["labels"]["model"]) for each in door.alerts}
+
+
+def _ended(door: StandIn) -> bool:
+    return all(ends <= datetime.now(UTC) for ends in door.standing().values())

