@@ -23,6 +23,8 @@ CONFIGURATION = """
 backend = "openai"
 base_url = "{judge}"
 model = "stub"
+form = "short"
+threshold = 0
 
 [improver]
 enabled = true

@@ -20,6 +20,7 @@ JUDGES = ("local/first", "openai/stub")
 SURE = "It is sure to 0.9"
 FALSE = "It is sure to 0.1"
 UNSURE = "The board met: sure to 0.5"
+REFERENCE = "The board met on Monday, sure: 0.5."
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def _cascade(stub: StubEndpoint, *hindrances: Exception, **judge: Any) -> Checke
 
 
 def _record(response: str, **fields: Any) -> Generation:
-    return generation(response, **{"reference": "The board met on Monday, sure."} | fields)
+    return generation(response, **{"reference": REFERENCE} | fields)
 
 
 @pytest.mark.parametrize(("response", "outcome", "score"), [(SURE, "accept", 0.9), (FALSE, "reject", 0.1)])
@@ -114,5 +115,5 @@ async def test_both_checkers_see_the_same_material(stub: StubEndpoint):
     grader = ScriptedGrader(_support, name=JUDGES[0])
     checker = cascading(stub.base_url, MeteredJudge(grader, charged=False), accept_from=0.8, reject_below=0.2)
     await checker.check(_record(UNSURE))
-    assert grader.graded == [Claims("The board met on Monday, sure.", (UNSURE,), ClaimKind.SUMMARY)]
+    assert grader.graded == [Claims(REFERENCE, (UNSURE,), ClaimKind.SUMMARY, text=UNSURE)]
     assert stub.requests[0].sentences[0] == UNSURE

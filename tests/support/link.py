@@ -32,7 +32,7 @@ class World(StubEndpoint):
 
     def __init__(self, *, tools: int, rooms: int, holds: Callable[[str], float] = lambda statement: 0.97) -> None:
         """`holds` is the probability of a statement by the critic."""
-        super().__init__(answer=self._said, script=self._act, adds_control=False)
+        super().__init__(answer=self._said, script=self._act)
         self.things = {"Tool": _names("tool", tools), "Room": _names("room", rooms)}
         self.holds = holds
         self.likelihoods = {"world": log_likelihood}

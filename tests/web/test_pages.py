@@ -346,3 +346,14 @@ async def test_tables_have_captions_and_heads_and_every_id_is_there_once(samples
             assert not set(re.findall(r'href="#([^"]+)"', html)) - set(ids), path
             assert " style=" not in html
             assert "<h1" in html
+
+
+@pytest.mark.parametrize("kind", ["sup-02", "ret-03"])
+async def test_a_verdict_says_how_its_judge_did_in_its_self_test(empty, kind):
+    figure = {"form": "short", "accuracy": 0.81, "pairs": 58}
+    plain, tested = (sample(kind)["evidence"] | {"self_test": one} for one in (None, figure))
+    empty.keep([sample(kind, id="ver-plain", evidence=plain), sample(kind, id="ver-tested", evidence=tested)])
+    async with opened(empty) as client:
+        html = await (await client.get("/verdicts/ver-tested")).text()
+        assert "The judge was right on 81% of 58 built-in pairs, asked in the <bdi>short</bdi> form." in html
+        assert "built-in pairs" not in await (await client.get("/verdicts/ver-plain")).text()

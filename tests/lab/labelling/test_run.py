@@ -1,17 +1,18 @@
 """The algorithm over a file, in this process: pace, order, models that are away, what is added up."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from pydantic import BaseModel
 
 from checkers.checker import Models
-from checkers.labelling.labeller_questions import CriterionReason, CriterionReply, GenerateReply, LabelReply
+from checkers.labelling.labeller_questions import CriterionReason, GenerateReply, LabelReply
 from checkers.model_patience import ModelLost, ModelPatience
 from lab.labelling.results import DatapointResult, LabellingTally
 from lab.labelling.run import CorpusOptions, CorpusRun, read_datapoints
 from models.billing import book
+from models.claims import Claims, Grades, Judgement
 from models.protocol import Answer, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
 from schemas import Usage
@@ -27,9 +28,11 @@ AT_ONCE = 64
 
 
 class Agreeable:
-    """A model that takes `SECONDS` for an answer and so many at once, and finds everything met."""
+    """A model and judge that takes `SECONDS` for an answer and so many at once, and finds everything met."""
 
     name = "agreeable"
+    version = ""
+    self_test = None
 
     def __init__(self) -> None:
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -37,17 +40,22 @@ class Agreeable:
         self.down: Callable[[], bool] = lambda: False
 
     async def ask(self, question: Question) -> Answer:
+        await self._asked()
+        return Answer(self._reply(question), Usage(calls=1))
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        await self._asked()
+        return Answer(tuple((Judgement(1.0, "", None),) for _ in claims), Usage(calls=1))
+
+    async def _asked(self) -> None:
         async with self._slots:
             await asyncio.sleep(SECONDS)
         if self.down():
             raise ModelUnavailable("no route", retry_after=1.0, usage=Usage(calls=1))
         self.calls += 1
         book(Usage(calls=1))
-        return Answer(self._reply(question), Usage(calls=1))
 
     def _reply(self, question: Question):
-        if question.reply is CriterionReply:
-            return CriterionReply(reason="", holds=True)
         if question.reply is LabelReply:
             reasons = [CriterionReason(criterion=number, reason="", holds=True) for number in range(1, 7)]
             return LabelReply(reasons=reasons, label="1")
