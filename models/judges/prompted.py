@@ -201,14 +201,14 @@ class PromptedJudge:
         return [Support(await odds_of(self.model, asked))]
 
     async def _is_misled(self, task: str, claims: Claims, form: Form, *, counts_out: bool) -> bool:
-        """True if two sentences that are false for certain are called supported, too.
+        """True if three sentences that are false for certain are called supported, too.
 
         A judge that does as a text in the record bids it, or that says yes to everything, calls them so. If it
         `counts_out` sentences that give no information, it must not say that of these.
         """
         question = claims.prompt or UNKNOWN_QUESTION
         number = drawn(f"{claims.reference}\n{claims.whole}")
-        for draw in (number, number // 7 + 1):
+        for draw in (number, number // 7 + 1, number // 49 + 2):
             control = control_sentence(claims.sentences, claims.reference, draw)
             (found,) = await self.supports(task, claims, form, {0: control})
             if found.odds < 0 and (not counts_out or await self._informs(task, question, control)):
