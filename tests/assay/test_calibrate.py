@@ -26,6 +26,9 @@ def _support(request: StubRequest, place: int = 0) -> float:
     """As sure as a response says that it is; a control sentence is false."""
     if request.kind != "supported":
         return 1.0
+    if "Sentence of the answer" in request.quotes:
+        # The answers have one sentence: this is a control.
+        return 0.0
     (said,) = request.sentences
     return float(said.split()[-1].rstrip(".")) if said.startswith("Report") else 0.0
 

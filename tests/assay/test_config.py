@@ -46,10 +46,10 @@ def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
 
 def test_deeper_levels_have_variables_as_well(monkeypatch):
     monkeypatch.setenv("ASSAY_JUDGE__LOCAL__JUDGE", "factcg")
-    monkeypatch.setenv("ASSAY_CONSISTENCY__PROMPTS", '{"summary": "own.txt"}')
+    monkeypatch.setenv("ASSAY_EQUIVALENCE__PROMPTS", '{"phrase": "own.txt"}')
     configuration = load_configuration()
     assert configuration.judge.local.judge == "factcg"
-    assert configuration.checkers["consistency"].model_dump()["prompts"] == {"summary": Path("own.txt")}
+    assert configuration.checkers["equivalence"].model_dump()["prompts"] == {"phrase": Path("own.txt")}
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, sai
             """ASSAY_ALERTMANAGER__URLS = '["http://a:9093"': should be a list: a,b or, as JSON, ["a", "b"]""",
         ),
         ("ASSAY_TRUST__BASELINES", "a,b", "ASSAY_TRUST__BASELINES = 'a,b': should be a list"),
-        ("ASSAY_CONSISTENCY__PROMPTS", "[1", "ASSAY_CONSISTENCY__PROMPTS = '[1': should be a valid dictionary"),
+        ("ASSAY_EQUIVALENCE__PROMPTS", "[1", "ASSAY_EQUIVALENCE__PROMPTS = '[1': should be a valid dictionary"),
         (
             "ASSAY_JUDGE__TEMPERATURE",
             "null",
