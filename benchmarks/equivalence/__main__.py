@@ -1,12 +1,10 @@
 """The equivalence checker beside the oracle-checker paper.
 
-    python -m benchmarks.equivalence --data FOLDER [--only PART,PART] [--corenlp URL]
+    python -m benchmarks.equivalence --data FOLDER [--only PART,PART]
 
 `proofs`: proof rates on labelled paraphrase pairs: the local judge answering the phrase questions, in the sentences
 that they stand in and alone, and a subject that says yes to everything. `questions`: questions asked for a proof, and
 against asking about every pair.
-
-With --corenlp, the address of a server of yours, CoreNLP's trees stand beside the embedded parser's (docs/parsers.md).
 """
 
 import argparse
@@ -24,7 +22,6 @@ PARTS = {
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, help="of each set at most, drawn (default: all)")
-    parser.add_argument("--corenlp", metavar="URL", help="a server of yours (default: the embedded parser alone)")
 
 
 if __name__ == "__main__":

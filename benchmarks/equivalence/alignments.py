@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import math
 import random
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,14 +13,12 @@ from typing import get_args
 
 from benchmarks import datasets
 from benchmarks.tables import table
-from checkers.checker import Undecidable
 from checkers.equivalence.aligned import AlignedSentences, PhrasePair
 from checkers.equivalence.alignment import align
-from checkers.equivalence.parsers import Parser, build_parser
+from checkers.equivalence.parsers import parse_sentence
 from checkers.equivalence.phrase_questions import EquivalenceReply
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.proof import Require, prove
-from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
 from models.claims import ClaimKind, Claims
@@ -34,8 +30,6 @@ Pair = tuple[str, str]
 
 SETS: tuple[datasets.ParaphraseSet, ...] = get_args(datasets.ParaphraseSet)
 RANDOM_PAIRS = 500
-PARSED_AT_ONCE = 8
-"""Sentences that wait for a parser: of more, the last would wait too long on a busy machine."""
 
 REQUIRED: tuple[Require, ...] = get_args(Require)
 PAPER: dict[Require, Row] = {"or": [0.540, 0.259, 0.281], "and": [0.318, 0.097, 0.221]}
@@ -107,27 +101,26 @@ def bench() -> Bench:
 
 
 async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
-    """Proof rates by set, parser and phi, of the local judge and of a subject that says yes to everything."""
+    """Proof rates by set and phi, of the local judge and of a subject that says yes to everything."""
     known = {name: labelled(options.data, name) for name in SETS}
     strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
     rates: list[Row] = []
     unrelated: list[Row] = []
-    for parser in _parsers(options):
-        for name, every in [*known.items(), ("random pairs", strangers)]:
-            examples, trees = await with_trees(parser, options, drawn(every, options.pairs))
-            found = bench.aligned(trees, [one.sentences for one in examples])
-            for require in REQUIRED:
-                by_all = [(await prove(one, all_yes, require)).found for one in found]
-                for alone in (False, True):
-                    proved = [await bench.proves(one, require, alone=alone) for one in found]
-                    row = [name, parser, f"phi_{require}", "alone" if alone else "in their sentences"]
-                    if every is strangers:
-                        unasked = sum(not one.questions for one in proved)
-                        unrelated.append([*row, len(found), sum(one.found for one in proved), unasked, sum(by_all)])
-                    else:
-                        rates.append(
-                            [*row, *_rates(examples, [one.found for one in proved]), *_rates(examples, by_all)[:2]]
-                        )
+    for name, every in [*known.items(), ("random pairs", strangers)]:
+        examples = drawn(every, options.pairs)
+        found = bench.aligned(trees_of(examples), [one.sentences for one in examples])
+        for require in REQUIRED:
+            by_all = [(await prove(one, all_yes, require)).found for one in found]
+            for alone in (False, True):
+                proved = [await bench.proves(one, require, alone=alone) for one in found]
+                row = [name, "embedded", f"phi_{require}", "alone" if alone else "in their sentences"]
+                if every is strangers:
+                    unasked = sum(not one.questions for one in proved)
+                    unrelated.append([*row, len(found), sum(one.found for one in proved), unasked, sum(by_all)])
+                else:
+                    rates.append(
+                        [*row, *_rates(examples, [one.found for one in proved]), *_rates(examples, by_all)[:2]]
+                    )
     for require, published in PAPER.items():
         rates.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, None, None])
     unrelated.append(["random pairs (published)", "corenlp", "both", "alone", *PAPER_RANDOM, None])
@@ -142,20 +135,17 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
 async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
     """Questions asked for a proof, and against asking every matched phrase pair."""
     rows: list[Row] = []
-    for parser in _parsers(options):
-        for name in SETS:
-            examples, trees = await with_trees(parser, options, drawn(labelled(options.data, name), options.pairs))
-            found = bench.aligned(trees, [one.sentences for one in examples])
-            for require in REQUIRED:
-                every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
-                proved = [await bench.proves(each, require, alone=False) for each in found]
-                other = sum(
-                    one.found is not _holds(each, require, bench) for each, one in zip(found, proved, strict=True)
-                )
-                asked = sum(one.questions for one in proved)
-                rounds = max(one.rounds for one in proved)
-                figures = [asked / len(found), rounds, asked, every, asked / every, other]
-                rows.append([name, parser, f"phi_{require}", len(found), *figures])
+    for name in SETS:
+        examples = drawn(labelled(options.data, name), options.pairs)
+        found = bench.aligned(trees_of(examples), [one.sentences for one in examples])
+        for require in REQUIRED:
+            every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
+            proved = [await bench.proves(each, require, alone=False) for each in found]
+            other = sum(one.found is not _holds(each, require, bench) for each, one in zip(found, proved, strict=True))
+            asked = sum(one.questions for one in proved)
+            rounds = max(one.rounds for one in proved)
+            figures = [asked / len(found), rounds, asked, every, asked / every, other]
+            rows.append([name, "embedded", f"phi_{require}", len(found), *figures])
     columns = ["set", "trees", "proof", "pairs of sentences", "questions a proof", "most behind each other"]
     print(table([*columns, "questions", "all matched phrases", "share", "other verdicts"], rows))
 
@@ -195,39 +185,9 @@ async def all_yes(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
     return [EquivalenceReply(answer="yes", explanation="") for _ in pairs]
 
 
-async def with_trees(
-    parser: str, options: argparse.Namespace, examples: Sequence[Labelled]
-) -> tuple[list[Labelled], dict[str, Tree]]:
-    """The pairs that have trees, and the trees by sentence."""
-    trees = await parsed(parser, options, [one.sentences for one in examples])
-    return [one for one in examples if all(sentence in trees for sentence in one.sentences)], trees
-
-
-def _parsers(options: argparse.Namespace) -> list[str]:
-    return ["embedded"] if options.corenlp is None else ["corenlp", "embedded"]
-
-
-async def parsed(parser: str, options: argparse.Namespace, pairs: Iterable[Pair]) -> dict[str, Tree]:
-    """A tree for every sentence that has one."""
-    sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair))
-    built = build_parser(EquivalenceSettings(corenlp_url=options.corenlp if parser == "corenlp" else None))
-    try:
-        trees: dict[str, Tree] = {}
-        for start in range(0, len(sentences), PARSED_AT_ONCE):
-            batch = sentences[start : start + PARSED_AT_ONCE]
-            found = await asyncio.gather(*(_tree(built, sentence) for sentence in batch))
-            trees |= {tree.sentence: tree for tree in found if tree is not None}
-        return trees
-    finally:
-        await built.close()
-
-
-async def _tree(parser: Parser, sentence: str) -> Tree | None:
-    try:
-        return await parser.parse(sentence)
-    except Undecidable as error:
-        print(f"left out: {error}", file=sys.stderr)
-        return None
+def trees_of(examples: Sequence[Labelled]) -> dict[str, Tree]:
+    """The trees by sentence."""
+    return {sentence: parse_sentence(sentence) for one in examples for sentence in one.sentences}
 
 
 def _rates(examples: Sequence[Labelled], proved: Sequence[bool]) -> Row:

@@ -13,12 +13,12 @@ from cachetools import LRUCache
 from checkers.checker import Undecidable
 from checkers.equivalence.aligned import AlignedSentences, identical
 from checkers.equivalence.equality import holds_words, same_text
-from checkers.equivalence.parsers import Parser
+from checkers.equivalence.parsers import parse_sentence
 from checkers.equivalence.phrases import Phrases, phrases
 from models.concurrent import gather_or_cancel
 from models.model_loading import ModelThread
 from models.protocol import ModelFailed
-from models.worktime import Phase
+from models.worktime import Phase, compute
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import PhraseEncoder, Vectors
@@ -35,8 +35,8 @@ class _Encoded:
     vectors: Vectors
 
 
-_ENCODED: LRUCache[tuple[str, str], _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
-"""By parser and sentence, whichever checker parsed it."""
+_ENCODED: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
+"""By sentence, whichever checker parsed it."""
 _LOCK = Lock()
 
 
@@ -46,34 +46,32 @@ class Aligner:
     The model is loaded with the first sentences.
     """
 
-    def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+    def __init__(self) -> None:
         self._thread = ModelThread("the model that compares phrases", _load)
 
     async def align(self, first: str, second: str) -> AlignedSentences:
         """The four alignments of two sentences, nothing asked yet. The same text twice takes neither parser nor model.
 
         Raises:
-            Undecidable: a sentence has no word or no tree, or is too long.
-            ModelUnavailable: the parser is down.
+            Undecidable: a sentence has no word, or is too long.
             ModelFailed: the model cannot be used.
         """
         for sentence in (first, second):
             self.check_length(sentence)
         if same_text(first, second) and holds_words(first):
             return identical(first, second)
-        keys = {sentence: (self._parser.name, sentence) for sentence in (first, second)}
+        sentences = dict.fromkeys((first, second))
         with _LOCK:
-            known = {sentence: _ENCODED[key] for sentence, key in keys.items() if key in _ENCODED}
-        new = [sentence for sentence in keys if sentence not in known]
+            known = {sentence: _ENCODED[sentence] for sentence in sentences if sentence in _ENCODED}
+        new = [sentence for sentence in sentences if sentence not in known]
         encoder = await self._thread.model()
-        parsed = await gather_or_cancel(self._parse(sentence) for sentence in new)
+        parsed = await gather_or_cancel(_parse(sentence) for sentence in new)
         with Phase("computed"):
             encoded, aligned = await self._thread.run(partial(_align, encoder, (first, second), known, parsed))
         with _LOCK:
             for sentence in new:
                 if len(encoded[sentence].phrases) <= _ENCODED.maxsize:
-                    _ENCODED[keys[sentence]] = encoded[sentence]
+                    _ENCODED[sentence] = encoded[sentence]
         return aligned
 
     async def close(self) -> None:
@@ -87,11 +85,12 @@ class Aligner:
                 "too_long", f"a sentence has {len(sentence)} characters; at most {MOST_CHARACTERS} are parsed"
             )
 
-    async def _parse(self, sentence: str) -> Phrases:
-        found = phrases(await self._parser.parse(sentence)) if sentence.strip() else None
-        if not found:
-            raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")
-        return found
+
+async def _parse(sentence: str) -> Phrases:
+    found = phrases(await compute(parse_sentence, sentence)) if sentence.strip() else None
+    if not found:
+        raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")
+    return found
 
 
 def _align(

@@ -14,7 +14,7 @@ from checkers.equivalence.aligned import AlignedSentences
 from checkers.equivalence.aligner import MOST_CHARACTERS, Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.explanation import proof_reason, test_reason
-from checkers.equivalence.parsers import build_parser
+from checkers.equivalence.parsers import PARSER
 from checkers.equivalence.phrase_questions import EquivalencePrompts
 from checkers.equivalence.proof import prove
 from checkers.equivalence.respondent import Respondent
@@ -36,21 +36,19 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
         self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=MOST_CHARACTERS)
-        self._parser = build_parser(settings)
-        self._aligner = Aligner(self._parser)
+        self._aligner = Aligner()
 
     def fingerprint(self) -> JsonValue:
         """The parser, the prompts' versions, and the subjects that may be asked."""
         subjects = self.models.subjects if self.settings.ask != "judge" else {}
         names: dict[str, JsonValue] = {name: model.name for name, model in subjects.items()}
-        return [self._parser.name, dict(self._prompts.versions), names]
+        return [PARSER, dict(self._prompts.versions), names]
 
     def judge_of(self, record: Paraphrase) -> Model | Judge:
         """Whoever answers: the subject, or the judge in its place."""
         return self._subject_of(record.model) or self.judge
 
     async def close(self) -> None:
-        await self._parser.close()
         await self._aligner.close()
 
     async def decide(self, record: Paraphrase) -> Decision:
@@ -72,7 +70,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
                 proof=proof,
                 test=test,
                 asked=role,
-                parser=self._parser.name,
+                parser=PARSER,
                 prompt_versions=self._prompts.versions,
             ),
         )

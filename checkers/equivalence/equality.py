@@ -24,4 +24,4 @@ def same_text(first: str, second: str) -> bool:
 
 def holds_words(text: str) -> bool:
     """False if a text is blank or consists of marks."""
-    return any(not is_punctuation(piece, "") for piece in plain_form(text).split())
+    return any(not is_punctuation(piece) for piece in plain_form(text).split())

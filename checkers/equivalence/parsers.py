@@ -1,12 +1,12 @@
-"""Parsers: from a sentence to its constituency tree."""
+"""The parser: from a sentence to its constituency tree, by chunks; it has no grammar and no lexicon."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
-from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.trees import Node, Tree, is_punctuation
 from models.text.tokens import Token, tokens
-from models.worktime import compute
+
+PARSER = "embedded/4"
+"""Another one whenever a sentence may get another tree."""
 
 _PREPOSITIONS = frozenset(
     """
@@ -33,48 +33,8 @@ _LONGEST_OF_OTHERS = 4
 """Letters up to which words in -ed are seldom verbs: bed, red, seed."""
 
 
-class Parser(Protocol):
-    """Makes constituency trees; belongs to one event loop."""
-
-    @property
-    def name(self) -> str:
-        """Parser and version: another name whenever a sentence may get another tree."""
-
-    async def parse(self, sentence: str) -> Tree:
-        """The tree of a text that is not blank, as one sentence however many full stops it has.
-
-        Raises:
-            Undecidable: this parser has no tree for the sentence.
-            ModelUnavailable: the parser is down; the record is to be held.
-        """
-
-    async def close(self) -> None:
-        """Release connections."""
-
-
-class EmbeddedParser:
-    """Cuts a sentence into chunks by its function words, in a tree that branches to the right; any text has one."""
-
-    name = "embedded/4"
-
-    async def parse(self, sentence: str) -> Tree:
-        return await compute(parse_sentence, sentence)
-
-    async def close(self) -> None:
-        """There is nothing to release."""
-
-
-def build_parser(settings: EquivalenceSettings) -> Parser:
-    """The parser that `settings` name; nothing is connected yet."""
-    if settings.corenlp_url is None:
-        return EmbeddedParser()
-    from checkers.equivalence.corenlp_parser import CoreNLPParser
-
-    return CoreNLPParser(settings.corenlp_url)
-
-
 def parse_sentence(sentence: str) -> Tree:
-    """The embedded parser's tree of a text that is not blank."""
+    """The tree of a text that is not blank, as one sentence however many full stops it has."""
     cut = tokens(sentence)
     verbatim = tuple(sentence[token.start : token.end] for token in cut)
     chunks: list[list[Node]] = []
@@ -89,9 +49,9 @@ def parse_sentence(sentence: str) -> Tree:
 
 def _opens_chunk(before: Token, word: Token) -> bool:
     """True if a word stands behind a mark, introduces a phrase, or begins a group of verbs."""
-    if before.end == word.start or is_punctuation(word.text, ""):
+    if before.end == word.start or is_punctuation(word.text):
         return False
-    if is_punctuation(before.text, ""):
+    if is_punctuation(before.text):
         # A full stop within a sentence belongs to an abbreviation: Mr. Weber.
         return before.text != "."
     text = word.text.lower()

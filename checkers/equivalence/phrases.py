@@ -80,7 +80,7 @@ def _kept(tree: Tree) -> Node | None:
         children = tuple(made[id(child)] for child in node.children if id(child) in made)
         if not node.children:
             token = tree.tokens[node.start]
-            if token in _ASKING or not is_punctuation(token, node.label):
+            if token in _ASKING or not is_punctuation(token):
                 made[id(node)] = node
         elif len(children) == 1:
             made[id(node)] = children[0]

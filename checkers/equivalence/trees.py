@@ -1,20 +1,13 @@
-"""Constituency trees over a sentence's tokens: parsers make them, alignments are found in them."""
+"""Constituency trees over a sentence's tokens: the parser makes them, alignments are found in them."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_PIECE = re.compile(r"\(([^ \t\r\n()]*)|\)|[^ \t\r\n()]+")
-_PUNCTUATION_TAGS = frozenset([".", ",", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP", "PUNCT"])
 _SPOKEN_SIGNS = frozenset("%&@#§†‰")
 """Members of Unicode's punctuation that are read aloud as a word."""
-
-
-class TreeFault(ValueError):
-    """A text that is not one bracketed tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +43,7 @@ def nodes(root: Node) -> Iterator[Node]:
         waiting.extend(reversed(node.children))
 
 
-def is_punctuation(token: str, tag: str) -> bool:
+def is_punctuation(token: str) -> bool:
     """True for a mark, false for a word."""
-    if tag in _PUNCTUATION_TAGS:
-        return True
     marks = all(sign in "`´" or unicodedata.category(sign)[0] == "P" for sign in token)
     return marks and not _SPOKEN_SIGNS & set(token)
-
-
-def from_brackets(text: str) -> Node:
-    """Read `(S (NP (NN rain)) (VP (VBZ falls)))`.
-
-    Raises:
-        TreeFault: it is not one tree whose tokens have a bracket each.
-    """
-    opened: list[tuple[str, int, list[Node]]] = [("", 0, [])]
-    count = 0
-    for piece in _PIECE.finditer(text):
-        if piece.group(1) is not None:
-            opened.append((piece.group(1), count, []))
-        elif piece.group() != ")":
-            count += 1
-        elif len(opened) == 1:
-            raise TreeFault(f"a bracket closed at character {piece.start() + 1} was never opened")
-        else:
-            label, start, children = opened.pop()
-            # A leaf has one token; what is above leaves has no token outside its children.
-            if count - start != (sum(child.end - child.start for child in children) or 1):
-                raise TreeFault(f"the bracket closed at character {piece.start() + 1} is no constituent")
-            opened[-1][2].append(Node(start, count, label, tuple(children)))
-    if len(opened) > 1:
-        raise TreeFault(f"{len(opened) - 1} brackets are never closed")
-    roots = opened[0][2]
-    if len(roots) != 1 or roots[0].end != count:
-        raise TreeFault(f"there are {len(roots)} trees, or tokens outside one")
-    return roots[0]

@@ -2,7 +2,7 @@
 
 import re
 
-from checkers.equivalence.trees import Node, Tree, from_brackets
+from checkers.equivalence.trees import Node, Tree
 
 _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
 
@@ -17,7 +17,21 @@ def tree_of(brackets: str, sentence: str | None = None) -> Tree:
         place = sentence.index(token, place)
         starts.append(place)
         place += len(token)
-    return Tree(sentence, tokens, tuple(starts), from_brackets(brackets))
+    return Tree(sentence, tokens, tuple(starts), _root(brackets))
+
+
+def _root(brackets: str) -> Node:
+    opened: list[tuple[str, int, list[Node]]] = [("", 0, [])]
+    count = 0
+    for label, mark in re.findall(r"\(([^ ()]*)|([^ ()]+|\))", brackets):
+        if mark == ")":
+            name, start, children = opened.pop()
+            opened[-1][2].append(Node(start, count, name, tuple(children)))
+        elif mark:
+            count += 1
+        else:
+            opened.append((label, count, []))
+    return opened[0][2][0]
 
 
 def in_brackets(tree: Tree) -> str:
