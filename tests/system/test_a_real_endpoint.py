@@ -20,7 +20,7 @@ from tests.assay.running import assay
 from tests.support.llama_server import LlamaServer, running_llama_server
 from tests.support.waiting import wait_until
 
-WINDOW = 2048
+WINDOW = 4096
 FACT = "The ferry to Hiddensee leaves at nine and takes forty minutes. "
 GENERATIONS: list[dict[str, Any]] = [
     {"id": "two", "response": "The ferry leaves at nine. It takes an hour.", "contexts": [FACT]},
@@ -113,10 +113,9 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
     assert {exchange["status"] for exchange in told} == {200, 400}
     for exchange in told:
         _check_exchange(exchange["request"], exchange["status"], json.loads(exchange["response"]))
-    # The log-probabilities that came back are in verdicts.
-    graded = [verdict["evidence"] for verdict in verdicts if verdict["evidence"]["type"] == "consistency"]
-    supports = [found["support"] for evidence in graded for found in evidence["sentences"]]
-    assert any(0 < support < 1 for support in supports)
+    # The log-probabilities that came back are in verdicts; of consistency there may be none that the model decides.
+    scores = [verdict["score"] for verdict in verdicts if verdict["score"] is not None]
+    assert any(0 < score < 1 for score in scores)
 
 
 def _check_exchange(request: dict[str, Any], status: int, response: dict[str, Any]) -> None:
