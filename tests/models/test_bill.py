@@ -142,7 +142,7 @@ MODES: dict[str, tuple[Script, str]] = {
     ),
     "bodies that do not end": (
         every(6, Act(document=HALF, headers={**JSON, "content-length": "999"})),
-        "judge_slow or none",
+        "judge_slow or judge_failed or none",
     ),
     "a page that is no API": (lambda _: stubs.page(200, b"<!doctype html><title>Sign in</title>"), "judge_failed"),
     "invalid JSON": (lambda _: stubs.page(200, b"{", "application/json"), "judge_failed"),
