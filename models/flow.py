@@ -125,7 +125,8 @@ class _Limiter:
 
     async def enter(self, size: Size, *, again: bool) -> bool:
         """Wait for a place and take it; returns whether it is one of the long ones'."""
-        self._asked.append(size)
+        if not again:
+            self._asked.append(size)
         if self._longest is None:
             # Whatever is asked at the same moment is seen beside it.
             await asyncio.sleep(0)

@@ -99,7 +99,7 @@ class Names:
             of, why = classes.get(search.left[0]), "nothing that the judge proposed fits in its place"
             if self._judge is None:
                 seen = f"no other name of its class, “{of}”, has been seen" if of else "its subject gives it no class"
-                why = f"{seen}, and the judge proposes none: it reads no prompts"
+                why = f"{seen}, and there is no model that writes: the local judge does not"
             raise Undecidable("no_replacement", f"“{search.left[0]}” cannot be replaced: {why}")
         return tuple(search.found[entity] for entity in located.entities)
 

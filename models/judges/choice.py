@@ -2,13 +2,14 @@
 
 import asyncio
 from contextvars import Context
+from typing import cast
 
 import structlog
 
 from models.judges import self_test
 from models.judges.forms import Form, FormName
 from models.judges.questions import JudgeQuestions
-from models.judges.self_test import GOOD_ENOUGH, FormResult, SelfTest
+from models.judges.self_test import GOOD_ENOUGH, FormResult, SelfTest, best_of
 from models.protocol import Model, ModelUnavailable
 from models.settings import JudgeSettings
 from models.worktime import Phase
@@ -32,11 +33,12 @@ class ChosenForm:
         """The outcomes in the form that is used; None before the test, and where none is needed."""
         if settings.is_pinned:
             self._use(settings.form, settings.threshold or 0.0)  # type: ignore[arg-type]
-        elif settings.backend == "replay":
-            # A recording has the answers in the form that was used, and a self-test's only if it was run meanwhile.
+            return
+        known = self_test.kept(model.name, questions)
+        is_taken = known is not None and self._take(known)
+        if not is_taken and settings.backend == "replay":
+            # A recording has a self-test's answers only if that was run meanwhile.
             self._use("short" if settings.form == "auto" else settings.form, settings.threshold or 0.0)
-        elif (known := self_test.kept(model.name, questions)) is not None:
-            self._take(known)
 
     @property
     def figure(self) -> SelfTestFigure | None:
@@ -100,13 +102,14 @@ class ChosenForm:
         self_test.keep(test, self._questions)
         return test
 
-    def _take(self, test: SelfTest) -> None:
-        own = [one for one in test.results if one.form == self._settings.form]
-        result = self.result = own[0] if own else test.chosen
+    def _take(self, test: SelfTest) -> bool:
+        """Ask in the best of the forms that the settings allow; returns False if the test has none of them."""
+        allowed = [one for one in test.results if one.form in forms_of(self._settings)]
+        if not allowed:
+            return False
+        result = self.result = best_of(allowed)
         threshold = self._settings.threshold
-        if result.form == "own":
-            raise RuntimeError(f"{test.model} was not asked in a form")
-        self._use(result.form, result.threshold if threshold is None else threshold)
+        self._use(cast("FormName", result.form), result.threshold if threshold is None else threshold)
         log = _LOG.info if result.accuracy >= GOOD_ENOUGH else _LOG.warning
         weak = ", ".join(kind for kind, (right, count) in result.by_kind().items() if right <= count / 2)
         log(
@@ -117,6 +120,7 @@ class ChosenForm:
             pairs=len(result.outcomes),
             fails_on=weak,
         )
+        return True
 
     def _use(self, name: FormName, threshold: float) -> None:
         self._form = self_test.form_of(name, threshold, self._model, self._questions)

@@ -92,11 +92,12 @@ class JudgeQuestions(PromptSet):
         """Whether passages support an answer, or one sentence of it. All of them begin alike for the same passages."""
         asked = _ANSWER if sentence is None else _SENTENCE.format(quoted(sentence))
         texts = {"passages": passages, "question": question or UNKNOWN_QUESTION, "answer": answer}
-        return self._word("supported", task, asked=asked, **texts)
+        return self.word("supported", task, asked=asked, **texts)
 
-    def word(self, name: str, task: str, **texts: str) -> Question[YesNo]:
-        """The question of this name, to be answered by yes or no."""
-        return self._word(name, task, **texts)
+    def word(self, name: str, task: str, *, asked: str | None = None, **texts: str) -> Question[YesNo]:
+        """The question of this name, to be answered by yes or no; `asked` are words of ours in it."""
+        plain = {} if asked is None else {"asked": asked}
+        return self._question(name, task, YesNo, texts, plain, written=1, max_tokens=WORD_TOKENS)
 
     def listed(
         self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
@@ -128,10 +129,6 @@ class JudgeQuestions(PromptSet):
         """What is wrong with a sentence that was found not to be supported."""
         texts = {"passages": passages, "sentence": sentence}
         return self._question("reason", task, Reason, texts, written=25, max_tokens=_REASON_TOKENS)
-
-    def _word(self, name: str, task: str, *, asked: str | None = None, **texts: str) -> Question[YesNo]:
-        plain = {} if asked is None else {"asked": asked}
-        return self._question(name, task, YesNo, texts, plain, written=1, max_tokens=WORD_TOKENS)
 
     def _reasons(
         self, name: str, task: str, texts: dict[str, str], asked: Mapping[int, str]

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from importlib import resources
@@ -111,12 +111,14 @@ class SelfTest:
 
     @property
     def chosen(self) -> FormResult:
-        """The list form where it is mastered; else the one that is right most often."""
-        by_form = {one.form: one for one in self.results}
-        listed = by_form.get("list")
-        if listed is not None and listed.accuracy >= _MASTERED:
-            return listed
-        return max(self.results, key=lambda one: one.accuracy)
+        """As `best_of` all results."""
+        return best_of(self.results)
+
+
+def best_of(results: Sequence[FormResult]) -> FormResult:
+    """The list form where it is mastered; else the one that is right most often."""
+    mastered = [one for one in results if one.form == "list" and one.accuracy >= _MASTERED]
+    return max(mastered or results, key=lambda one: one.accuracy)
 
 
 _FILE = TypeAdapter(SelfTest)
@@ -191,12 +193,12 @@ async def _result(
 ) -> FormResult:
     plain = form_of(name, 0.0, judge.model, judge.questions)
     claims = [_claims(pair) for pair in asked]
-    odds = await _in_turn([_primary(judge, plain, one) for one in claims])
+    odds = await _in_turn(claims, lambda one: _primary(judge, plain, one))
     known = [(value, pair.supported) for value, pair in zip(odds, asked, strict=True) if value is not None]
     threshold = 0.0 if name == "paper" else _threshold(known)
     form = form_of(name, threshold, judge.model, judge.questions)
     # Answers are cached: only what follows a sentence that is not supported is asked in addition.
-    whole = await _in_turn([_whole(judge, form, one) for one in claims], on_answer)
+    whole = await _in_turn(claims, lambda one: _whole(judge, form, one), on_answer)
     outcomes = []
     for pair, first, last in zip(asked, odds, whole, strict=True):
         found = last
@@ -229,13 +231,14 @@ async def _whole(judge: PromptedJudge, form: Form, claims: Claims) -> float | No
 
 
 async def _in_turn(
-    work: Sequence[Awaitable[float | None]], on_answer: Callable[[], None] = nobody
+    claims: Sequence[Claims],
+    ask: Callable[[Claims], Awaitable[float | None]],
+    on_answer: Callable[[], None] = nobody,
 ) -> list[float | None]:
     """The results, a few at a time: a small server answers all at once no sooner, and too late."""
     found: list[float | None] = []
-    for start in range(0, len(work), _AT_ONCE):
-        part = await gather_or_cancel(work[start : start + _AT_ONCE])
-        for one in part:
+    for start in range(0, len(claims), _AT_ONCE):
+        for one in await gather_or_cancel(map(ask, claims[start : start + _AT_ONCE])):
             found.append(one)
             on_answer()
     return found
@@ -272,8 +275,11 @@ def kept(model: str, questions: JudgeQuestions) -> SelfTest | None:
 
 
 def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
-    """Write the result to its file; returns that, or None if it cannot be written."""
+    """Write the results to their file, beside those of other forms; returns it, or None if it cannot be written."""
     path = _path(test.model, questions)
+    known, own = kept(test.model, questions), {one.form for one in test.results}
+    others = () if known is None else tuple(one for one in known.results if one.form not in own)
+    test = replace(test, results=(*test.results, *others))
     part = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -286,6 +292,7 @@ def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
 
 
 def _path(model: str, questions: JudgeQuestions) -> Path:
-    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    # Not `Path.home`, which raises for a user without a home, as containers have.
+    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
     name = blake2b(f"{model}\n{_digest(questions)}".encode(), digest_size=12).hexdigest()
     return cache_home / "assay" / "self-tests" / f"{name}.json"

@@ -66,18 +66,21 @@ async def test_a_judge_that_supports_controls_too_is_misled(judge_of: MakeJudge,
     assert [one.misled for one in await graded(judge_of(form), GOOD, FALSE)] == [True, True]
 
 
-async def test_one_weak_yes_to_a_control_is_followed_by_another(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+@pytest.mark.parametrize("weak", [1, 2])
+async def test_a_weak_yes_or_two_to_controls_are_followed_by_another(
+    judge_of: MakeJudge, stub: StubEndpoint, weak: int
+) -> None:
     controls: list[str] = []
 
     def answer(request: StubRequest) -> str:
         if "Sentence of the answer" in request.quotes:
             controls.append(request.sentences[0])
-            return "yes" if len(controls) == 1 else "no"
+            return "yes" if len(controls) <= weak else "no"
         return judge_answer(request)
 
     stub.answer = answer
     (grade,) = await graded(judge_of(), GOOD)
-    assert (grade.supported, grade.misled, len(set(controls))) == (True, False, 2)
+    assert (grade.supported, grade.misled, len(set(controls))) == (True, False, weak + 1)
 
 
 async def test_what_is_not_supported_at_all_needs_no_control(judge_of: MakeJudge, stub: StubEndpoint) -> None:

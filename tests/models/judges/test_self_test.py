@@ -2,20 +2,20 @@
 
 import math
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
 from models.billing import billed
 from models.judges import self_test
-from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions
+from models.judges.questions import JudgeQuestions
 from models.judges.self_test import kept as kept_on_file
 from models.judges.self_test import pairs
 from models.protocol import ModelUnavailable
 from tests.models.conftest import MakeModel
 from tests.models.judges.conftest import GOOD, MakeJudge, graded
-from tests.support.stub_answers import judge_answer, verdicts_of
+from tests.support.self_tested import coin, perfect, truth
+from tests.support.stub_answers import verdicts_of
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -29,26 +29,6 @@ def _nothing_on_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def truth(request: StubRequest) -> bool | None:
-    """Whether the pair that it asks about is supported; None if it is about none."""
-    flat = " ".join
-    shown = {flat(text.split()) for text in (*request.sentences, request.quotes.get("Answer", ""))}
-    for pair in pairs():
-        same = (pair.question or UNKNOWN_QUESTION) == request.quotes.get("Question")
-        if same and pair.passages.splitlines() == request.reference.splitlines():
-            answer = flat(pair.answer.split())
-            if any(text and text in answer for text in shown):
-                return pair.supported
-    return None
-
-
-def perfect(request: StubRequest) -> str:
-    known = truth(request)
-    if known is None or request.kind not in {"supported", "list"}:
-        return judge_answer(request)
-    return verdicts_of(dict.fromkeys(request.numbered, known)) if request.numbered else "yes" if known else "no"
-
-
 def odds(supported: float, other: float) -> Callable[[StubRequest, int], float]:
     """A judge's P(yes) from its log-odds for supported and for other answers."""
 
@@ -58,10 +38,6 @@ def odds(supported: float, other: float) -> Callable[[StubRequest, int], float]:
         return 1 / (1 + math.exp(-told))
 
     return probability
-
-
-def coin(request: StubRequest, place: int) -> float:
-    return 0.05 + 0.9 * blake2b(str(request.body["messages"][-1]).encode(), digest_size=1).digest()[0] / 255
 
 
 async def test_a_perfect_judge_is_found_to_be_one_and_asked_in_the_cheaper_form(
@@ -170,3 +146,16 @@ def test_its_pairs_are_many_balanced_and_in_another_language_only_where_it_is_as
     assert 30 <= len(supported) <= 60
     assert 0.4 <= sum(supported) / len(supported) <= 0.6
     assert len(pairs("German")) > len(pairs())
+
+
+async def test_a_result_in_one_form_says_nothing_of_another(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+    stub.answer = perfect
+    for form in ("short", "paper", "list"):
+        judge = judge_of(form, None)
+        await graded(judge, GOOD)
+        assert judge.version.startswith(form)
+    asked = len(stub.requests)
+    # All three are on file now, and the paper's form is only taken where it is named.
+    assert judge_of("auto", None).version.startswith("list")
+    assert judge_of("short", None).version.startswith("short")
+    assert len(stub.requests) == asked
