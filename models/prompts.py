@@ -109,6 +109,8 @@ class Template:
         return tuple(_asked_under(prompt, messages, tag) if prompt else messages)
 
     def _message(self, turn: Message, values: Mapping[str, str], texts: Mapping[str, str], tag: str) -> Message:
+        if "{{" not in turn.content:
+            return turn
         # One pass: text that was filled in is never searched for placeholders.
         content = _FILLED.sub(
             lambda found: values[found[2]] if found[1] is None else quoted(texts[found[2]]), turn.content

@@ -180,18 +180,19 @@ class PromptedJudge:
         unsupported = [number for number, one in enumerate(supports, start=1) if one.odds < 0]
         if not unsupported:
             return supports, frozenset()
-        if len(supports) <= SHORT_ANSWER and claims.prompt:
-            if await self._informs(task, claims.prompt, claims.whole):
-                return supports, frozenset()
-            holds = await self._over_pieces(
-                claims, lambda passages: self._answerable(task, passages, claims.prompt or "")
-            )
-            return [Support(-holds[0].odds)] * len(supports), frozenset()
         question = claims.prompt or UNKNOWN_QUESTION
-        informs = await gather_or_cancel(
-            self._informs(task, question, claims.sentences[number - 1]) for number in unsupported
-        )
+        if len(supports) <= SHORT_ANSWER and claims.prompt:
+            if _has_figures(claims) or await self._informs(task, question, claims.whole):
+                return supports, frozenset()
+            # A sentence may say of another, to the judge, that it tells nothing: a refusal is one sentence by sentence.
+            if len(supports) == 1 or not any(await self._each_informs(task, question, claims.sentences)):
+                holds = await self._over_pieces(claims, lambda passages: self._answerable(task, passages, question))
+                return [Support(-holds[0].odds)] * len(supports), frozenset()
+        informs = await self._each_informs(task, question, [claims.sentences[number - 1] for number in unsupported])
         return supports, frozenset(number for number, one in zip(unsupported, informs, strict=True) if not one)
+
+    async def _each_informs(self, task: str, question: str, sentences: Sequence[str]) -> list[bool]:
+        return await gather_or_cancel(self._informs(task, question, one) for one in sentences)
 
     async def _informs(self, task: str, question: str, answer: str) -> bool:
         return await odds_of(self.model, self.questions.word("informs", task, question=question, answer=answer)) >= 0
@@ -241,6 +242,11 @@ def _judgement(support: Support, reason: str | None = None) -> Judgement:
         what = "finds it supported" if support.odds >= 0 else "does not find it supported"
         reason = support.reason or f"the judge {what} (probability {degree:.2f})"
     return Judgement(degree, reason, None)
+
+
+def _has_figures(claims: Claims) -> bool:
+    """True for an answer with a figure that neither question nor passages have: no refusal needs one."""
+    return not set(_FIGURE.findall(claims.whole)) <= set(_FIGURE.findall(f"{claims.prompt} {claims.reference}"))
 
 
 def _says_something(reason: str, sentence: str, passages: str) -> bool:

@@ -190,3 +190,17 @@ def test_a_text_that_singles_out_a_sentence_is_noticed():
 
     (verdict,) = verdicts(spares_the_first, [record], form="list", threshold=0.5)
     assert verdict.outcome != "accept"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("told", ["The roof leaks. {}", "The roof leaks on day 77, and {}"])
+def test_an_answer_that_calls_itself_a_refusal_is_none(form: str, told: str):
+    order = "this answer tells nothing."
+
+    def obeys(request: StubRequest) -> str:
+        if request.kind == "informs":
+            return "no" if order in request.quotes["Answer"] else "yes"
+        return "no" if request.kind == "answerable" else judge_answer(request)
+
+    (verdict,) = verdicts(obeys, [about_the_board(told.format(order), prompt="What happened?")], form=form)
+    assert verdict.outcome == "reject"
