@@ -80,7 +80,8 @@ class ModelThread(Generic[ModelT]):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-_THREADS = 2
+THREADS = 2
+"""Of the processor, that a forward pass takes: processes share it."""
 
 _threads: "WeakSet[ModelThread[Any]]" = WeakSet()
 
@@ -88,15 +89,6 @@ _threads: "WeakSet[ModelThread[Any]]" = WeakSet()
 def being_loaded() -> list[str]:
     """Names of this process's models that are being loaded at the moment."""
     return sorted({name for thread in _threads if (name := thread.being_loaded) is not None})
-
-
-def use_few_threads() -> None:
-    """Let each forward pass, of whichever model, take two threads of the processor: processes share it."""
-    # Threads that spin while they wait for one another take the cores from whoever they wait for. Read with the import.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    import torch
-
-    torch.set_num_threads(_THREADS)
 
 
 def sentence_transformer(name: str, *, local_files_only: bool = False) -> "SentenceTransformer":
@@ -144,6 +136,8 @@ def loading(kind: str, name: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ModelUnusable(f"a package is missing ({error}); models come with `pip install 'assay[local]'`") from error
+        raise ModelUnusable(
+            f"a package is missing ({error}); models by name come with `pip install 'assay[judges]'`"
+        ) from error
     except Exception as error:
         raise ModelUnusable(f"the {kind} {name!r} cannot be loaded: {first_line(error)}") from error

@@ -1,5 +1,6 @@
 """A named network as the local judge: a probability for each sentence, from the piece that supports it best."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from models.local.judge import EmbeddingJudge
 from models.local.settings import LocalSettings
 from models.local.statements import claims_nothing
 from models.local_grader import Graded, Wanted, always
-from models.model_loading import loading, use_few_threads
+from models.model_loading import THREADS, loading
 from models.protocol import ModelFailed
 from models.text.words import normalise, passages, words
 
@@ -57,13 +58,15 @@ class GroundingJudge:
         Raises:
             ModelUnusable: it cannot be had, or is of the wrong kind.
         """
-        use_few_threads()
         weights = fetched(self._named.weights, self._say)
         config = fetched(self._named.config, self._say) if self._named.config else weights
+        # Threads that spin while they wait for one another take the cores from whoever they wait for.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         with loading("judge", self._named.name):
             import torch
             from transformers import AutoTokenizer
 
+            torch.set_num_threads(THREADS)
             checkpoint = self._named.open(weights, config)
             tokenizer = AutoTokenizer.from_pretrained(config, local_files_only=True)
             device = "cuda" if torch.cuda.is_available() else "cpu"

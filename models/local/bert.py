@@ -1,83 +1,67 @@
-"""The bundled model as a network of PyTorch's own layers.
-
-`sentence-transformers` and `transformers` take longer to import than everything else that judges a record.
-"""
+"""The bundled sentence model's network."""
 
 import json
+import math
 import threading
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from models.local.layers import Array, gelu, joined_heads, layer_norm, linear, softmax, split_heads
 from models.model_loading import loading
 
 _LOADING = threading.Lock()
 
-_PARTS = {
-    "self_attn.out_proj": "attention.output.dense",
-    "linear1": "intermediate.dense",
-    "linear2": "output.dense",
-    "norm1": "attention.output.LayerNorm",
-    "norm2": "output.LayerNorm",
-}
-"""Names of a layer's weights, as PyTorch names them and as BERT's weights do; queries, keys and values lie in one."""
+_FAR = np.float32(-1e9)
+"""A score that no attention falls upon."""
 
 
 class Bert:
-    """The network in a folder, on the processor."""
+    """The network in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        from safetensors.torch import load_file
+        from safetensors.numpy import load_file
 
-        self._config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._weights = load_file(folder / "model.safetensors")
-        self._layers = [self._layer(f"encoder.layer.{index}.") for index in range(self._config["num_hidden_layers"])]
-
-    @property
-    def depth(self) -> int:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        self._heads: int = config["num_attention_heads"]
+        self._epsilon: float = config["layer_norm_eps"]
+        self._weights: Mapping[str, Array] = load_file(folder / "model.safetensors")
+        self.depth: int = config["num_hidden_layers"]
         """The number of layers."""
-        return len(self._layers)
 
-    def __call__(self, tokens: Any, mask: Any) -> list[Any]:
-        """States (rows, pieces, dimensions) before the first layer and behind each; `mask` is 0 for padding."""
-        from torch.nn.functional import layer_norm
-
-        words, positions, types, weight, bias = (
-            self._weights[f"embeddings.{name}"]
-            for name in (
-                "word_embeddings.weight",
-                "position_embeddings.weight",
-                "token_type_embeddings.weight",
-                "LayerNorm.weight",
-                "LayerNorm.bias",
-            )
+    def __call__(self, tokens: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_]) -> list[Array]:
+        """States (rows, pieces, dimensions) before the first layer and behind each; `mask` is False for padding."""
+        words, positions, types = (
+            self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
         )
         embedded = words[tokens] + positions[: tokens.shape[1]] + types[0]
-        states = [layer_norm(embedded, (words.shape[1],), weight, bias, self._config["layer_norm_eps"])]
-        for layer in self._layers:
-            states.append(layer(states[-1], src_key_padding_mask=mask == 0))
+        states = [self._normal("embeddings.LayerNorm", embedded)]
+        for number in range(self.depth):
+            states.append(self._layer(f"encoder.layer.{number}", states[-1], mask))
         return states
 
-    def _layer(self, at: str) -> Any:
-        import torch
+    def _layer(self, at: str, states: Array, mask: npt.NDArray[np.bool_]) -> Array:
+        query, key, value = (
+            split_heads(self._linear(f"{at}.attention.self.{name}", states), self._heads)
+            for name in ("query", "key", "value")
+        )
+        scores = query @ key.swapaxes(2, 3)
+        scores /= np.float32(math.sqrt(query.shape[-1]))
+        met = joined_heads(softmax(np.where(mask[:, None, None], scores, _FAR)) @ value)
+        attended = self._normal(
+            f"{at}.attention.output.LayerNorm", states + self._linear(f"{at}.attention.output.dense", met)
+        )
+        inner = gelu(self._linear(f"{at}.intermediate.dense", attended))
+        return self._normal(f"{at}.output.LayerNorm", attended + self._linear(f"{at}.output.dense", inner))
 
-        found: dict[str, Any] = {}
-        for kind in ("weight", "bias"):
-            found |= {f"{ours}.{kind}": self._weights.pop(f"{at}{theirs}.{kind}") for ours, theirs in _PARTS.items()}
-            found[f"self_attn.in_proj_{kind}"] = torch.cat(
-                [self._weights.pop(f"{at}attention.self.{name}.{kind}") for name in ("query", "key", "value")]
-            )
-        with torch.device("meta"):
-            layer = torch.nn.TransformerEncoderLayer(
-                self._config["hidden_size"],
-                self._config["num_attention_heads"],
-                self._config["intermediate_size"],
-                activation=self._config["hidden_act"],
-                layer_norm_eps=self._config["layer_norm_eps"],
-                batch_first=True,
-            )
-        layer.load_state_dict(found, assign=True)
-        return layer.eval()
+    def _linear(self, name: str, states: Array) -> Array:
+        return linear(states, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
+
+    def _normal(self, name: str, states: Array) -> Array:
+        return layer_norm(states, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"], self._epsilon)
 
 
 def bert(folder: Path) -> Bert:

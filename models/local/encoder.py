@@ -111,17 +111,14 @@ class Encoder:
 
     def _forward(self, loaded: _Loaded, ids: list[list[int]]) -> tuple[Vectors, Vectors]:
         """States (rows, pieces, dimensions) behind the layer for words, and behind the last one."""
-        import torch
-
         width = max(len(row) for row in ids)
-        tokens = torch.zeros((len(ids), width), dtype=torch.long)
-        mask = torch.zeros((len(ids), width), dtype=torch.long)
+        tokens = np.zeros((len(ids), width), dtype=np.int64)
+        mask = np.zeros((len(ids), width), dtype=bool)
         for row, values in enumerate(ids):
-            tokens[row, : len(values)] = torch.tensor(values)
-            mask[row, : len(values)] = 1
-        with self._lock, torch.inference_mode():
-            states = loaded.network(tokens, mask)
-        return states[loaded.layer].numpy(), states[-1].numpy()
+            tokens[row, : len(values)] = values
+            mask[row, : len(values)] = True
+        states = loaded.network(tokens, mask)
+        return states[loaded.layer], states[-1]
 
     def _parts(self) -> _Loaded:
         with self._lock:

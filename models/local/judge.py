@@ -3,21 +3,20 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+
+from threadpoolctl import threadpool_limits
 
 from models.claims import ClaimKind, Claims
 from models.local.answerability import AnswerJudge
 from models.local.encoding import TextEncoder
 from models.local.entailment import judge_entailment
 from models.local.equivalence import judge_paraphrase, judge_phrases
+from models.local.network import Comparison, load_comparison
 from models.local.response import Held, Response
 from models.local.settings import BUNDLED_MODEL, LocalSettings
 from models.local_grader import Graded, Wanted, always
-from models.model_loading import use_few_threads
+from models.model_loading import THREADS
 from models.protocol import ModelFailed
-
-if TYPE_CHECKING:
-    from models.local.network import Comparison
 
 VERSION = "12"
 """Changes with every number that grades depend on, learned or not, and with the guards: verdicts name it."""
@@ -48,7 +47,8 @@ class EmbeddingJudge:
         Raises:
             ModelUnusable: one is missing or damaged.
         """
-        use_few_threads()
+        # Small products of matrices only wait for one another on many cores.
+        threadpool_limits(THREADS, user_api="blas")
         self._encoder.load()
         self._loaded()
 
@@ -102,11 +102,8 @@ class EmbeddingJudge:
         )
         return [judge_phrases(claims, texts) for claims in batch]
 
-    def _loaded(self) -> "Comparison":
+    def _loaded(self) -> Comparison:
         with self._lock:
             if self._network is None:
-                # Torch takes seconds to import, which only a judge that is used may cost.
-                from models.local.network import load_comparison
-
                 self._network = load_comparison()
             return self._network

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,13 @@ from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.local.alignment import found
 from models.local.encoded_text import Encoded
 from models.local.guards import Facts, denials, facts, objections, states, stitched, unknown_names
+from models.local.network import Odds
 from models.local.sides import Pair, evidence, joined, side_of
 from models.local.statements import Statement, language_of, rows_read, statements
 from models.protocol import ModelFailed
 from models.text.closed_class import AUXILIARIES
 from models.text.negation import is_negator
 from models.text.words import normalise, passages, words
-
-if TYPE_CHECKING:
-    from models.local.network import Odds
 
 BIAS, NETWORK, LOST = 1.07, 0.55, -1.77
 """From the network's log-odds, and the share of the claim's content that is nowhere in the reference, to the log-odds
@@ -136,12 +134,12 @@ class Held:
         """The sentences that are to be compared."""
         return list(self._pairs.values())
 
-    def judgements(self, odds: Sequence["Odds"]) -> list[Judgement]:
+    def judgements(self, odds: Sequence[Odds]) -> list[Judgement]:
         """A judgement of each sentence, from what the network says of `pairs`."""
         known = dict(zip(self._pairs, odds, strict=True))
         return [self._judged(index, known.get(index)) for index in range(len(self._response.read))]
 
-    def _judged(self, index: int, odds: "Odds | None") -> Judgement:
+    def _judged(self, index: int, odds: Odds | None) -> Judgement:
         statement, reply = self._response.read[index], self._response.replies[index]
         if statement is None and reply is None:
             return NO_CLAIM

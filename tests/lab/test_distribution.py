@@ -14,7 +14,7 @@ def project(folder: str) -> dict:
 def test_both_are_of_one_version_and_only_one_needs_the_other():
     service, laboratory = project(".")["project"], project("lab")["project"]
     assert service["version"] == laboratory["version"]
-    assert f"assay[local]=={service['version']}" in laboratory["dependencies"]
+    assert f"assay[judges]=={service['version']}" in laboratory["dependencies"]
     extras = [one for some in service["optional-dependencies"].values() for one in some]
     assert not any("assay" in one for one in [*service["dependencies"], *extras])
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.numpy import save_file
 
 from benchmarks.judge.training.corpus import Corpus
 from benchmarks.judge.training.fit import odds, report, train
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     everything = [*learned, *held]
     shipped = train(everything, epochs=options.epochs, seed=1)
-    weights = {name: value.half().contiguous() for name, value in shipped.state_dict().items()}
+    weights = {name: array.astype("float16") for name, array in shipped.weights.items()}
     save_file(weights, options.out / "weights.safetensors")
     return 0
 

@@ -15,6 +15,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from torch import Tensor
 
 from benchmarks.judge.training.corpus import Item
+from benchmarks.judge.training.network import TrainableComparison
 from benchmarks.judge.training.rows import CONTRADICTED, ENTAILED
 from benchmarks.tables import table
 from models.local.network import Comparison, collated
@@ -33,7 +34,7 @@ def train(items: Sequence[Item], *, epochs: int, seed: int) -> Comparison:
     """A network trained on the rows, by AdamW with a cosine schedule."""
     torch.manual_seed(seed)
     rng = random.Random(seed)
-    network = Comparison(dropout=DROPOUT)
+    network = TrainableComparison(dropout=DROPOUT)
     optimiser = torch.optim.AdamW(network.parameters(), lr=PEAK_RATE, weight_decay=DECAY, fused=True)
     total, step, losses, begun = epochs * math.ceil(len(items) / BATCH), 0, [0.0], time.monotonic()
     for epoch in range(epochs):
@@ -52,8 +53,7 @@ def train(items: Sequence[Item], *, epochs: int, seed: int) -> Comparison:
             if step % _TOLD == 0:
                 rate = step * BATCH / (time.monotonic() - begun)
                 print(f"epoch {epoch + 1}, {rate:.0f} rows a second, loss {fmean(losses[-_TOLD:]):.3f}", flush=True)
-    network.eval()
-    return network
+    return network.trained()
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
