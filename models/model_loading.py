@@ -130,14 +130,12 @@ def without_bars() -> None:
 
 
 @contextmanager
-def loading(kind: str, name: str) -> Iterator[None]:
-    """Make ModelUnusable, in one line, of whatever a model's library raises."""
+def loading(kind: str, name: str, *, extra: str = "judges") -> Iterator[None]:
+    """Make ModelUnusable, in one line, of whatever a model's library raises; `extra` is what brings that."""
     without_bars()
     try:
         yield
     except ImportError as error:
-        raise ModelUnusable(
-            f"a package is missing ({error}); models by name come with `pip install 'assay[judges]'`"
-        ) from error
+        raise ModelUnusable(f"a package is missing ({error}); it comes with `pip install 'assay[{extra}]'`") from error
     except Exception as error:
         raise ModelUnusable(f"the {kind} {name!r} cannot be loaded: {first_line(error)}") from error

@@ -76,5 +76,5 @@ def bert(folder: Path) -> Bert:
 
 @cache
 def _bert(folder: Path) -> Bert:
-    with loading("bundled model", str(folder)):
+    with loading("bundled model", str(folder), extra="local"):
         return Bert(folder)

@@ -125,7 +125,7 @@ class Encoder:
             if self._loaded is None:
                 folder = bundled_model()
                 network = bert(folder)
-                with loading("bundled model", str(folder)):
+                with loading("bundled model", str(folder), extra="local"):
                     from tokenizers import Tokenizer
 
                     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))

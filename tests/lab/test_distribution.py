@@ -16,7 +16,7 @@ def test_both_are_of_one_version_and_only_one_needs_the_other():
     assert service["version"] == laboratory["version"]
     assert f"assay[judges]=={service['version']}" in laboratory["dependencies"]
     extras = [one for some in service["optional-dependencies"].values() for one in some]
-    assert not any("assay" in one for one in [*service["dependencies"], *extras])
+    assert not any("assay-lab" in one for one in [*service["dependencies"], *extras])
 
 
 def test_the_services_wheel_has_no_laboratory():
