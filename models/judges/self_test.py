@@ -6,7 +6,8 @@ Kept in a file by model and prompts, so that it is run once.
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
@@ -16,6 +17,7 @@ from statistics import fmean
 from typing import Literal
 
 import structlog
+from filelock import AsyncFileLock
 from pydantic import TypeAdapter, ValidationError
 
 from models.billing import billed
@@ -289,6 +291,20 @@ def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
         _LOG.warning("self_test_not_kept", file=str(path), reason=error.strerror)
         return None
     return path
+
+
+@asynccontextmanager
+async def alone(model: str, questions: JudgeQuestions) -> AsyncIterator[None]:
+    """Only one process of this machine at a time; where there can be no file, each for itself."""
+    path = _path(model, questions)
+    lock = AsyncFileLock(path.with_suffix(".lock"))
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        await lock.acquire()
+    try:
+        yield
+    finally:
+        await lock.release()
 
 
 def _path(model: str, questions: JudgeQuestions) -> Path:

@@ -1,5 +1,6 @@
 """The self-test: how good a judge is, in which form it is asked, from where on; kept, and on nobody's bill."""
 
+import asyncio
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,16 @@ async def test_it_is_run_once_for_a_model_and_kept_on_file(judge_of: MakeJudge, 
     assert (again.version, again.self_test) == (first.version, first.self_test)
     await graded(judge_of("auto", None, model="another"), GOOD)
     assert len(stub.requests) > asked + 2 * OWN_CALLS
+
+
+async def test_of_several_processes_that_start_together_one_runs_it(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+    stub.answer = perfect
+    await graded(judge_of("short", None, model="first"), GOOD)
+    asked = len(stub.requests)
+    together = [judge_of("short", None, model="second") for _ in range(3)]
+    await asyncio.gather(*(graded(judge, GOOD) for judge in together))
+    assert len(stub.requests) == 2 * asked + 2 * OWN_CALLS
+    assert len({judge.version for judge in together}) == 1
 
 
 async def test_its_cost_is_on_nobodys_bill(judge_of: MakeJudge, stub: StubEndpoint) -> None:
