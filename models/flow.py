@@ -4,7 +4,8 @@
   time there is. A 429 that is not alone halves it. After a timeout it is as many as were answered in that time: the
   question waited in the endpoint's own queue, and is asked again.
 - A quarter of the places, at most, is for long questions: those more than twice as long as any that was answered, or
-  before the first answer as the shorter ones.
+  before the first answer as the shorter ones. Where several of them got no answer, one that has waited for as
+  long as a question may take fails.
 - A timeout otherwise fails the question. What else may pass is asked again after a back-off. A 429 among answers holds
   its own question alone; where they come close to each other all wait, twice as long each time, or as long as the
   endpoint says.
@@ -45,6 +46,8 @@ _AT_FIRST = 16
 _LONG_SHARE = 4
 _LONG = 2
 """Times the size of those that were answered."""
+_LOST = 4
+"""Long questions without an answer, in a row, after which others do not wait for their places any longer."""
 _FAILURES = 10
 """In a row: from there on a health probe goes before the next question."""
 _COOLDOWN, _LONGEST_COOLDOWN = 1.0, 30.0
@@ -118,13 +121,19 @@ class _Limiter:
         self._asked: deque[Size] = deque(maxlen=200)
         self._longest: Size | None = None
         """Up to here questions were answered."""
+        self._lost = 0
+        """Long ones that got no answer, since one did."""
 
     @property
     def under_way(self) -> int:
         return sum(self._under_way.values())
 
-    async def enter(self, size: Size, *, again: bool) -> bool:
-        """Wait for a place and take it; returns whether it is one of the long ones'."""
+    async def enter(self, size: Size, seconds: float, *, again: bool) -> bool:
+        """Wait for a place and take it; returns whether it is one of the long ones'.
+
+        Raises:
+            ModelFailed: it is long, and has waited so many seconds while other long ones got no answer.
+        """
         if not again:
             self._asked.append(size)
         if self._longest is None:
@@ -138,9 +147,13 @@ class _Limiter:
         try:
             # A long one waits perhaps as long as anybody waits for an answer, while others are answered at once.
             with Phase("aside" if is_long else "waits"):
-                await place
+                while not place.done():
+                    await asyncio.wait({place}, timeout=seconds if is_long else None)
+                    if not place.done() and self._lost >= _LOST:
+                        detail = f"no answer to any question as long as this one, of {size.read:,} characters"
+                        raise ModelFailed(detail, cause="judge_slow")
         except BaseException:
-            if place.done() and not place.cancelled():
+            if not place.cancel():
                 self.leave(is_long=is_long)
             raise
         return is_long
@@ -153,11 +166,17 @@ class _Limiter:
     def answered(self, size: Size, taken: float, beside: int, timeout: float) -> None:
         """Let the limit grow after an answer that took so long, with so many others under way when it was asked."""
         longest = self._longest or Size(0, 0)
+        if size.exceeds(longest):
+            self._lost = 0
         self._longest = Size(max(longest.written, size.written), max(longest.read, size.read))
         self._quickest = min(self._quickest * 1.01, taken)
         all_taken = max(beside, self.under_way) >= int(self._limit)
         if all_taken and (taken < timeout / 4 or taken < 2 * self._quickest):
             self._limit = min(self._limit + (1 / self._limit if self._was_full else 1), self._most)
+
+    def lost(self, *, is_long: bool) -> None:
+        """Note that a question was given up for want of an answer."""
+        self._lost += is_long
 
     def lower(self, to: float | None = None) -> None:
         """Halve the limit, or lower it to three quarters of so many."""
@@ -390,7 +409,7 @@ class Flow:
                 with Phase("waits"):
                     # Spread out, so that those who waited do not all begin at the same moment.
                     await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311
-            run.is_long = await self._limiter.enter(run.size, again=run.count > 0)
+            run.is_long = await self._limiter.enter(run.size, run.limit.left, again=run.count > 0)
             if self._breaker.state == "closed" and self._held_until <= _now():
                 run.count += 1
                 run.started, run.beside = _now(), self._limiter.under_way
@@ -420,6 +439,7 @@ class Flow:
         await self._breaker.look((run.started + now) / 2, run.limit.left, f"{fault.detail}, to whatever is asked")
         if run.count < min(_ATTEMPTS, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
             return 0.0
+        self._limiter.lost(is_long=run.is_long)
         raise ModelFailed(
             f"{fault.detail} to a question of {run.size.read:,} characters, while the endpoint answers others; "
             "timeout_seconds sets the time",

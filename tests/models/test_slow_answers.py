@@ -128,3 +128,19 @@ async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: 
         await oracle_of(max_attempts=1).ask(question())
 
     assert failure.value.cause == "judge_slow"
+
+
+async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never_answered(
+    oracle_of: MakeModel, stub: StubEndpoint
+) -> None:
+    stub.play(stubs.never_longer_than(1_000))
+    oracle = oracle_of(timeout_seconds=0.2, deadline_seconds=0.5, concurrency=4)
+    await oracle.ask(question("Short."))
+
+    asked = [oracle.ask(question(*long(number))) for number in range(200)]
+    async with asyncio.timeout(30):
+        endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
+    assert "no answer to any question as long as this one" in str(endings[-1])
+    assert (await oracle.ask(question("Another."))).usage.calls == 1
