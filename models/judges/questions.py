@@ -18,6 +18,10 @@ _TOKENS_A_REASON = 60
 UNKNOWN_QUESTION = "Sum up the passages."
 """Stands for the user's question where none is known, in the worked examples too."""
 _ANSWER = "Is this a right answer by the passages? Reply yes or no."
+_CLAIM = "Do the passages support everything that the claim says? Reply yes or no."
+_SENTENCE_OF_CLAIM = (
+    "Sentence of the claim:\n{}\nDo the passages support everything that the sentence says? Reply yes or no."
+)
 _SENTENCE = "Sentence of the answer:\n{}\nIs the sentence right by the passages? Reply yes or no."
 
 
@@ -74,6 +78,7 @@ class JudgeQuestions(PromptSet):
     package = "models.judges.prompts"
     placeholders: ClassVar = {
         "supported": Placeholders(("passages", "question", "answer"), ("asked",)),
+        "supported_claim": Placeholders(("passages", "claim"), ("asked",)),
         "supported_list": Placeholders(("passages", "question", "sentences")),
         "supported_paper": Placeholders(("passages", "question", "sentences")),
         "convert": Placeholders(("reasons",)),
@@ -90,9 +95,11 @@ class JudgeQuestions(PromptSet):
         self, task: str, passages: str, question: str | None, answer: str, sentence: str | None = None
     ) -> Question[YesNo]:
         """Whether passages support an answer, or one sentence of it. All of them begin alike for the same passages."""
+        if question is None:
+            asked = _CLAIM if sentence is None else _SENTENCE_OF_CLAIM.format(quoted(sentence))
+            return self.word("supported_claim", task, asked=asked, passages=passages, claim=answer)
         asked = _ANSWER if sentence is None else _SENTENCE.format(quoted(sentence))
-        texts = {"passages": passages, "question": question or UNKNOWN_QUESTION, "answer": answer}
-        return self.word("supported", task, asked=asked, **texts)
+        return self.word("supported", task, asked=asked, passages=passages, question=question, answer=answer)
 
     def word(self, name: str, task: str, *, asked: str | None = None, **texts: str) -> Question[YesNo]:
         """The question of this name, to be answered by yes or no; `asked` are words of ours in it."""

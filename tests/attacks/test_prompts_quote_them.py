@@ -1,5 +1,6 @@
 """Whatever a record says, the questions about it keep it in quotation, line by line and word for word."""
 
+import re
 from typing import Any, cast
 
 import pytest
@@ -8,7 +9,14 @@ from models.claims import ClaimKind, Claims
 from models.judges.choice import ChosenForm
 from models.judges.forms import FormName
 from models.judges.prompted import PromptedJudge
-from models.judges.questions import JudgeQuestions, Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
+from models.judges.questions import (
+    JudgeQuestions,
+    Reason,
+    ReasonedVerdict,
+    ReasonedVerdicts,
+    Verdict,
+    Verdicts,
+)
 from models.protocol import Answer, Question, ReplyT, WindowExceeded, YesNo
 from models.sentences import split_sentences
 from models.settings import JudgeSettings
@@ -87,7 +95,10 @@ def frame(question: Question[Any]) -> tuple[str, ...]:
 
 def harmless(claims: Claims) -> Claims:
     """Claims of the same shape that say nothing of interest."""
-    sentences = tuple(f"There is house number {claims.sentences.index(text)} on it." for text in claims.sentences)
+    # An answer with a figure of its own is asked about in another way.
+    own = set(re.findall(r"\d+", claims.whole)) - set(re.findall(r"\d+", f"{claims.prompt} {claims.reference}"))
+    name = "house 7" if own else "a house"
+    sentences = tuple(f"There is {name}{'!' * claims.sentences.index(text)} on it." for text in claims.sentences)
     prompt = claims.prompt and "What is there?"
     # As long, so that it is shown as much of.
     text = " ".join(sentences).ljust(len(claims.whole), "-")
@@ -111,7 +122,9 @@ async def test_all_of_the_material_stands_in_it_word_for_word(form: FormName):
         assert {one["Passages"].split("\n") == claims.reference.splitlines() for one in shown} == {True}, name_of(
             attack
         )
-        assert {one["Question"] for one in shown} == {claims.prompt or "Sum up the passages."}
+        assert {one.get("Question", "Sum up the passages.") for one in shown} == {
+            claims.prompt or "Sum up the passages."
+        }
         single = {text for one in requests for text in (*one.sentences, *one.numbered.values())}
         whole = "\n".join(claims.whole.splitlines())
         assert all(" ".join(text.split()) in {" ".join(it.split()) for it in single} for text in claims.sentences) or (

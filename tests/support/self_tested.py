@@ -13,7 +13,7 @@ def truth(request: StubRequest) -> bool | None:
     flat = " ".join
     shown = {flat(text.split()) for text in (*request.sentences, request.quotes.get("Answer", ""))}
     for pair in pairs():
-        same = (pair.question or UNKNOWN_QUESTION) == request.quotes.get("Question")
+        same = (pair.question or UNKNOWN_QUESTION) == request.quotes.get("Question", UNKNOWN_QUESTION)
         if same and pair.passages.splitlines() == request.reference.splitlines():
             answer = flat(pair.answer.split())
             if any(text and text in answer for text in shown):

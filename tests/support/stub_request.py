@@ -17,9 +17,12 @@ import orjson
 _TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
 _NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
 _QUOTED = re.compile(r"^([A-Z][^\n:]*)[:.]\n((?:> ?[^\n]*(?:\n|$))+)", re.MULTILINE)
+_SAME = {"Claim": "Answer", "Sentence of the claim": "Sentence of the answer"}
 _KINDS = {
     "Is this a right answer by the passages?": "supported",
     "Is the sentence right by the passages?": "supported",
+    "support everything that the claim says?": "supported",
+    "support everything that the sentence says?": "supported",
     "For each sentence: do the passages support": "list",
     "For each sentence: why is it supported": "paper",
     "Is each note positive": "convert",
@@ -68,9 +71,9 @@ class StubRequest:
 
     @cached_property
     def quotes(self) -> dict[str, str]:
-        """The quoted texts of the question, by their headings."""
+        """The quoted texts of the question, by their headings; a claim is called an answer."""
         return {
-            heading: "\n".join(line[2:] for line in text.splitlines())
+            _SAME.get(heading, heading): "\n".join(line[2:] for line in text.splitlines())
             for heading, text in _QUOTED.findall(self._last_question)
         }
 

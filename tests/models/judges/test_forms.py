@@ -75,7 +75,7 @@ async def test_all_questions_of_a_record_share_a_prefix_up_to_the_sentence(
         for other in supported[1:]:
             shared = prefix([supported[0], other])
             assert PASSAGES in shared
-            assert shared.rindex(sentences[-1]) < shared.rindex("Sentence of the answer")
+            assert shared.rindex(sentences[-1]) < shared.rindex("Sentence of the claim")
 
 
 async def test_of_a_very_long_answer_those_around_a_sentence_are_shown(judge_of: MakeJudge, stub: StubEndpoint) -> None:
@@ -172,7 +172,7 @@ async def test_of_passages_beyond_the_window_the_piece_that_supports_it_most_cou
     grades = await graded(judge_of(**({"context_tokens": window} if told else {})), GOOD, FALSE, reference=reference)
     assert [one.supported for one in grades] == [True, False]
     assert len({request.reference for request in stub.requests if request.size // 4 < window}) > 1
-    assert told is all(request.size // 4 < window for request in stub.requests)
+    assert told is (stub.requests[0].size // 4 < window)
 
 
 async def test_a_sentence_that_leaves_no_room_for_passages_is_too_long(judge_of: MakeJudge, stub: StubEndpoint) -> None:

@@ -167,7 +167,7 @@ async def test_the_users_own_template_is_used_and_is_part_of_the_version(
     template.write_text("=== user ===\n> {{passages}}\n> {{question}}\n> {{answer}}\nBe strict. {{asked}}\n")
     stub.answer = lambda request: "yes"
     own = judge_of(prompts={"supported": template})
-    await graded(own, GOOD)
+    await graded(own, GOOD, prompt="What was decided?")
     assert "Be strict." in stub.requests[0].body["messages"][-1]["content"]
     assert own.version != judge_of().version
     with pytest.raises(ValueError, match="allowed are supported"):
