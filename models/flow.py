@@ -6,6 +6,7 @@
 - A quarter of the places, at most, is for long questions: those more than twice as long as any that was answered, or
   before the first answer as the shorter ones. Where several of them got no answer, one that has waited for as
   long as a question may take fails.
+- What takes ten times as long as nearly all others, and more than five seconds, is taken for lost and asked once more.
 - A timeout otherwise fails the question. What else may pass is asked again after a back-off. A 429 among answers holds
   its own question alone; where they come close to each other all wait, twice as long each time, or as long as the
   endpoint says.
@@ -46,6 +47,8 @@ _AT_FIRST = 16
 _LONG_SHARE = 4
 _LONG = 2
 """Times the size of those that were answered."""
+_EARLY_SECONDS, _EARLY_TIMES = 5.0, 10
+"""Seconds, and times the time of nearly all of the last answers, after which a question is asked once more."""
 _LOST = 4
 """Long questions without an answer, in a row, after which others do not wait for their places any longer."""
 _FAILURES = 10
@@ -329,6 +332,8 @@ class _Attempts:
     beside: int = 0
     """Questions under way when it was last sent, itself among them."""
     is_long: bool = False
+    is_early: bool = False
+    """It was sent with less time than there is."""
     suspect: bool = False
     """The endpoint failed on it, or left it without an answer."""
 
@@ -352,6 +357,8 @@ class Flow:
         self._breaker = _Breaker(sender, name, timeout_seconds, on_breaker)
         self._answers: deque[float] = deque(maxlen=2000)
         """When the last ones came."""
+        self._taken: deque[float] = deque(maxlen=200)
+        """Seconds to each of the last."""
         self._held_since = self._held_until = -math.inf
         self._hold = 0.0
         self._since_throttled = _CLOSE
@@ -378,7 +385,7 @@ class Flow:
                 await self._enter(run)
                 try:
                     with limit, Phase("asked"):
-                        reply = await self._sender.send(request, max(min(self._timeout, limit.left), 0.001))
+                        reply = await self._sender.send(request, self._seconds_for(run))
                     self._answered(run)
                     return reply
                 # The place is kept meanwhile, for the probe that may have to be sent.
@@ -422,12 +429,25 @@ class Flow:
         self._breaker.alive()
         self._since_throttled += 1
         self._answers.append(now)
+        self._taken.append(now - run.started)
         if run.started >= self._held_until:
             self._hold = 0.0
         self._limiter.answered(run.size, now - run.started, run.beside, self._timeout)
 
+    def _seconds_for(self, run: _Attempts) -> float:
+        seconds = max(min(self._timeout, run.limit.left), 0.001)
+        run.is_early = run.count == 1 and not run.is_long and len(self._taken) == self._taken.maxlen
+        if run.is_early:
+            nearly_all = sorted(self._taken)[-len(self._taken) // 20]
+            early = max(_EARLY_SECONDS, _EARLY_TIMES * nearly_all)
+            run.is_early = early < seconds
+            seconds = min(early, seconds)
+        return seconds
+
     async def _timed_out(self, fault: TimedOut, run: _Attempts) -> float:
         """Return if the question is to be asked once more."""
+        if run.is_early:
+            return 0.0
         run.suspect = True
         now = _now()
         meanwhile = sum(moment >= run.started for moment in self._answers)

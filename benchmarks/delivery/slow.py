@@ -16,7 +16,7 @@ from tests.support.kafka import KafkaBroker, running_kafka
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
 
-OF_ALONE = 0.9
+OF_ALONE = 0.75
 """The share of their pace that records keep which the endpoint answers."""
 
 _SHARES = (0.2, 0.5)

@@ -144,3 +144,17 @@ async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never
     assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
     assert "no answer to any question as long as this one" in str(endings[-1])
     assert (await oracle.ask(question("Another."))).usage.calls == 1
+
+
+async def test_what_takes_far_longer_than_nearly_all_others_is_asked_once_more_before_its_time_is_over(
+    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("models.flow._EARLY_SECONDS", 0.5)
+    oracle = oracle_of(timeout_seconds=20, deadline_seconds=40)
+    await asyncio.gather(*(oracle.ask(question(f"Number {number}.")) for number in range(210)))
+    hangs = iter([True])
+    stub.play(lambda request: stubs.hang() if next(hangs, False) else stubs.good())
+
+    async with asyncio.timeout(10):
+        answer = await oracle.ask(question("The last."))
+    assert answer.usage.calls == 2
