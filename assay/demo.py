@@ -50,7 +50,7 @@ _SILENCE_SECONDS = 20.0
 ends."""
 
 _NEXT = (
-    ("judge check", "how often your own model, behind judge.base_url, is right as a judge"),
+    ("judge check", "how often your own model judges rightly"),
     ("check FILE", "your own records, from a file"),
     ("config check", "the configuration in force"),
     ("schemas export DIR", "formats of records and verdicts"),
