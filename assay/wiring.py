@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
+from models.breaker import BreakerListener, BreakerState
 from models.build import build_judge, build_model, build_screen
-from models.flow import BreakerListener, BreakerState
 from models.judges.prompted import PromptedJudge
 from models.local_grader import LocalGrader
 from models.meter import MeteredJudge, MeteredModel, UsageListener

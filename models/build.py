@@ -13,7 +13,7 @@ from models.recording import Journal, Replay
 from models.settings import JudgeSettings, SubjectSettings
 
 if TYPE_CHECKING:
-    from models.flow import BreakerListener
+    from models.breaker import BreakerListener
 
 
 def build_judge(

@@ -14,6 +14,7 @@ import openai
 import orjson
 from pydantic import BaseModel
 
+from models.breaker import BreakerListener
 from models.completions import Completion, ErrorInside, NoCompletion, read_completion
 from models.concurrent import gather_or_cancel
 from models.dialect import SEVERAL, Dialect, Manner
@@ -35,7 +36,8 @@ from models.faults import (
     read_refusal,
 )
 from models.fencing import fence, fence_tag
-from models.flow import BreakerListener, Flow, Size, TimeLimit
+from models.flow import Flow, TimeLimit
+from models.limiter import Size
 from models.probabilities import probabilities_of_true, probability_of_yes
 from models.protocol import (
     Answer,

@@ -8,9 +8,11 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import JsonValue, ValidationError
 
+from models.breaker import BreakerListener
 from models.endpoint import BoundedClient, time_limit
 from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing
-from models.flow import BreakerListener, Flow, Size, TimeLimit
+from models.flow import Flow, TimeLimit
+from models.limiter import Size
 from models.protocol import Answer, ModelError, ModelFailed, Question, ReplyT
 from models.settings import EndpointSettings
 from schemas import Usage

@@ -1,4 +1,4 @@
-"""Layers of small networks in numpy: without PyTorch, the bundled judge is two gigabytes less to install."""
+"""Layers of small networks in numpy, so that the bundled judge needs no PyTorch."""
 
 import numpy as np
 import numpy.typing as npt

@@ -19,8 +19,9 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here depends on how long it is until something is tried again."""
     monkeypatch.setattr("models.flow._FIRST_PAUSE", 0.01)
     monkeypatch.setattr("models.flow._FIRST_HOLD", 0.01)
-    monkeypatch.setattr("models.flow._UNAVAILABLE_PAUSE", 0.05)
-    monkeypatch.setattr("models.flow._COOLDOWN", 0.2)
+    monkeypatch.setattr("models.flow.UNAVAILABLE_PAUSE", 0.05)
+    monkeypatch.setattr("models.breaker.UNAVAILABLE_PAUSE", 0.05)
+    monkeypatch.setattr("models.breaker._COOLDOWN", 0.2)
 
 
 @pytest.fixture
@@ -29,10 +30,10 @@ def breaker(monkeypatch: pytest.MonkeyPatch) -> Breaker:
 
     def settled(*, failures: int | None = None, cooldown_seconds: float | None = None) -> None:
         if failures is not None:
-            monkeypatch.setattr("models.flow._FAILURES", failures)
+            monkeypatch.setattr("models.breaker._FAILURES", failures)
         if cooldown_seconds is not None:
-            monkeypatch.setattr("models.flow._COOLDOWN", cooldown_seconds)
-            monkeypatch.setattr("models.flow._LONGEST_COOLDOWN", max(cooldown_seconds, 30.0))
+            monkeypatch.setattr("models.breaker._COOLDOWN", cooldown_seconds)
+            monkeypatch.setattr("models.breaker._LONGEST_COOLDOWN", max(cooldown_seconds, 30.0))
 
     return settled
 

@@ -10,7 +10,8 @@ import pytest
 
 from models.concurrent import in_order
 from models.faults import TimedOut
-from models.flow import Flow, Size, TimeLimit
+from models.flow import Flow, TimeLimit
+from models.limiter import Size
 from models.protocol import ModelFailed, ModelUnavailable
 from tests.support.virtual_time import run_virtually
 

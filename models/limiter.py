@@ -1,0 +1,134 @@
+"""The places of one endpoint: how many questions are asked at once, and who waits. models/flow.py tells the rules."""
+
+import asyncio
+import math
+from collections import deque
+from dataclasses import dataclass
+
+from models.protocol import ModelFailed
+from models.worktime import Phase
+
+_AT_FIRST = 16
+"""Questions at once, before an endpoint has shown how many it takes."""
+_LONG_SHARE = 4
+_LONG = 2
+"""Times the size of those that were answered."""
+_LOST = 4
+"""Long questions without an answer, in a row, after which others do not wait for their places any longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The length of a question, by what makes an answer slow."""
+
+    written: int
+    """Tokens that the reply is likely to have; 0 if nobody knows."""
+    read: int
+    """Characters."""
+
+    def exceeds(self, other: "Size") -> bool:
+        """True if it is more than twice as long as the other in either."""
+        return self.written > _LONG * other.written or self.read > _LONG * other.read
+
+
+class Limiter:
+    """Additive increase, multiplicative decrease; a quarter of the places is for long questions."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = float(min(most, _AT_FIRST))
+        self._under_way = {False: 0, True: 0}
+        """Long ones or not."""
+        self._waiting: dict[bool, deque[asyncio.Future[None]]] = {False: deque(), True: deque()}
+        self._quickest = math.inf
+        self._was_full = False
+        """The endpoint has shown that it takes no more: it is led to its limit slowly from then on."""
+        self._asked: deque[Size] = deque(maxlen=200)
+        self._longest: Size | None = None
+        """Up to here questions were answered."""
+        self._lost = 0
+        """Long ones that got no answer, since one did."""
+
+    @property
+    def under_way(self) -> int:
+        return sum(self._under_way.values())
+
+    async def enter(self, size: Size, seconds: float, *, again: bool) -> bool:
+        """Wait for a place and take it; returns whether it is one of the long ones'.
+
+        Raises:
+            ModelFailed: it is long, and has waited so many seconds while other long ones got no answer.
+        """
+        if not again:
+            self._asked.append(size)
+        if self._longest is None:
+            # Whatever is asked at the same moment is seen beside it.
+            await asyncio.sleep(0)
+        is_long = self._is_long(size)
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue = self._waiting[is_long]
+        (queue.appendleft if again else queue.append)(place)
+        self._wake()
+        try:
+            # A long one waits perhaps as long as anybody waits for an answer, while others are answered at once.
+            with Phase("aside" if is_long else "waits"):
+                while not place.done():
+                    await asyncio.wait({place}, timeout=seconds if is_long else None)
+                    if not place.done() and self._lost >= _LOST:
+                        detail = f"no answer to any question as long as this one, of {size.read:,} characters"
+                        raise ModelFailed(detail, cause="judge_slow")
+        except BaseException:
+            if not place.cancel():
+                self.leave(is_long=is_long)
+            raise
+        return is_long
+
+    def leave(self, *, is_long: bool) -> None:
+        """Give a place back."""
+        self._under_way[is_long] -= 1
+        self._wake()
+
+    def answered(self, size: Size, taken: float, beside: int, timeout: float) -> None:
+        """Let the limit grow after an answer that took so long, with so many others under way when it was asked."""
+        longest = self._longest or Size(0, 0)
+        if size.exceeds(longest):
+            self._lost = 0
+        self._longest = Size(max(longest.written, size.written), max(longest.read, size.read))
+        self._quickest = min(self._quickest * 1.01, taken)
+        all_taken = max(beside, self.under_way) >= int(self._limit)
+        if all_taken and (taken < timeout / 4 or taken < 2 * self._quickest):
+            self._limit = min(self._limit + (1 / self._limit if self._was_full else 1), self._most)
+
+    def lost(self, *, is_long: bool) -> None:
+        """Note that a question was given up for want of an answer."""
+        self._lost += is_long
+
+    def lower(self, to: float | None = None) -> None:
+        """Halve the limit, or lower it to three quarters of so many."""
+        self._limit = max(1.0, self._limit / 2 if to is None else min(self._limit, to * 0.75))
+        self._was_full = True
+
+    def _wake(self) -> None:
+        for is_long in (True, False):
+            queue = self._waiting[is_long]
+            while queue and self._is_free(is_long=is_long):
+                place = queue.popleft()
+                if not place.done():
+                    self._under_way[is_long] += 1
+                    place.set_result(None)
+
+    def _is_free(self, *, is_long: bool) -> bool:
+        places = int(self._limit)
+        if is_long and self._under_way[True] >= max(places // _LONG_SHARE, 1):
+            return False
+        return self.under_way < places
+
+    def _is_long(self, size: Size) -> bool:
+        if self._longest is not None:
+            return size.exceeds(self._longest)
+        # Not the median: half of all may be long ones that nothing answers.
+        short = len(self._asked) // 4
+        written, read = (
+            sorted(each)[short] for each in zip(*((one.written, one.read) for one in self._asked), strict=True)
+        )
+        return size.exceeds(Size(written, read))
