@@ -101,7 +101,7 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
         store = StoreSettings(url=f"sqlite:///{folder}/verdicts.db", records=True)
         labels = LabelSettings(per_hour=_ASKED_AN_HOUR)
         configuration = dataclasses.replace(configuration, streams=settings, store=store, labels=labels)
-        say("starting the worker and loading the model, which takes some ten seconds…")
+        say("starting the worker and loading the model…")
         async with (
             _running(configuration, [TRUST_MONITOR, ARCHIVIST, LABELS] if follow else [TRUST_MONITOR]) as worker,
             reader(settings.kafka) as consumer,

@@ -9,14 +9,7 @@ from models.claims import ClaimKind, Claims
 from models.judges.choice import ChosenForm
 from models.judges.forms import FormName
 from models.judges.prompted import PromptedJudge
-from models.judges.questions import (
-    JudgeQuestions,
-    Reason,
-    ReasonedVerdict,
-    ReasonedVerdicts,
-    Verdict,
-    Verdicts,
-)
+from models.judges.questions import JudgeQuestions, Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
 from models.protocol import Answer, Question, ReplyT, WindowExceeded, YesNo
 from models.sentences import split_sentences
 from models.settings import JudgeSettings

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import hashlib
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,6 @@ _RECORDS = {
     "one of two": ("How long, and how much?", "We keep things for 40 days. Handing out is free."),
     "refusal": ("Who found my umbrella?", "The rules do not say who found it."),
 }
-
-
 FORMS = {"short": tuple(_RECORDS), "list": ("right", "one of two")}
 """The records that are asked about in each form: log-probabilities of a list take much room."""
 
@@ -58,6 +57,7 @@ def recorded(request: StubRequest) -> Act:
     return error(400, {"message": f"not recorded: {__doc__}"}) if body is None else Act(document=body)
 
 
+@cache
 def _responses() -> dict[str, bytes]:
     lines = map(orjson.loads, RECORDING.read_bytes().splitlines())
     return {line["key"]: orjson.dumps(line["response"]) for line in lines}

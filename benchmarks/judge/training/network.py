@@ -10,13 +10,13 @@ from torch.nn import functional
 
 from models.local.network import FAR, HEADS, SCALE, Comparison
 
+_SCALE, _FAR = float(SCALE), float(FAR)
+
 
 class TrainableComparison(nn.Module):  # type: ignore[misc]
     """As `models.local.network.Comparison`, which computes the same in numpy."""
 
-    def __init__(
-        self, dimensions: int = 384, width: int = 128, heads: int = HEADS, layers: int = 2, dropout: float = 0.0
-    ):
+    def __init__(self, dropout: float) -> None:
         super().__init__()
         dimensions, width, heads, layers = 384, 128, HEADS, 2
         self.heads = heads
@@ -45,16 +45,14 @@ class TrainableComparison(nn.Module):  # type: ignore[misc]
 
         likeness = (batch["sentences"] * batch["gist"][:, None]).sum(-1).masked_fill(~batch["written"], -1.0)
         by_place = torch.gather(likeness, 1, batch["owners"])
-        scores = self._split(self.q(claim * float(SCALE))) @ self._split(self.k(evidence * float(SCALE))).transpose(
-            2, 3
-        )
+        scores = self._split(self.q(claim * _SCALE)) @ self._split(self.k(evidence * _SCALE)).transpose(2, 3)
         scores = scores / math.sqrt(self.proj.out_features // self.heads)
         for column, found in enumerate((exact, alike, equal, by_place[:, None])):
             scores = scores + self.bias[None, :, column, None, None] * found[:, None]
-        attention = scores.masked_fill(~there[:, None, None], float(FAR)).softmax(-1)  # rows, heads, words, places
+        attention = scores.masked_fill(~there[:, None, None], _FAR).softmax(-1)  # rows, heads, words, places
 
-        own = self.proj(self.drop(claim * float(SCALE)))
-        values = self._split(self.proj(self.drop(evidence * float(SCALE))))
+        own = self.proj(self.drop(claim * _SCALE))
+        values = self._split(self.proj(self.drop(evidence * _SCALE)))
         met = (attention @ values).transpose(1, 2).reshape(rows, words, -1)
         compared = torch.cat(
             [own, met, (own - met).abs(), own * met, self._about(attention, alike, batch), self._nearest(alike, batch)],
@@ -65,12 +63,12 @@ class TrainableComparison(nn.Module):  # type: ignore[misc]
         for conv, norm in zip(self.convs, self.norms, strict=True):
             states = norm(states + functional.gelu(conv(states.transpose(1, 2)).transpose(1, 2))) * mask
 
-        highest = states.masked_fill(~mask, float(FAR)).amax(1)
+        highest = states.masked_fill(~mask, _FAR).amax(1)
         mean = states.sum(1) / said.sum(1, keepdim=True).clamp(min=1)
-        share = self.weight(states)[..., 0].masked_fill(~said, float(FAR)).softmax(-1)
+        share = self.weight(states)[..., 0].masked_fill(~said, _FAR).softmax(-1)
         weighted = (states * share[..., None]).sum(1)
         closest = batch["sentences"][torch.arange(rows), likeness.argmax(1)]
-        one, other = self.gist(batch["gist"] * float(SCALE)), self.gist(closest * float(SCALE))
+        one, other = self.gist(batch["gist"] * _SCALE), self.gist(closest * _SCALE)
         sizes = [likeness.amax(1), said.sum(1).float().log1p() / 3, there.sum(1).float().log1p() / 5]
         whole = [highest, mean, weighted, one, other, (one - other).abs(), one * other, torch.stack(sizes, -1)]
         logits: Tensor = self.out(torch.cat(whole, -1))
