@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ROOMS := schemas models streams store checkers agents web assay lab
 CODE := $(ROOMS) tests benchmarks deploy docs
-EXTRAS := judges embedded chroma faiss pgvector postgresql parquet dev
+EXTRAS := judges llm embedded chroma faiss pgvector postgresql parquet dev
 # The examples' packages are not ours: they have an environment of their own.
 APPLICATIONS := .venv/applications
 
@@ -29,7 +29,7 @@ test-system: .venv/.ready ## Install what the system tests need where missing (D
 	    -r tests/system/applications.lock
 	@$(BIN)/pytest tests/system
 
-test-models: .venv/.ready ## The judges by name with their real weights (6 GB from the Hugging Face hub); accuracies with DATA=folder
+test-models: .venv/.ready ## The judges by name and the default model file, with real weights (7 GB from the Hugging Face hub); accuracies with DATA=folder
 	@$(if $(DATA),ASSAY_TEST_DATA=$(abspath $(DATA))) $(BIN)/pytest tests/weights --override-ini timeout=0
 
 removable: .venv/.ready ## Prove that each method can be removed: lint, types and tests without it (long)

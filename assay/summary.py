@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from math import sqrt
 from statistics import NormalDist, mean, stdev
+from textwrap import wrap
 
 from assay.file_check import CheckedLine
 from assay.lines import Line
 from checkers.draws import generator
-from models.local.settings import TOLD, is_bundled
+from models.local_settings import TOLD, is_bundled
 from models.wording import counted
 from schemas import OUTCOMES, Abstention, Outcome, Usage, Verdict
 
 _CONFIDENCE = 0.95
+_WIDTH = 80
 
 
 class Summary:
@@ -95,7 +97,8 @@ class Summary:
         if self._usage.calls or self._usage.cached:
             yield f"  asked: {self._cost()}"
         if self._bundled:
-            yield f"  {self._bundled} decided by {TOLD}"
+            told = f"  {self._bundled} decided by {TOLD}"
+            yield from wrap(told, _WIDTH, subsequent_indent="    ")
         if self._passed_over:
             kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
             yield f"  abstained on, as no selected checker takes the kind: {kinds}"

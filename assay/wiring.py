@@ -16,8 +16,9 @@ from checkers.plugin import CheckerPlugin, Improver
 from models.breaker import BreakerListener, BreakerState
 from models.build import build_judge, build_model, build_screen
 from models.judges.prompted import PromptedJudge
+from models.llama import LlamaModel
 from models.local_grader import LocalGrader
-from models.meter import MeteredJudge, MeteredModel, UsageListener
+from models.meter import MeteredModel, UsageListener
 from models.protocol import Judge, Model
 from models.settings import JudgeSettings, SubjectSettings
 
@@ -271,7 +272,7 @@ class JudgeProbe:
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
         self._breaker: BreakerState = "closed"
-        self._local: LocalGrader | None = None
+        self._local: LocalGrader | LlamaModel | None = None
         self._asked_at = float("-inf")
         self._fault: str | None = None
 
@@ -280,8 +281,10 @@ class JudgeProbe:
 
     def watch(self, judge: Judge) -> None:
         """If it is a judge in this process, load its model now; to be called on the running event loop."""
-        if isinstance(judge, MeteredJudge) and isinstance(judge.inner, LocalGrader):
-            self._local = judge.inner
+        metered = judge.model if isinstance(judge, PromptedJudge) else judge
+        inner = getattr(metered, "inner", None)
+        if isinstance(inner, LocalGrader | LlamaModel):
+            self._local = inner
             self._local.load()
 
     async def __call__(self) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from models.judges.choice import ChosenForm
 from models.judges.prompted import PromptedJudge
 from models.judges.questions import JudgeQuestions
-from models.local.settings import BUNDLED_JUDGE
+from models.local_settings import BUNDLED_JUDGE
 from models.meter import MeteredJudge, MeteredModel, UsageListener
 from models.protocol import Model
 from models.recording import Journal, Replay
@@ -59,6 +59,13 @@ def build_model(
     model: Model
     if settings.backend == "replay" and settings.replay_from:
         model = Replay(settings.replay_from, model=settings.model)
+    elif isinstance(settings, JudgeSettings) and settings.backend == "llama":
+        from models.chat import ChatModel
+        from models.llama import LlamaModel
+
+        model = LlamaModel(
+            settings, lambda own: ChatModel(own, section=section, journal=journal, on_breaker=on_breaker)
+        )
     elif settings.backend == "service":
         from models.service import ServiceModel
 

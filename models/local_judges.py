@@ -2,8 +2,8 @@
 
 import structlog
 
-from models.local.settings import BUNDLED_JUDGE, LocalSettings
 from models.local_grader import ClaimModel, LocalGrader
+from models.local_settings import BUNDLED_JUDGE, LocalSettings
 
 _LOG = structlog.get_logger(__name__)
 
@@ -14,9 +14,9 @@ def local_judge(settings: LocalSettings) -> LocalGrader:
         from models.grounding.grader import named_grader
 
         return named_grader(settings, say=lambda message: _LOG.info("local judge", detail=message))
-    from models.local import EmbeddingJudge
+    from models.local.judge import BundledJudge
 
-    judge = EmbeddingJudge(settings)
+    judge = BundledJudge()
 
     def load() -> ClaimModel:
         judge.load()

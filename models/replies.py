@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from models.completions import Completion
 from models.protocol import ModelFailed, Question, YesNo
-from models.text.typography import straightened
+from models.typography import straightened
 
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of replies that reached the token limit: of OpenAI, of gateways to other APIs, of Mistral."""

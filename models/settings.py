@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from models.local.settings import LocalSettings
+from models.local_settings import LocalSettings
 
 Structured = Literal["auto", "json_schema", "json_object", "none"]
 
@@ -67,7 +67,8 @@ class EndpointSettings(_Settings):
     `https://api.openai.com/v1`; needed with the backends `openai` and `cascade`. A query, such as
     `?api-version=2024-10-21`, is sent with every request. With the backend `service`, the whole URL."""
     model: str | None = None
-    """Name of the model at the endpoint; needed with the backends `openai` and `cascade`."""
+    """Name of the model at the endpoint; needed with the backends `openai` and `cascade`. With `llama`, a GGUF file, or
+    one of the Hugging Face hub as OWNER/REPOSITORY/FILE.gguf@COMMIT; Qwen2.5-1.5B-Instruct unless set."""
     api_key: SecretStr | None = None
     """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
     concurrency: int = Field(default=64, ge=1, le=1000)
@@ -175,10 +176,10 @@ class EndpointSettings(_Settings):
 class JudgeSettings(EndpointSettings):
     """The model that judges."""
 
-    backend: Literal["local", "openai", "cascade", "replay"] = "local"
-    """`local` judges on this machine without a key; `openai` asks an OpenAI-compatible endpoint; `cascade` lets the
-    local judge decide what a checker's `thresholds` allow, and asks the endpoint about the rest; `replay` answers from
-    recorded exchanges."""
+    backend: Literal["local", "openai", "llama", "cascade", "replay"] = "local"
+    """`local` judges on this machine without a key; `openai` asks an OpenAI-compatible endpoint; `llama` serves a model
+    file on this machine by llama.cpp and asks it as an endpoint; `cascade` lets the local judge decide what a checker's
+    `thresholds` allow, and asks the endpoint about the rest; `replay` answers from recorded exchanges."""
     local: LocalSettings = LocalSettings()
     """Which model the backend `local` uses."""
     form: Literal["auto", "short", "list", "paper"] = "auto"

@@ -13,7 +13,7 @@ from agents.monitor.drop_test import DropTest
 from agents.monitor.outcomes import METADATA, SeriesKey, SeriesOutcome, Version
 from agents.monitor.settings import BaselineEntry, TrustSettings
 from checkers.intervals import wilson
-from models.local.settings import TOLD, is_bundled
+from models.local_settings import TOLD, is_bundled
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
 
 FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.

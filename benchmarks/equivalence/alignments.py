@@ -22,7 +22,7 @@ from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
 from models.claims import ClaimKind, Claims
-from models.local import EmbeddingJudge
+from models.local.judge import BundledJudge
 from models.local_grader import decided
 
 Row = Sequence[object]
@@ -58,7 +58,7 @@ class Bench:
     """Judge and encoder, loaded once, and the replies so far."""
 
     def __init__(self) -> None:
-        self.judge = EmbeddingJudge()
+        self.judge = BundledJudge()
         self.encoder = PhraseEncoder()
         self._replies: dict[tuple[str, str, tuple[str, str] | None], EquivalenceReply] = {}
         # The first use reads the weights, which is no part of what is measured.

@@ -15,7 +15,7 @@ detectors, records a second, and the worker's peak memory.
 
 `outcomes`: what becomes of responses at the default settings, beside what people said of them.
 
-`everyday`: the same of 125 everyday answers of our own, and how much of what is decided is right.
+`everyday`: the same of everyday answers of our own, and how much of what is decided is right.
 """
 
 import argparse

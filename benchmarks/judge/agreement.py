@@ -16,7 +16,7 @@ from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.scoring import graded_score
 from models.claims import ClaimKind, Claims
-from models.local import EmbeddingJudge
+from models.local.judge import BundledJudge
 from models.local_grader import Graded
 from models.protocol import ModelFailed
 from models.sentences import split_sentences
@@ -51,7 +51,7 @@ class Bench:
     """The judge and the baselines, loaded once."""
 
     def __init__(self, model: str | None, threads: int) -> None:
-        self.judge = EmbeddingJudge()
+        self.judge = BundledJudge()
         self.baselines = Baselines(model, threads)
         self._judged: dict[Key, Judged] = {}
         self.judge.load()

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from models.local.encoder import bundled_model, unit
-from models.text.words import normalise, passages, words
+from models.local.text import plain, words_of
+from models.sentences import split_sentences
 
 Vectors = npt.NDArray[np.float32]
 BATCH = 64
 WINDOW_WORDS = 170
+_MOST_WORDS = 50_000
 
 
 class Baselines:
@@ -73,7 +75,7 @@ class Baselines:
             if not todo:
                 continue
             found = self._model.encode(
-                [normalise(text) for text in todo],
+                [plain(text) for text in todo],
                 output_value=kind,
                 batch_size=BATCH,
                 show_progress_bar=False,
@@ -84,7 +86,7 @@ class Baselines:
 
 
 def _parts(reference: str) -> list[str]:
-    return list(passages(reference)) or [""]
+    return [sentence.text for sentence in split_sentences(reference)] or [""]
 
 
 def _windows(text: str) -> list[str]:
@@ -94,7 +96,7 @@ def _windows(text: str) -> list[str]:
 
 def rouge_l(reference: str, response: str, *, symmetric: bool) -> float:
     """The longest common subsequence over the response's words, or its F-measure."""
-    mine, theirs = ([word.surface.lower() for word in words(normalise(text))] for text in (response, reference))
+    mine, theirs = ([word.key for word in words_of(plain(text), _MOST_WORDS)] for text in (response, reference))
     if not mine or not theirs:
         return 0.0
     numbers: dict[str, int] = {}

@@ -19,8 +19,8 @@ from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
 from models.concurrent import gather_or_cancel
-from models.local import LocalSettings
 from models.local_judges import local_judge
+from models.local_settings import LocalSettings
 from models.meter import MeteredJudge
 from schemas import Generation
 

@@ -13,25 +13,29 @@ from models.build import build_judge
 from models.settings import JudgeSettings
 from schemas import Generation
 
-ANSWERS = Path(__file__).parent / "everyday.jsonl"
+ANSWERS = {
+    "125 answers, some of which were looked at while it was made": Path(__file__).parent / "everyday.jsonl",
+    "60 answers, written before any judge saw them": Path(__file__).parents[1] / "endpoint" / "answers.jsonl",
+}
 OUTCOMES = ("accept", "reject", "abstain")
 
 
 def run_everyday() -> None:
-    """A confusion table of the checker's outcomes, by kind of text."""
-    answers = everyday_answers()
-    counts = Counter(answers)
-    lines: list[list[object]] = [
-        [f"expected: {expected}", *(counts[expected, outcome] for outcome in OUTCOMES)] for expected in OUTCOMES
-    ]
-    print(table(["answers", *OUTCOMES], lines))
-    decided = [expected == outcome for expected, outcome in answers if outcome != "abstain"]
-    print(f"\ndecided: {len(decided)} of {len(answers)}; right: {sum(decided) / len(decided):.1%}")
+    """A confusion table of the checker's outcomes for each file."""
+    for name, file in ANSWERS.items():
+        answers = everyday_answers(file)
+        counts = Counter(answers)
+        lines: list[list[object]] = [
+            [f"expected: {expected}", *(counts[expected, outcome] for outcome in OUTCOMES)] for expected in OUTCOMES
+        ]
+        print(f"\n{name}\n\n{table(['answers', *OUTCOMES], lines)}")
+        decided = [expected == outcome for expected, outcome in answers if outcome != "abstain"]
+        print(f"\ndecided: {len(decided)} of {len(answers)}; right: {sum(decided)} ({sum(decided) / len(decided):.1%})")
 
 
-def everyday_answers() -> list[tuple[str, str]]:
+def everyday_answers(file: Path) -> list[tuple[str, str]]:
     """The expected outcome of each answer, and the checker's."""
-    rows = [json.loads(line) for line in ANSWERS.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     records = [
         Generation(
             kind="generation",

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.datasets import rows
-from models.text.words import passages, stem
+from models.sentences import split_sentences
+from models.tokens import stem
 
 KINDS = ("right", "elsewhere", "other", "opposite")
 
@@ -160,7 +161,7 @@ def _of_half(found: Sequence[Row], half: int) -> list[Row]:
 def _of_row(name: str, row: Row, others: Sequence[Row]) -> Iterator[Pair]:
     right, rest = row.passage, None
     if row.answer is not None:
-        sentences = list(passages(row.passage))
+        sentences = [one.text for one in split_sentences(row.passage)]
         holding = [at for at, one in enumerate(sentences) if row.answer.lower() in one.lower()]
         if name == "WikiBio" and holding:
             # Documents are stored in pieces: the one with the answer, and the one after next.
@@ -191,7 +192,7 @@ def _nearest(row: Row, others: Iterable[Row]) -> str | None:
         for other in others
         if other.passage != row.passage and (row.answer is None or row.answer.lower() not in other.passage.lower())
     ]
-    return " ".join(list(passages(max(wrong, key=likeness).passage))[:3]) if wrong else None
+    return " ".join([one.text for one in split_sentences(max(wrong, key=likeness).passage)][:3]) if wrong else None
 
 
 def opposite_of(question: str, passage: str) -> str | None:

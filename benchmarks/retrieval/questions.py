@@ -18,10 +18,10 @@ from benchmarks.retrieval.question_pairs import KINDS, Pair, pairs
 from benchmarks.tables import table
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.local.encoder import bundled_model
-from models.local.judge import EmbeddingJudge
+from models.local.judge import BundledJudge
+from models.local.text import plain, words_of
 from models.local_grader import decided
 from models.model_loading import sentence_transformer
-from models.text.words import normalise, words
 
 NEAR_MISSES = Path(__file__).parent / "near_misses.jsonl"
 """Own questions, each with a passage that answers it and one that nearly does."""
@@ -36,7 +36,7 @@ Measure = Callable[[Sequence[Pair]], Scores]
 def print_questions(data: Path, most: int | None) -> None:
     """Measure up to `most` pairs of each set and kind, and print."""
     tuned, shown = (_up_to(list(pairs(data, one)), most) for one in (0, 1))
-    judge = EmbeddingJudge()
+    judge = BundledJudge()
     measures: Mapping[str, tuple[Measure, float | None]] = {
         "local judge": (lambda some: _graded(judge, some, ClaimKind.ANSWERABILITY), SUPPORTED),
         "as statements": (lambda some: _graded(judge, some, ClaimKind.ENTAILMENT), SUPPORTED),
@@ -57,7 +57,7 @@ def print_questions(data: Path, most: int | None) -> None:
 def print_near_misses() -> None:
     """Right passages accepted and near misses rejected, by the kind of near miss."""
     rows = [json.loads(line) for line in NEAR_MISSES.read_text(encoding="utf-8").splitlines()]
-    judge = EmbeddingJudge()
+    judge = BundledJudge()
     accepted = {
         side: _graded(judge, [Pair("own", side, row["question"], row[side]) for row in rows], ClaimKind.ANSWERABILITY)
         >= SUPPORTED
@@ -104,7 +104,7 @@ def _up_to(every: Sequence[Pair], most: int | None) -> list[Pair]:
     return [pair for group in groups.values() for pair in group[:most]]
 
 
-def _graded(judge: EmbeddingJudge, some: Sequence[Pair], kind: ClaimKind) -> Scores:
+def _graded(judge: BundledJudge, some: Sequence[Pair], kind: ClaimKind) -> Scores:
     found: list[float] = []
     for start in range(0, len(some), AT_ONCE):
         batch = [Claims(pair.passage, (pair.question,), kind) for pair in some[start : start + AT_ONCE]]
@@ -115,7 +115,7 @@ def _graded(judge: EmbeddingJudge, some: Sequence[Pair], kind: ClaimKind) -> Sco
 def _cosines(some: Sequence[Pair]) -> Scores:
     model = sentence_transformer(str(bundled_model()), local_files_only=True)
     questions, passages = (
-        model.encode([normalise(text) for text in side], normalize_embeddings=True, show_progress_bar=False)
+        model.encode([plain(text) for text in side], normalize_embeddings=True, show_progress_bar=False)
         for side in ([pair.question for pair in some], [pair.passage for pair in some])
     )
     cosines: Scores = (questions * passages).sum(axis=1).astype(np.float64)
@@ -126,6 +126,6 @@ def _overlaps(some: Sequence[Pair]) -> Scores:
     """The share of the question's content words that the passage has."""
     shares = []
     for pair in some:
-        asked, there = ({word.stem for word in words(normalise(text)) if word.content} for text in pair[2:])
+        asked, there = ({word.key for word in words_of(plain(text), 50_000) if word.content} for text in pair[2:])
         shares.append(len(asked & there) / max(1, len(asked)))
     return np.array(shares)

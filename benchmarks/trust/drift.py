@@ -42,7 +42,7 @@ WEAK = {
 """By model, whether it is so much weaker that an alert must come: recorded detectors find Phi-2's summaries consistent
 in all but some per cent, as those of the good model."""
 
-ACCEPT_FROM = 0.35
+ACCEPT_FROM = 0.4
 """Mean support of its sentences from which a summary is accepted: the judge's own lower threshold, so that only what it
 rejects by itself is rejected. An alert needs room above what it is to find."""
 

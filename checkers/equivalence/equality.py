@@ -4,8 +4,8 @@ import unicodedata
 from functools import lru_cache
 
 from checkers.equivalence.trees import is_punctuation
-from models.text.tokens import pieces
-from models.text.typography import straightened
+from models.tokens import pieces
+from models.typography import straightened
 
 _KEPT_FORMS = 1024
 

@@ -13,14 +13,10 @@ import numpy.typing as npt
 
 from checkers.equivalence.alignment import Similarities
 from checkers.equivalence.phrases import Phrases
-from models.local.encoder import Encoder, Stretch, unit
-from models.text.words import Word
+from models.local.encoder import bundled, encode, unit
 
 Vectors = npt.NDArray[np.float32]
 """(nodes, dimensions), rows of length 1."""
-
-_BATCH_PIECES = 2048
-"""Pieces of one forward pass: with more, what is in between no longer stays near the processor."""
 
 _DIGITS = 4
 """The same sentence in another batch differs in the last digits; rounding keeps that from changing an edge."""
@@ -32,16 +28,13 @@ class PhraseEncoder:
     The vectors are those of the model's last layer, which are what it was trained to tell meanings apart by.
     """
 
-    def __init__(self) -> None:
-        self._encoder = Encoder(_BATCH_PIECES, depth=1.0)
-
     def load(self) -> None:
         """Read the weights now.
 
         Raises:
             ModelUnusable: the model is missing or damaged.
         """
-        self._encoder.load()
+        bundled()
 
     def encode(self, sentences: Sequence[Phrases]) -> list[Vectors]:
         """For each sentence the vectors of its nodes, in their order.
@@ -49,8 +42,8 @@ class PhraseEncoder:
         Raises:
             ModelUnusable: as `load`.
         """
-        readings = self._encoder.encode([_stretch(one) for one in sentences])
-        return [pooled(one, reading.words) for one, reading in zip(sentences, readings, strict=True)]
+        readings = encode([_stretch(one) for one in sentences], depth=1.0)
+        return [pooled(one, words) for one, (words, _) in zip(sentences, readings, strict=True)]
 
 
 def pooled(phrases: Phrases, words: npt.NDArray[np.float32]) -> Vectors:
@@ -67,9 +60,10 @@ def similarities(first: Vectors, second: Vectors) -> Similarities:
     return found
 
 
-def _stretch(phrases: Phrases) -> Stretch:
+def _stretch(phrases: Phrases) -> tuple[str, list[tuple[int, int]]]:
+    """The sentence from its first word to its last, and where each word stands in that."""
     tree = phrases.tree
     tokens = [phrases.starts[leaf] for leaf in phrases.words]
-    places = [(tree.tokens[token], tree.starts[token]) for token in tokens]
-    words = [Word(text, text.lower(), start, start + len(text), True) for text, start in places]
-    return Stretch(tree.sentence, words, words[0].start if words else 0, words[-1].end if words else 0)
+    spans = [(tree.starts[token], tree.starts[token] + len(tree.tokens[token])) for token in tokens]
+    first, last = (spans[0][0], spans[-1][1]) if spans else (0, 0)
+    return tree.sentence[first:last], [(start - first, end - first) for start, end in spans]

@@ -1,7 +1,7 @@
 """The rules by which a name may stand in an entity's place: its shape, and no word of the text (paper, table 6)."""
 
+from checkers.extraction.articles import indefinite_article
 from checkers.extraction.mentions import LEADING_ARTICLE, POSSESSIVE_ENDING, is_initials, words_of
-from models.text.articles import indefinite_article
 
 LONGEST = 100
 """Characters of a name."""

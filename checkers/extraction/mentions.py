@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
-from models.text.typography import straightened
+from models.typography import straightened
 
 Reason = Literal["blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing"]
 """The reason for which an entity cannot be replaced in its text: as in `UntestedEntity`."""

@@ -8,9 +8,9 @@ capitals; a replacement in lower case gets a capital where a sentence begins.
 import re
 from collections.abc import Sequence
 
+from checkers.extraction.articles import indefinite_article
 from checkers.extraction.linearity import Vector
 from checkers.extraction.mentions import Located, begins_sentence
-from models.text.articles import indefinite_article
 
 _ARTICLE_BEFORE = re.compile(r"(?<!\w)(an?)(\s+[\"'“‘(]?)$", re.IGNORECASE)
 _POSSESSIVE_BEHIND = re.compile(r"(\s?['’])(s?)(?!\w)", re.IGNORECASE)

@@ -8,7 +8,7 @@ import orjson
 from pydantic import JsonValue
 
 from checkers.draws import canonical
-from models.text.typography import straightened
+from models.typography import straightened
 from schemas.evidence import Label
 
 

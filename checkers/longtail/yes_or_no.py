@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from models.local.statements import claims_nothing
-from models.text.closed_class import CLOSED_CLASS, QUANTIFIERS
-from models.text.negation import is_negator
+from models.closed_class import CLOSED_CLASS, QUANTIFIERS, is_negator
+from models.no_claim import claims_nothing
 
 _YES = frozenset({"yes", "yeah", "yep"})
 _NO = frozenset({"no", "nope"})

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from checkers.retrieval.question_form import is_question
 from models.claims import ClaimKind, Claims, Judgement
 from models.protocol import Judge
-from models.text.question_form import is_question
 from schemas import DirectionFinding
 
 Store = Literal["cache", "knowledge"]

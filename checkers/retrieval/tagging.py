@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from checkers.retrieval.relations import Relation
-from models.text.closed_class import CLOSED_CLASS, DO, QUANTIFIERS
-from models.text.negation import NEGATORS
-from models.text.tokens import tokens
-from models.text.words import stem
+from models.closed_class import CLOSED_CLASS, DO, NEGATORS, QUANTIFIERS
+from models.tokens import stem, tokens
 from schemas import WordDifference
 
 # The paper's regular expression; also within a word (3D, 1787-92).

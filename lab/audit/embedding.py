@@ -11,7 +11,7 @@ from assay.cli.front_door import CannotRun, NotFinished
 from models.endpoint import client_options, request_headers, secrets_of
 from models.faults import quoted
 from models.local.encoder import bundled_model
-from models.local.settings import BUNDLED_MODEL
+from models.local_settings import BUNDLED_MODEL
 from models.model_loading import ModelUnusable, sentence_transformer
 from models.settings import EndpointSettings
 

@@ -6,17 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from models.claims import ClaimKind
 from models.grounding.hub import Source
 from models.grounding.pairs import Logits, Probabilities, softmax_of
-from models.local.settings import NLI
+from models.local_settings import NLI
 from models.model_loading import ModelUnusable, entailment_column
-
-GROUNDING_KINDS = frozenset({ClaimKind.SUMMARY, ClaimKind.ANSWER, ClaimKind.PARAPHRASE})
-"""The kinds of claims that a judge trained on documents is asked about. The bundled judge keeps the rest."""
-
-INFERENCE_KINDS = GROUNDING_KINDS | {ClaimKind.ENTAILMENT}
-"""One trained on inference compares single texts, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +33,6 @@ class NamedJudge:
     """Where configuration and tokenizer are, if not beside the weights."""
     words: int
     """Words of a reference in one piece: what its authors cut documents into, or what its training showed it."""
-    kinds: frozenset[ClaimKind] = GROUNDING_KINDS
     open: Callable[[Path, Path], Checkpoint]
     """From the folders of the weights and of the configuration."""
     text: Callable[[str, str], str] | None = None
@@ -59,7 +51,6 @@ def named_judge(name: str) -> NamedJudge:
         name=f"{NLI}{repository}",
         weights=Source(repository, revision or None),
         words=200,
-        kinds=INFERENCE_KINDS,
         open=_inference,
     )
 

@@ -5,8 +5,8 @@ from models.grounding.catalogue import named_judge
 from models.grounding.hub import Say, Source, fetched
 from models.grounding.judge import GroundingJudge
 from models.grounding.pairs import BATCH_TOKENS
-from models.local.settings import LocalSettings
 from models.local_grader import ClaimModel, LocalGrader
+from models.local_settings import LocalSettings
 
 _BATCH_CHARACTERS = 8 * 4 * BATCH_TOKENS
 """Size of a batch of entries, about eight forward passes on a processor: enough that texts of like length meet, and few
@@ -15,7 +15,7 @@ enough that those that arrive meanwhile do not wait long."""
 
 def named_grader(settings: LocalSettings, *, say: Say) -> LocalGrader:
     """The named judge; `say` is told about downloads, on the thread that loads."""
-    judge = GroundingJudge(named_judge(settings.judge), settings, say=say)
+    judge = GroundingJudge(named_judge(settings.judge), say=say)
 
     def load() -> ClaimModel:
         judge.load()

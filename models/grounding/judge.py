@@ -1,6 +1,7 @@
 """A named network as the local judge: a probability for each sentence, from the piece that supports it best."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,13 +11,11 @@ from models.grounding.hub import Say, fetched
 from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, PairScorer, TooManyTokens, TorchNetwork
 from models.grounding.pieces import nearest_sentence, pieces_of
 from models.grounding.support import Comparison, Support, best_supports
-from models.local.judge import EmbeddingJudge
-from models.local.settings import LocalSettings
-from models.local.statements import claims_nothing
 from models.local_grader import Graded, Wanted, always
 from models.model_loading import THREADS, loading
+from models.no_claim import claims_nothing
 from models.protocol import ModelFailed
-from models.text.words import normalise, passages, words
+from models.sentences import split_sentences
 
 _STANDS_ALONE = 5
 """Words from which on a sentence of an answer is a statement; of fewer ("Yes.") the question is a part."""
@@ -35,22 +34,19 @@ class _Asked:
 
 
 class GroundingJudge:
-    """Grades by a network of the catalogue; what that was not trained for, the bundled judge grades."""
+    """Grades by a network of the catalogue, which compares statements."""
 
-    def __init__(self, named: NamedJudge, settings: LocalSettings, *, say: Say) -> None:
+    def __init__(self, named: NamedJudge, *, say: Say) -> None:
         """`say` is told about downloads, on the thread that loads."""
         self._named = named
-        self._settings = settings
         self._say = say
-        self._rest = EmbeddingJudge(settings)
         self._scorer: PairScorer | None = None
 
     @property
     def name(self) -> str:
-        """The judges and their versions, as verdicts name them."""
-        weights = self._named.weights
-        pinned = self._named.name if weights.revision is None else f"{self._named.name}@{weights.revision[:12]}"
-        return f"local/{pinned}+{self._rest.name.removeprefix('local/')}"
+        """The network and its version, as verdicts name their judge."""
+        revision = self._named.weights.revision
+        return f"local/{self._named.name}" + ("" if revision is None else f"@{revision[:12]}")
 
     def load(self) -> None:
         """Download the network if it is not kept, and read its weights.
@@ -82,24 +78,18 @@ class GroundingJudge:
 
     def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
         """A judgement for each sentence of each entry, in order, or the reason if an entry cannot be judged."""
-        own = [index for index, claims in enumerate(batch) if claims.kind in self._named.kinds]
-        rest = [index for index, claims in enumerate(batch) if claims.kind not in self._named.kinds]
-        results: dict[int, Graded] = dict(
-            zip(rest, self._rest.judge([batch[index] for index in rest]) if rest else [], strict=True)
-        )
-        results.update(zip(own, self._graded([batch[index] for index in own], lambda k: wanted(own[k])), strict=True))
-        return [results[index] for index in range(len(batch))]
+        return list(self._graded(batch, wanted))
 
     def _graded(self, batch: Sequence[Claims], wanted: Wanted) -> Iterator[Graded]:
         if self._scorer is None:
             raise RuntimeError("the judge is not loaded")
-        asked = [self._asked(claims) if claims.reference.strip() else None for claims in batch]
+        asked = [None if _fault(claims) else self._asked(claims) for claims in batch]
         comparisons = [one for each in asked if each for one in (*each.there, *each.back)]
         owners = [owner for owner, each in enumerate(asked) if each for _ in (*each.there, *each.back)]
         supports = iter(best_supports(self._scorer, comparisons, lambda index: wanted(owners[index])))
         for index, (claims, each) in enumerate(zip(batch, asked, strict=True)):
             if each is None:
-                yield ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
+                yield ModelFailed(f"{self._named.name}: {_fault(claims)}", cause="judge_failed")
                 continue
             found = [next(supports) for _ in (*each.there, *each.back)]
             if claims.sentences and not any(each.claims):
@@ -124,9 +114,9 @@ class GroundingJudge:
             if is_claim
         )
         back: tuple[Comparison, ...] = ()
-        if claims.kind is ClaimKind.PARAPHRASE:
+        if claims.kind in {ClaimKind.PARAPHRASE, ClaimKind.PHRASE}:
             candidate = tuple(pieces_of(" ".join(claims.sentences), self._named.words)) or ("",)
-            back = tuple(Comparison(candidate, sentence) for sentence in passages(claims.reference))
+            back = tuple(Comparison(candidate, sentence) for sentence in _sentences_of(claims.reference))
         return _Asked(claiming, there, back)
 
     def _judgements(self, claims: Claims, asked: _Asked, found: Sequence[Support]) -> tuple[Judgement, ...]:
@@ -145,11 +135,22 @@ class GroundingJudge:
         return tuple(judgements)
 
 
+def _fault(claims: Claims) -> str | None:
+    """Why claims cannot be compared with their reference, or None."""
+    if claims.kind is ClaimKind.ANSWERABILITY:
+        return "it compares statements, and cannot say if a text answers a question; configure an endpoint as judge"
+    return None if claims.reference.strip() else "the text to hold the claims against is empty"
+
+
+def _sentences_of(text: str) -> list[str]:
+    return [sentence.text for sentence in split_sentences(text)]
+
+
 def _statement(sentence: str, claims: Claims) -> str:
     """The claim: an answer of few words only says something together with its question."""
-    if claims.kind is not ClaimKind.ANSWER or not claims.prompt or len(words(normalise(sentence))) >= _STANDS_ALONE:
+    if claims.kind is not ClaimKind.ANSWER or not claims.prompt or len(re.findall(r"\w+", sentence)) >= _STANDS_ALONE:
         return sentence
-    sentences = list(passages(claims.prompt))
+    sentences = _sentences_of(claims.prompt)
     questions = [one for one in sentences if one.endswith("?")] or sentences
     return f"{questions[-1]} {sentence}" if questions else sentence
 

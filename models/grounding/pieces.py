@@ -1,8 +1,10 @@
 """A reference cut at sentences into pieces that a network reads whole."""
 
+import re
 from collections.abc import Iterator
 
-from models.text.words import normalise, passages, words
+from models.sentences import split_sentences
+from models.tokens import stem
 
 
 def pieces_of(text: str, limit: int) -> list[str]:
@@ -16,14 +18,14 @@ def pieces_of(text: str, limit: int) -> list[str]:
     for first, last in _sentences(sound):
         size = len(sound[first:last].split())
         if count and count + size > limit:
-            pieces.append(sound[start:end])
+            pieces.append(sound[start:end].strip())
             count = 0
         if not count:
             start = first
         end = last
         count += size
     if count:
-        pieces.append(sound[start:end])
+        pieces.append(sound[start:end].strip())
     return [part for piece in pieces for part in _divided(piece, limit)]
 
 
@@ -48,11 +50,10 @@ def nearest_sentence(piece: str, claim: str) -> str:
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where each sentence begins and ends."""
-    position = 0
-    for passage in passages(text):
-        start = text.index(passage, position)
-        position = start + len(passage)
-        yield start, position
+    ends = [sentence.end for sentence in split_sentences(text)][:-1]
+    # With what stands between them, such as the marks of a list.
+    starts = [0, *(end + len(text[end:]) - len(text[end:].lstrip()) for end in ends)]
+    yield from zip(starts, [*ends, len(text)], strict=True)
 
 
 def _divided(piece: str, limit: int) -> Iterator[str]:
@@ -68,4 +69,4 @@ def _word_starts(text: str) -> list[int]:
 
 
 def _stems(text: str) -> set[str]:
-    return {word.stem for word in words(normalise(text)) if word.content}
+    return {stem(word) for word in re.findall(r"\w{3,}", text.lower())}

@@ -1,124 +1,137 @@
-"""Where in the reference each word of a claim comes from: the likeliest path, as in HMM word alignment.
+"""Encoded texts, and the words of a reference that are likest to the words of a claim."""
 
-Every content word of the claim is tied to one content word of the reference so that like words meet and neighbours
-stay neighbours (Vogel, Ney and Tillmann 1996). The path tells apart what counting words cannot: the same words in
-other roles, and facts from two places joined into one.
-"""
-
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
 
-from models.local.encoded_text import Encoded, Indices, Numbers
+from models.local.encoder import DIMENSIONS, Vectors, encode
+from models.local.text import Word, plain, words_of
+from models.sentences import split_sentences
 
-CANDIDATES = 8
-"""Places in the reference considered for a word; more change no path that matters."""
+_MOST_WORDS = 50_000
+"""Words of a text that are read: about a hundred pages, so that one record bounds its memory and time."""
+_KEPT = 256
+"""Texts kept for records that share one."""
 
-NEAREST, FARTHEST = 0.85, 0.45
-"""Cosines of two different words in context from which they say the same, and below which nothing is shared. Middle
-layers of these models put words picked at random at about 0.2 and inflections of one word at 0.8."""
-
-SYNONYM = 0.8
+_CANDIDATES, _AS_GOOD = 8, 0.1
+"""Places in the reference considered for a word, and the likeness below the best up to which one counts as good."""
+_NEAREST, _FARTHEST = 0.85, 0.45
+"""Cosines of two different words in context from which they say the same, and below which nothing is shared."""
+_SYNONYM = 0.8
 """The worth of the best different word beside the same word: also opposites and sisters come close in vectors."""
-
-SLACK = 3
+_SLACK = 5
 """Words that may come in between before two neighbours count as apart."""
-
-JUMP_FORWARD, JUMP_BACK, JUMP_STAY, JUMP_NEXT, JUMP_FAR = 0.3, 0.5, 0.6, 0.7, 1.0
-"""Cost of leaving out a stretch of the sentence, turning back in it, using a word twice, going to the sentence beside,
-and going anywhere else."""
-
-JUMP_WEIGHT = 0.5
-"""The cost that a jump may have before a worse word nearby is preferred."""
 
 
 @dataclass(frozen=True, slots=True)
-class WordPath:
-    """The path, one entry per content word of the claim."""
+class Text:
+    """An encoded text."""
 
-    claim: Indices
-    """Positions among the claim's words."""
-    reference: Indices
-    """Positions among the reference's words."""
-    likeness: Numbers
-    """The likeness at the places on the path: 0 (nothing like it) to 1 (the same word in the same company)."""
-    closest: Numbers
-    """The likeness of the likest places anywhere in the reference, on the path or not."""
-    jumps: Numbers
-    """One fewer than words: 0 where the reference keeps the two together as the claim does, to 1."""
+    sentences: tuple[str, ...]
+    """Verbatim."""
+    words: tuple[Word, ...]
+    owners: npt.NDArray[np.int64]
+    """For each word its sentence."""
+    vectors: Vectors
+    """(words, dimensions), rows of length 1; zeros for words in scripts that the model does not know."""
+    gists: Vectors
+    """(sentences, dimensions), rows of length 1."""
+    content: npt.NDArray[np.int64]
+    """Positions of the content words; of all, where there are none."""
+    places: Mapping[str, list[int]]
+    """By key, where a word occurs among `content`."""
 
-    def home(self, reference: Encoded) -> int:
-        """The passage of the reference that most of the claim comes from."""
-        return int(np.bincount(reference.owners[self.reference], weights=self.likeness).argmax())
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """One entry per content word of the claim."""
+
+    likeness: Vectors
+    """Of the likest word of the reference: 0 (nothing like it) to 1 (the same word in the same company)."""
+    apart: npt.NDArray[np.bool_]
+    """One fewer than words: True where no good places keep two neighbours together as the claim does."""
+    home: int
+    """The sentence of the reference that most of the claim comes from."""
 
 
-def align(claim: Encoded, reference: Encoded) -> WordPath | None:
-    """The best path; None where either text has no words."""
+class Texts:
+    """Encodes texts; any number of threads may ask."""
+
+    def __init__(self) -> None:
+        self._kept: LRUCache[str, Text] = LRUCache(_KEPT)
+        self._lock = threading.Lock()
+
+    def of(self, texts: Sequence[str]) -> dict[str, Text]:
+        """Each text cut into its sentences, kept or encoded in one go."""
+        with self._lock:
+            found = {text: kept for text in texts if (kept := self._kept.get(text)) is not None}
+        fresh = _encoded([text for text in dict.fromkeys(texts) if text not in found])
+        with self._lock:
+            self._kept.update(fresh)
+        return found | fresh
+
+
+def _encoded(texts: Sequence[str]) -> dict[str, Text]:
+    drafts: dict[str, tuple[list[str], list[list[Word]]]] = {}
+    read: list[tuple[str, list[tuple[int, int]]]] = []
+    for text in texts:
+        # The splitter refuses lone surrogates, which JSON lets through.
+        sentences = [one.text for one in split_sentences(text.encode("utf-8", "replace").decode())]
+        words: list[list[Word]] = []
+        for sentence in map(plain, sentences):
+            words.append(words_of(sentence, _MOST_WORDS - sum(map(len, words))))
+            read.append((sentence, [(word.start, word.end) for word in words[-1]]))
+        drafts[text] = sentences, words
+    readings = iter(encode(read))
+    return {
+        text: _text(sentences, words, [next(readings) for _ in sentences])
+        for text, (sentences, words) in drafts.items()
+    }
+
+
+def _text(sentences: Sequence[str], found: list[list[Word]], readings: list[tuple[Vectors, Vectors]]) -> Text:
+    words = tuple(word for of_sentence in found for word in of_sentence)
+    content = [at for at, word in enumerate(words) if word.content] or list(range(len(words)))
+    places: dict[str, list[int]] = {}
+    for place, at in enumerate(content):
+        places.setdefault(words[at].key, []).append(place)
+    vectors = np.concatenate([np.zeros((0, DIMENSIONS), np.float32), *(of_words for of_words, _ in readings)])
+    vectors[[not word.key.isascii() for word in words]] = 0.0
+    owners = np.repeat(np.arange(len(sentences)), [*map(len, found)])
+    gists = np.array([gist for _, gist in readings]).reshape(-1, DIMENSIONS)
+    return Text(tuple(sentences), words, owners, vectors, gists, np.array(content, dtype=np.int64), places)
+
+
+def align(claim: Text, reference: Text) -> Alignment | None:
+    """The likest places, and how far neighbours are apart there; None where either text has no words."""
     if not len(claim.content) or not len(reference.content):
         return None
-    likeness = _likeness(claim, reference)
-    kept = min(CANDIDATES, likeness.shape[1])
+    likeness = likeness_of(claim, reference)
     # Stable order: among equals the earliest places are kept, whatever the numerics of a partial sort.
-    columns = np.argsort(-likeness, axis=1, kind="stable")[:, :kept]
+    columns = np.argsort(-likeness, axis=1, kind="stable")[:, :_CANDIDATES]
     scores = np.take_along_axis(likeness, columns, axis=1)
-    places = reference.content[columns]
-    owners = reference.owners[places]
-    gaps = np.diff(claim.content)
-
-    best = scores[0].copy()
-    back = np.zeros((len(scores), kept), dtype=np.int64)
-    for t in range(1, len(scores)):
-        steps = places[t][None, :] - places[t - 1][:, None]
-        crossed = owners[t][None, :] - owners[t - 1][:, None]
-        total = best[:, None] - JUMP_WEIGHT * _jump(steps, crossed, gaps[t - 1])
-        back[t] = total.argmax(axis=0)
-        best = total.max(axis=0) + scores[t]
-    path = [int(best.argmax())]
-    for t in range(len(scores) - 1, 0, -1):
-        path.append(int(back[t][path[-1]]))
-    rows = np.arange(len(scores))
-    chosen = np.array(path[::-1])
-    found = places[rows, chosen]
-    return WordPath(
-        claim=claim.content,
-        reference=found,
-        likeness=scores[rows, chosen],
-        closest=likeness.max(axis=1),
-        jumps=_jump(np.diff(found), np.diff(reference.owners[found]), gaps),
-    )
+    places, good = reference.content[columns], scores >= scores[:, :1] - _AS_GOOD
+    steps = places[1:, None, :] - places[:-1, :, None]
+    together = (steps >= 1) & (steps <= np.diff(claim.content)[:, None, None] + _SLACK)
+    apart = np.logical_not((together & good[1:, None, :] & good[:-1, :, None]).any(axis=(1, 2)))
+    home = int(np.bincount(reference.owners[places[:, 0]], weights=scores[:, 0]).argmax())
+    return Alignment(scores[:, 0], apart, home)
 
 
-def found(claim: Encoded, reference: Encoded) -> Numbers:
-    """For each content word of the claim its likeness to the likest word of the reference, 0 to 1."""
-    best: Numbers = _likeness(claim, reference).max(axis=1, initial=0.0)
-    return best
-
-
-def _likeness(claim: Encoded, reference: Encoded) -> Numbers:
-    """(claim's content words, reference's content words)."""
-    cosine = claim.vectors[claim.content] @ reference.vectors[reference.content].T
-    # The same text in another batch differs in the last digits; rounding keeps that from choosing another path.
-    cosine = np.round(cosine, 3)
-    like = SYNONYM * np.clip((cosine - FARTHEST) / (NEAREST - FARTHEST), 0.0, 1.0)
-    for row, index in enumerate(claim.content):
-        same = reference.positions.get(claim.words[index].stem)
-        if same is not None:
-            like[row, same] = 0.9 + 0.1 * np.clip(cosine[row, same], 0.0, 1.0)
-    result: Numbers = like.astype(np.float32)
-    return result
-
-
-def _jump(steps: Indices, crossed: Indices, gap: Indices) -> Numbers:
-    """Cost of a step of so many words over so many sentences, where the claim's own step is `gap` words."""
-    cost: Numbers = np.select(
-        [
-            (steps >= 1) & (steps <= gap + SLACK),
-            (steps >= 1) & (crossed == 0),
-            steps == 0,
-            crossed == 0,
-            np.abs(crossed) == 1,
-        ],
-        [0.0, JUMP_FORWARD, JUMP_STAY, JUMP_BACK, JUMP_NEXT],
-        JUMP_FAR,
-    ).astype(np.float32)
-    return cost
+def likeness_of(claim: Text, reference: Text) -> Vectors:
+    """(claim's content words, reference's content words): how far one stands for the other, 0 to 1."""
+    # The same text in another batch differs in the last digits; rounding keeps that from choosing another place.
+    cosine = np.round(claim.vectors[claim.content] @ reference.vectors[reference.content].T, 3)
+    like = _SYNONYM * np.clip((cosine - _FARTHEST) / (_NEAREST - _FARTHEST), 0.0, 1.0)
+    for row, at in enumerate(claim.content):
+        word = claim.words[at]
+        if word.is_fact:
+            # Figures and days are like themselves alone.
+            like[row] = 0.0
+        same = reference.places.get(word.key, [])
+        like[row, same] = 0.9 + 0.1 * np.clip(cosine[row, same], 0.0, 1.0)
+    return np.asarray(like, dtype=np.float32)

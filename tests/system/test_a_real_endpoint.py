@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import psutil
 import pytest
 from pydantic import BaseModel
 
@@ -17,7 +18,7 @@ from models.build import build_model
 from models.protocol import Message, ModelFailed, ModelUnavailable, Question
 from models.settings import JudgeSettings
 from tests.assay.running import assay
-from tests.support.llama_server import LlamaServer, running_llama_server
+from tests.support.llama_server import LlamaServer, model_file, running_llama_server
 from tests.support.waiting import wait_until
 
 WINDOW = 4096
@@ -173,3 +174,34 @@ async def _error(server: LlamaServer, **changed: Any) -> ModelUnavailable | Mode
 
 def _lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.timeout(600)
+def test_a_model_file_is_served_on_this_machine_and_leaves_with_the_process(tmp_path: Path):
+    (tmp_path / "records.jsonl").write_text(
+        json.dumps({"kind": "generation", "source": "ferries", "model": "any"} | GENERATIONS[0]) + "\n", "utf-8"
+    )
+    (tmp_path / "assay.toml").write_text(
+        f"""
+        consistency.deadline_seconds = 500
+        [judge]
+        backend = "llama"
+        model = "{model_file()}"
+        context_tokens = {WINDOW}
+        form = "short"
+        threshold = 0.0
+        """,
+        "utf-8",
+    )
+    ran = assay("check", "records.jsonl", "--checker", "consistency", "--out", "verdicts.jsonl", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    (verdict,) = _lines(tmp_path / "verdicts.jsonl")
+    assert verdict["judge"] == f"llama/{model_file().name}"
+    assert verdict["evidence"].get("cause") in UNKNOWN_TO_THE_MODEL
+    assert verdict["usage"]["calls"] >= 1
+    # Its server's command line names the file.
+    wait_until(lambda: not any(str(model_file()) in line for line in _command_lines()), lambda: "")
+
+
+def _command_lines() -> list[str]:
+    return [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]

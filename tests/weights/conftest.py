@@ -10,7 +10,7 @@ import pytest
 from models.grounding.catalogue import named_judge
 from models.grounding.grader import fetch
 from models.grounding.judge import GroundingJudge
-from models.local.settings import LocalSettings
+from models.local_settings import LocalSettings
 from models.model_loading import ModelUnusable
 
 LoadJudge = Callable[[str], GroundingJudge]
@@ -44,7 +44,7 @@ def judge_by_name() -> Iterator[LoadJudge]:
             if name in faults:
                 pytest.fail(faults[name], pytrace=False)
             settings = LocalSettings(judge=name)
-            judge = GroundingJudge(named_judge(name), settings, say=say)
+            judge = GroundingJudge(named_judge(name), say=say)
             try:
                 fetch(settings, say)
             except ModelUnusable as error:

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.datasets import Example, paraphrases, qags
 from models.claims import Claims
-from models.local.settings import NAMED_JUDGES
+from models.local_settings import NAMED_JUDGES
 from models.protocol import ModelFailed
 from tests.weights.conftest import LoadJudge
 

@@ -116,7 +116,9 @@ class TestDrops:
         (drop,) = filter(None, told)
         assert isinstance(drop, Alert)
         assert drop.judge == judge
-        assert ("Decided by the bundled judge; in earnest use an endpoint" in drop.summary) == bundled
+        assert (
+            "Decided by the bundled judge, right on 13 of 27 unseen answers; in earnest use an endpoint" in drop.summary
+        ) == bundled
 
     def test_the_rejected_records_are_the_latest_since_the_change(self, plan: TrustSettings):
         series = begun(plan)

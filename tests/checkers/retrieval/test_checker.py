@@ -12,7 +12,7 @@ from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
-from models.local import EmbeddingJudge, LocalSettings
+from models.local.judge import BundledJudge
 from models.meter import MeteredJudge
 from models.settings import JudgeSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, to_json
@@ -277,7 +277,7 @@ def by_local_judge() -> dict[str, Verdict]:
     attacks = [_attacked(attack, number) for number, attack in enumerate(ATTACKS)]
 
     # What is loaded in this process is there at once: no question's patience runs out on a busy machine.
-    EmbeddingJudge(LocalSettings()).load()
+    BundledJudge().load()
 
     async def judged() -> list[Verdict]:
         judge = build_judge(JudgeSettings())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checkers.retrieval.relations import WORD_LEVEL
 from checkers.retrieval.tagging import tag
-from models.text.negation import NEGATORS
+from models.closed_class import NEGATORS
 from schemas import WordDifference
 
 TABLE_1 = [

@@ -8,7 +8,6 @@ import pytest
 
 from models.claims import SUPPORTED, Claims, Judgement
 from models.grounding.judge import GroundingJudge
-from models.local.settings import LocalSettings
 from models.local_grader import Graded
 from models.protocol import ModelFailed
 from tests.support.grounding import ReadsItself, believing_judge, has_words, says, spelling_tokenizer, worded_tokenizer
@@ -24,7 +23,7 @@ def judge_of(tmp_path: Path) -> MakeJudge:
     def build(believes: Callable[[str, str], bool] = says, **options: int) -> tuple[GroundingJudge, ReadsItself]:
         tokenizer = worded_tokenizer(VOCABULARY) if believes is says else spelling_tokenizer()
         named, network = believing_judge(tmp_path, tokenizer, believes, **options)
-        judge = GroundingJudge(named, LocalSettings(), say=pytest.fail)
+        judge = GroundingJudge(named, say=pytest.fail)
         judge.load()
         return judge, network
 
@@ -134,14 +133,26 @@ def test_a_reason_names_the_score_and_the_nearest_passage(judge_of: MakeJudge) -
     assert only(bad).reason == "believer gives it only 0.02; the nearest passage says “It left on Monday.”"
 
 
-def test_what_it_was_not_trained_for_the_bundled_judge_grades(judge_of: MakeJudge) -> None:
+def test_phrases_are_held_against_each_other_both_ways(judge_of: MakeJudge) -> None:
+    judge, _ = judge_of(has_words)
+
+    less, more = judge.judge(
+        [
+            Claims("it left on monday", ("it left",), "phrase"),
+            Claims("it left", ("it left on monday",), "phrase"),
+        ]
+    )
+
+    assert judged(less) == judged(more) == [False]
+    assert judge.name == "local/believer"
+
+
+def test_whether_a_text_answers_a_question_it_cannot_say(judge_of: MakeJudge) -> None:
     judge, network = judge_of(has_words)
-    phrase = Claims("buy", ("purchase",), "phrase", around=("I buy it.", "I purchase it."))
-    match = Claims("It left on Monday.", ("It left on Monday.",), "entailment")
-    own = Claims("It left.", ("It stayed.",), "summary")
 
-    graded = judge.judge([phrase, own, match])
+    (asked,) = judge.judge([Claims("It left.", ("When did it leave?",), "answerability")])
 
-    assert [judged(each) for each in graded] == [[True], [False], [True]]
-    assert len(network.passes) == 1
-    assert judge.name == "local/believer+" + judge._rest.name.removeprefix("local/")
+    assert isinstance(asked, ModelFailed)
+    assert asked.cause == "judge_failed"
+    assert "cannot say if a text answers a question; configure an endpoint" in asked.detail
+    assert network.passes == []

@@ -1,11 +1,15 @@
 """The same record gets the same answer, in any company, and no text breaks the judge."""
 
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.claims import Claims
-from models.local import EmbeddingJudge, ModelUnusable
+from models.local.encoder import encode
 from models.protocol import ModelFailed
 
 FLOAT_NOISE = 0.002
@@ -60,7 +64,7 @@ def test_junk_is_judged_on_either_side(judge, junk):
 def test_the_whole_of_a_long_reference_is_looked_at(judge):
     filler = " ".join(f"Section {k} deals with matters of procedure." for k in range(400))
     right = "The council approved the pool by eight votes to three."
-    at_the_end = Claims(f"{filler} {REFERENCE}", (right, "The council rejected the pool."), "summary")
+    at_the_end = Claims(f"{filler} {REFERENCE}", (right, "It approved the pool by nine votes to three."), "summary")
     grades = judge.judge([at_the_end])[0]
     assert [grade.supported for grade in grades] == [True, False]
 
@@ -70,13 +74,27 @@ def test_many_sentences_are_judged_in_one_go(judge):
     assert len(judge.judge([Claims(REFERENCE, sentences, "summary")])[0]) == 400
 
 
-def test_weights_that_cannot_be_read_are_an_error(monkeypatch, tmp_path):
-    monkeypatch.setattr("models.local.network.WEIGHTS", tmp_path / "weights.safetensors")
-    with pytest.raises(ModelUnusable, match="the local judge's weights cannot be read"):
-        EmbeddingJudge().load()
-    (tmp_path / "weights.safetensors").write_bytes(b"not tensors")
-    with pytest.raises(ModelUnusable, match="the local judge's weights cannot be read"):
-        EmbeddingJudge().load()
+def test_company_of_any_length_leaves_a_texts_vectors_alone():
+    spans = [(0, 3), (4, 7)]
+    (alone,) = encode([("The pit", spans)])
+    among = encode([("The pit", spans), ("A much longer sentence of many words. " * 60, [(0, 1), (2000, 2006)])])
+    assert np.allclose(alone[0], among[0][0], atol=1e-5)
+    assert np.allclose(np.linalg.norm(among[1][0], axis=1), 1.0)
+
+
+def test_judging_imports_no_pytorch():
+    program = (
+        "import asyncio, sys\n"
+        "from models.claims import ClaimKind, Claims\n"
+        "from models.local_judges import local_judge\n"
+        "from models.local_settings import LocalSettings\n"
+        "claims = Claims('It left on Monday 5 May.', ('It left on Monday 6 May.',), ClaimKind.ANSWER)\n"
+        "answer = asyncio.run(local_judge(LocalSettings()).grade('test', [claims]))\n"
+        "assert not answer.reply[0][0].supported\n"
+        "print([name for name in ('torch', 'sentence_transformers', 'transformers') if name in sys.modules])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
 
 
 def test_the_name_says_model_and_version(judge):

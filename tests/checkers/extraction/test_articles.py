@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.text.articles import indefinite_article
+from checkers.extraction.articles import indefinite_article
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import re
 
-from models.text.closed_class import AUXILIARIES
-from models.text.words import normalise, passages, words
+from models.closed_class import AUXILIARIES
+from models.sentences import split_sentences
+from models.tokens import tokens
 
 _ASKING = frozenset("who whom whose what which when where why how".split())
 _SUBJECTS = frozenset("i you he she it we they there this that these those the a an my your our any anyone".split())
@@ -13,14 +14,14 @@ _ENDS = re.compile(r"[?？]['\"”’)\]]*$")
 
 def is_question(text: str) -> bool:
     """True if the last sentence of a text asks, by its mark or by the way it begins; queries often lack the mark."""
-    sentences = list(passages(text))
+    sentences = [sentence.text for sentence in split_sentences(text)]
     if not sentences:
         return False
     if _ENDS.search(sentences[-1].rstrip()):
         return True
     if sentences[-1].rstrip()[-1] in ".!:":
         return False
-    lower = [word.surface.lower() for word in words(normalise(sentences[-1]))]
+    lower = [token.text.lower() for token in tokens(sentences[-1]) if token.text[0].isalnum()]
     if any(word in _ASKING for word in lower[:1]):
         return True
     if len(lower) > 1 and lower[0] in _PREPOSITIONS and lower[1] in {"what", "which", "whom", "whose"}:

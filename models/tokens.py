@@ -1,7 +1,11 @@
 """The one way in which text is cut into words and marks."""
 
 import re
+import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
+
+from snowballstemmer import stemmer
 
 FIGURE = r"\d+(?:[.,:]\d+)*"
 """A number in digits: 1,000, 3.5, 12:30."""
@@ -44,11 +48,6 @@ def tokens(text: str) -> list[Token]:
     return _cut(text, _WITHIN_TOKEN)
 
 
-def spoken_words(text: str) -> list[Token]:
-    """Words with their contractions (don't, Anna's), cut at hyphens, and the signs %, $, €, £ and ¥; no other marks."""
-    return [token for token in _cut(text, _WITHIN_WORD) if token.text[0].isalnum() or token.text in _SIGNS]
-
-
 def pieces(text: str) -> list[str]:
     """Words, figures and single marks, the same ones whether or not blanks stand around the marks."""
     return _PIECE.findall(_straight(text))
@@ -67,3 +66,11 @@ def _cut(text: str, within: re.Pattern[str]) -> list[Token]:
             start = found.pop().start
         found.append(Token(straight[start : piece.end()], start, piece.end()))
     return found
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A lower-case word without accents and English inflection: "parties" and "party" meet."""
+    bare = "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
+    # Threads must not share a stemmer: it holds the word that it works on.
+    return str(stemmer("english").stemWord(bare))

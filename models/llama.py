@@ -1,0 +1,152 @@
+"""A model file as judge: llama.cpp's server on loopback, in a process of its own that ends with this one."""
+
+import asyncio
+import hashlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from models.model_loading import ModelThread, ModelUnusable, without_bars
+from models.protocol import Answer, Model, Question, ReplyT
+from models.settings import JudgeSettings
+from models.wording import first_line
+
+DEFAULT = "Qwen/Qwen2.5-1.5B-Instruct-GGUF/qwen2.5-1.5b-instruct-q4_k_m.gguf"
+_COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
+_CHECKSUM = "6a1a2eb6d15622bf3c96857206351ba97e1af16c30d7a74ee38970e434e9407e"
+"""SHA-256 of the default file."""
+
+_SLOTS, _CONTEXT_TOKENS = 2, 8192
+"""Questions at once, which share the processor, and the window of each, unless `context_tokens` is set."""
+_SECONDS = {"timeout_seconds": 240.0, "deadline_seconds": 300.0}
+"""Limits that a processor can keep, where none are set."""
+_LOADING_SECONDS, _STEP_SECONDS = 600.0, 0.2
+
+_LOG = structlog.get_logger(__name__)
+
+
+class LlamaModel:
+    """The model of a file; belongs to one event loop, and is loaded with the first question, or by `load`."""
+
+    def __init__(self, settings: JudgeSettings, connect: Callable[[JudgeSettings], Model]) -> None:
+        """`connect` makes the model that asks the server, from settings of an endpoint."""
+        self._source = settings.model or DEFAULT
+        self.name = f"llama/{Path(self._source).name}"
+        self._settings = settings
+        self._connect = connect
+        self._server: subprocess.Popen[bytes] | None = None
+        self._thread = ModelThread(f"the model {Path(self._source).name}", self._started)
+
+    def load(self) -> None:
+        """Begin to load the model now, on the running event loop."""
+        self._thread.load()
+
+    @property
+    def fault(self) -> str | None:
+        """Why nothing can be asked, or None."""
+        return self._thread.fault
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """As any model; raises ModelFailed, too, if the file cannot be had or loaded."""
+        return await (await self._thread.model()).ask(question)
+
+    async def close(self) -> None:
+        """End the server."""
+        if not self._thread.fault:
+            await (await self._thread.model()).close()
+        self._thread.close()
+        if self._server is not None:
+            self._server.terminate()
+            await asyncio.to_thread(self._server.wait)
+
+    def _started(self) -> Model:
+        """Start the server and wait until it answers.
+
+        Raises:
+            ModelUnusable: a package is missing, or the file cannot be had or loaded.
+        """
+        try:
+            import xllamacpp  # noqa: F401 the server's process imports it; here it is only looked for
+        except ImportError as error:
+            raise ModelUnusable(f"a package is missing ({error}); it comes with `pip install 'assay[llm]'`") from error
+        file, begun = model_file(self._source), time.monotonic()
+        context = self._settings.context_tokens or _CONTEXT_TOKENS
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port: int = free.getsockname()[1]
+        _LOG.info("loading the judge's model", file=str(file))
+        with tempfile.TemporaryFile() as said:
+            command = [sys.executable, "-m", __name__, str(file), str(port), str(context), str(os.cpu_count() or 1)]
+            self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said)  # noqa: S603
+            while not _answers(port):
+                late = time.monotonic() - begun > _LOADING_SECONDS
+                if late or self._server.poll() is not None:
+                    self._server.kill()
+                    said.seek(0)
+                    last = said.read().decode(errors="replace").strip().rpartition("\n")[2]
+                    raise ModelUnusable(f"llama.cpp {'is too slow to' if late else 'cannot'} load {file}: {last[:200]}")
+                time.sleep(_STEP_SECONDS)
+        _LOG.info("the judge's model is loaded", file=str(file), seconds=round(time.monotonic() - begun, 1))
+        asked = {name: value for name, value in _SECONDS.items() if name not in self._settings.model_fields_set}
+        place = {"backend": "openai", "base_url": f"http://127.0.0.1:{port}/v1", "model": file.name}
+        own = {**asked, **place, "context_tokens": context, "concurrency": _SLOTS}
+        return self._connect(self._settings.model_copy(update=own))
+
+
+def model_file(source: str) -> Path:
+    """A file on this machine, or OWNER/REPOSITORY/FILE[@COMMIT] of the Hugging Face hub, downloaded once.
+
+    Raises:
+        ModelUnusable: it cannot be had, or is not the file that it should be.
+    """
+    if (path := Path(source).expanduser()).is_file():
+        return path
+    name, _, revision = source.partition("@")
+    parts = name.split("/", 2)
+    if len(parts) != 3 or not all(parts) or not parts[2].endswith(".gguf"):
+        raise ModelUnusable(f"judge.model: {source!r} is no file here, and no OWNER/REPOSITORY/FILE.gguf[@COMMIT]")
+    without_bars()
+    from huggingface_hub import hf_hub_download
+
+    try:
+        file = Path(
+            hf_hub_download("/".join(parts[:2]), parts[2], revision=_COMMIT if source == DEFAULT else revision or None)
+        )
+    except Exception as error:
+        raise ModelUnusable(f"judge.model: {source!r} cannot be downloaded: {first_line(error)}") from error
+    with file.open("rb") as opened:
+        if source == DEFAULT and (found := hashlib.file_digest(opened, "sha256").hexdigest()) != _CHECKSUM:
+            raise ModelUnusable(f"judge.model: {file} has the checksum {found}, and should have {_CHECKSUM}; delete it")
+    return file
+
+
+def _answers(port: int) -> bool:
+    import httpx
+
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/health", timeout=5.0, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def serve(file: str, port: str, context: str, threads: str) -> None:
+    """Serve until standard input ends, which it does however the process that holds it ends."""
+    import xllamacpp
+
+    options = xllamacpp.CommonParams()
+    options.model.path = file
+    options.n_ctx, options.n_parallel = int(context) * _SLOTS, _SLOTS
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = int(threads)
+    options.hostnames, options.port = ["127.0.0.1"], int(port)
+    _server = xllamacpp.Server(options)
+    sys.stdin.buffer.read()
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])

@@ -1,0 +1,130 @@
+"""Claims of a response held against its reference, and questions against passages: a few numbers, and their fit."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
+from models.local.alignment import Text, align, likeness_of
+from models.local.matching import lack
+from models.local.text import Word, denies, language_of, lost_facts, lost_names
+from models.no_claim import claims_nothing
+from models.protocol import ModelFailed
+from models.sentences import split_sentences
+
+CLAIMS = {"bias": -0.976, "miss": -2.208, "near": 2.67, "fact": -0.921, "name": -0.114}
+QUESTIONS = {"bias": -0.762, "miss": -1.708, "near": 4.209, "fact": 0.346, "name": 0.145}
+"""Log-odds by feature, printed by `python -m benchmarks.judge.fit PAIRS`."""
+
+REJECT_BELOW, ACCEPT_FROM = 0.4, 0.6
+"""Supports between which the judge leaves a claim open."""
+_CEILING, _UNDECIDED = 0.3, 0.49
+"""Supports that nothing exceeds whose fact or denial the reference does not have, and whose name."""
+_REPEATED = 0.8
+"""Share of a claim's words that a sentence repeats if a denial in only one of the two turns what it says."""
+_REPLIES = {"yes": False, "yeah": False, "correct": False, "true": False, "no": True, "nope": True, "false": True}
+"""Words that are a whole answer, and whether they deny what was asked."""
+
+
+class Compared(NamedTuple):
+    """A claim beside its reference."""
+
+    features: Mapping[str, float]
+    facts: Sequence[Word]
+    """Figures and days of the claim that are not there."""
+    turned: bool
+    """One of claim and nearest sentence denies what both say."""
+    passage: str
+    """The nearest sentence."""
+
+
+def compared(claim: Text, reference: Text, question: Text | None = None, *, denied: bool = False) -> Compared | None:
+    """None where either has no words; words of the question need no support, and `denied` turns the claim round."""
+    found = align(claim, reference)
+    if found is None:
+        return None
+    words = [claim.words[at] for at in claim.content]
+    there = [word for word, owner in zip(reference.words, reference.owners, strict=True) if owner == found.home]
+    near, plain = {word.key for word in there}, [word.key for word in words if not word.is_fact]
+    repeated = sum(key in near for key in plain) >= _REPEATED * max(1, len(plain))
+    known = (*reference.words, *(question.words if question else ()))
+    likeness = found.likeness
+    if question and len(question.content):
+        likeness = np.maximum(likeness, likeness_of(claim, question).max(axis=1))
+    # The facts of a sentence that says the same count alone; those of the question where there are no others.
+    sides = (there if near.issuperset(plain) else ()), reference.words
+    sources = [side for side in sides if any(word.is_fact for word in side)]
+    facts = lost_facts(claim.words, sources[0] if sources else known)
+    features = {
+        "bias": 1.0,
+        "miss": float(((1.0 - likeness) ** 2).mean()),
+        "near": float(np.round(reference.gists @ claim.gists.mean(axis=0), 3).max()),
+        "fact": float(bool(facts)),
+        "name": float(bool(lost_names(words, known))),
+    }
+    turned = repeated and (denies(claim.words) != denies(there)) is not denied
+    return Compared(features, facts, turned, reference.sentences[found.home])
+
+
+def support_of(weights: Mapping[str, float], found: Compared) -> float:
+    """0 to 1, rounded so that the last digits of the arithmetic never show."""
+    logit = sum(weight * found.features[name] for name, weight in weights.items())
+    highest = _CEILING if found.facts else _UNDECIDED if found.features["name"] else 1.0
+    return min(highest, round(1.0 / (1.0 + math.exp(-logit)), 4))
+
+
+def unread(claims: Claims) -> ModelFailed | None:
+    """Why a response cannot be judged (another language, no claim), or None."""
+    if claims.kind not in {ClaimKind.SUMMARY, ClaimKind.ANSWER}:
+        return None
+    for which, text in (("response", "\n".join(claims.sentences)), ("reference", claims.reference)):
+        if language := language_of(text):
+            detail = f"the {which} looks like the language '{language}'; the bundled judge reads English"
+            return ModelFailed(detail, cause="unsupported_language")
+    if claims.sentences and all(map(claims_nothing, claims.sentences)):
+        return ModelFailed("no sentence of the response claims anything", cause="no_claim")
+    return None
+
+
+def asked(claims: Claims) -> str:
+    """The question that a response answers: the last sentence of its prompt."""
+    sentences = split_sentences(claims.prompt or "") if claims.kind is ClaimKind.ANSWER else []
+    return sentences[-1].text if sentences else ""
+
+
+def judge_response(claims: Claims, texts: Mapping[str, Text]) -> list[Judgement]:
+    """A judgement of each sentence."""
+    question, reference = asked(claims), texts[claims.reference]
+    return [_judged(sentence, question, reference, texts) for sentence in claims.sentences]
+
+
+def _judged(sentence: str, question: str, reference: Text, texts: Mapping[str, Text]) -> Judgement:
+    reply = _REPLIES.get(sentence.strip(" .!").lower()) if question else None
+    if reply is None and claims_nothing(sentence):
+        return NO_CLAIM
+    claim = texts[sentence if reply is None else question]
+    found = compared(claim, reference, texts[question] if question and reply is None else None, denied=bool(reply))
+    if found is None:
+        return Judgement(0.0, "there is nothing to compare" if reference.words else "the reference is empty", None)
+    support = min(support_of(CLAIMS, found), _CEILING if found.turned else 1.0)
+    told = f"supported by “{found.passage}”" if support >= SUPPORTED else lack(claim, reference, found.passage)
+    if found.facts:
+        told = f"'{found.facts[0].surface}' is not in “{found.passage}”"
+    elif found.turned:
+        denial = next((f"has '{word.surface}'" for word in texts[sentence].words if word.denies), "has no denial")
+        told = f"it {denial}, unlike “{found.passage}”"
+    # That a passage does not say what was asked speaks neither for a bare yes nor for a bare no.
+    lowest = REJECT_BELOW if reply is None or found.turned else 0.0
+    return Judgement(support, told, found.passage, unsure=lowest <= support < ACCEPT_FROM)
+
+
+def judge_question(question: Text, passage: Text) -> Judgement:
+    """Whether a passage answers a question."""
+    found = compared(question, passage)
+    if found is None:
+        return Judgement(0.0, "one of the texts has no words", None)
+    support = support_of(QUESTIONS, found)
+    told = f"“{found.passage}” answers the question" if support >= SUPPORTED else lack(question, passage, found.passage)
+    return Judgement(support, told, found.passage)

@@ -1,1 +1,0 @@
-"""English in one place: words, numbers, days, negation, opposites, what words mean, and their parts of speech."""
