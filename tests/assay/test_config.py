@@ -125,7 +125,7 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),
         (
             "[judge]\nbackend = 'gpt'",
-            "judge.backend (in assay.toml) = 'gpt': should be 'local', 'openai', 'cascade' or 'replay'",
+            "judge.backend (in assay.toml) = 'gpt': should be 'local', 'openai', 'llama', 'cascade' or 'replay'",
         ),
         (
             "[judge]\nbackend = 'cascade'\nbase_url = 'http://one/v1'\nmodel = 'm'",
