@@ -135,7 +135,7 @@ def _in_grammar(mine: Sequence[Word], theirs: Sequence[Word], framing: float) ->
 
 _SENTENCES, _PHRASES = 2.5, 4.2
 """Of two texts that are equal. Phrases need only be able to mean the same; sentences, around them too, have to."""
-_MISS, _APART, _OBJECTION, _EXCHANGE = 10.0, 15.0, 0.5, 4.0
+_MISS, _APART, _OBJECTION, _EXCHANGE = 10.0, 15.0, 0.5, 2.0
 """Taken off when no word has a counterpart, when no two neighbours stand together in the other text, for each figure or
 denial that it lacks, and where words trade places."""
 _PRIOR, _LITERAL = 3.0, 4.0
