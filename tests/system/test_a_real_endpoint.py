@@ -194,7 +194,8 @@ def test_a_model_file_is_served_on_this_machine_and_leaves_with_the_process(tmp_
         "utf-8",
     )
     ran = assay("check", "records.jsonl", "--checker", "consistency", "--out", "verdicts.jsonl", cwd=tmp_path)
-    assert ran.returncode == 0, ran.stderr
+    # 3 where nothing was decided.
+    assert ran.returncode in {0, 3}, ran.stderr
     (verdict,) = _lines(tmp_path / "verdicts.jsonl")
     assert verdict["judge"] == f"llama/{model_file().name}"
     assert verdict["evidence"].get("cause") in UNKNOWN_TO_THE_MODEL
