@@ -29,7 +29,7 @@ def test_nothing_fires_while_a_model_is_good_and_its_update_pages_with_the_rejec
         running_prometheus(tmp_path, [f"127.0.0.1:{service.port}"], alertmanager) as prometheus,
     ):
         asyncio.run(put(kafka, topics.outputs, records[:BEFORE]))
-        service.wait_for("assay_trust_verdicts_total", BEFORE)
+        service.wait_for("assay_verdicts_total", BEFORE)
         prometheus.wait_for('sum(assay_verdicts_total{outcome="accept"}) > 100')
         assert not inbox.of("AssayTrustDrop")
 
