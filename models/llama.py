@@ -20,8 +20,7 @@ from models.wording import first_line
 
 DEFAULT = "Qwen/Qwen2.5-1.5B-Instruct-GGUF/qwen2.5-1.5b-instruct-q4_k_m.gguf"
 _COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
-_CHECKSUM = "6a1a2eb6d15622bf3c96857206351ba97e1af16c30d7a74ee38970e434e9407e"
-"""SHA-256 of the default file."""
+_SHA256 = "6a1a2eb6d15622bf3c96857206351ba97e1af16c30d7a74ee38970e434e9407e"
 
 _SLOTS, _CONTEXT_TOKENS = 2, 8192
 """Questions at once, which share the processor, and the window of each, unless `context_tokens` is set."""
@@ -85,8 +84,7 @@ class LlamaModel:
             command = [sys.executable, "-m", __name__, str(file), str(port), str(context), str(os.cpu_count() or 1)]
             self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said)  # noqa: S603
             while not _answers(port):
-                late = time.monotonic() - begun > _LOADING_SECONDS
-                if late or self._server.poll() is not None:
+                if (late := time.monotonic() - begun > _LOADING_SECONDS) or self._server.poll() is not None:
                     self._server.kill()
                     said.seek(0)
                     last = said.read().decode(errors="replace").strip().rpartition("\n")[2]
@@ -121,8 +119,8 @@ def model_file(source: str) -> Path:
     except Exception as error:
         raise ModelUnusable(f"judge.model: {source!r} cannot be downloaded: {first_line(error)}") from error
     with file.open("rb") as opened:
-        if source == DEFAULT and (found := hashlib.file_digest(opened, "sha256").hexdigest()) != _CHECKSUM:
-            raise ModelUnusable(f"judge.model: {file} has the checksum {found}, and should have {_CHECKSUM}; delete it")
+        if source == DEFAULT and (found := hashlib.file_digest(opened, "sha256").hexdigest()) != _SHA256:
+            raise ModelUnusable(f"judge.model: {file} has the checksum {found}, and should have {_SHA256}; delete it")
     return file
 
 

@@ -35,10 +35,8 @@ def encode(
 ) -> list[tuple[Vectors, Vectors]]:
     """For each text with its words' spans the vectors of the words and of the whole, each of length 1.
 
-    Words are read behind the share `depth` of the layers. A text longer than a window is read in several.
-
-    Raises:
-        ModelUnusable: the model is missing or damaged.
+    Words are read behind the share `depth` of the layers. A text longer than a window is read in several. Raises
+    ModelUnusable if the model is missing or damaged.
     """
     network, tokenizer = bundled()
     encodings = tokenizer.encode_batch([text for text, _ in texts])

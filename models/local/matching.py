@@ -57,7 +57,6 @@ def judge_entailment(premise: Text, hypothesis: Text) -> Judgement:
         return _NO_WORDS
     passage = premise.sentences[found.home]
     distance = _FAR * max(0.0, 1.0 - float(found.likeness.mean()) - _NEAR)
-    # The gravest of each kind.
     gravest = {one.kind: one for one in sorted(differences(premise, hypothesis), key=lambda one: one.strength)}
     support = _graded(_BIAS - distance - sum(map(_loss, gravest.values())), _BIAS)
     if support >= SUPPORTED:
