@@ -18,7 +18,7 @@ from models.build import build_judge, build_model, build_screen
 from models.judges.prompted import PromptedJudge
 from models.llama import LlamaModel
 from models.local_grader import LocalGrader
-from models.meter import MeteredModel, UsageListener
+from models.meter import MeteredJudge, MeteredModel, UsageListener
 from models.protocol import Judge, Model
 from models.settings import JudgeSettings, SubjectSettings
 
@@ -282,7 +282,7 @@ class JudgeProbe:
     def watch(self, judge: Judge) -> None:
         """If it is a judge in this process, load its model now; to be called on the running event loop."""
         metered = judge.model if isinstance(judge, PromptedJudge) else judge
-        inner = getattr(metered, "inner", None)
+        inner = metered.inner if isinstance(metered, MeteredJudge | MeteredModel) else None
         if isinstance(inner, LocalGrader | LlamaModel):
             self._local = inner
             self._local.load()

