@@ -180,15 +180,20 @@ EXAMPLES = [
 ABSENT = re.compile(r"'(.+)' is not in the reference|nothing (?:there has|in it corresponds to) '(.+)'", re.DOTALL)
 
 
+def has(text: str, words: str) -> bool:
+    """True if `text` has these words whole: 7 is neither in 1.7 nor in 7:30."""
+    return bool(re.search(rf"(?<!\w)(?<!\d[.,:]){re.escape(words)}(?!\w|[.,:]\d)", text, re.IGNORECASE))
+
+
 def is_false(reason: str, reference: str) -> bool:
     """True if a passage that is quoted is not in the reference as it stands, or words that it is said to lack are."""
     if (quoted := re.search("“(.+)”", reason, re.DOTALL)) and quoted[1] not in reference:
         return True
     if missing := re.fullmatch("'(.+)' is not in “(.+)”", reason, re.DOTALL):
-        return re.search(rf"(?<!\w){re.escape(missing[1])}(?!\w)", missing[2], re.IGNORECASE) is not None
+        return has(missing[2], missing[1])
     absent = ABSENT.fullmatch(reason)
     words = (absent[1] or absent[2]).split("', '") if absent else []
-    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", reference, re.IGNORECASE) for word in words)
+    return any(has(reference, word) for word in words)
 
 
 @settings(max_examples=80, deadline=None)
