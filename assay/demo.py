@@ -50,12 +50,17 @@ _SILENCE_SECONDS = 20.0
 ends."""
 
 _NEXT = (
-    ("judge check", "how often your own model judges rightly"),
     ("check FILE", "your own records, from a file"),
     ("config check", "the configuration in force"),
     ("schemas export DIR", "formats of records and verdicts"),
     ("worker", "the service on your Kafka"),
 )
+
+_BETTER = """
+A better judge than the bundled one:
+  {program} judge check      measures your own model
+  judge.local.judge = "hhem-2.1"    a judge by name; pip install 'assay[judges]'\
+"""
 
 _FOLLOWING = """
 The worker stays until Ctrl-C, and takes records from {settings.topics.outputs}.
@@ -113,6 +118,7 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
                 say("\nWhere to go next:")
                 for command, purpose in _NEXT:
                     say(f"  {f'{program} {command}':<{len(program) + 20}} {purpose}")
+                say(_BETTER.format(program=program))
             if follow and not missing:
                 async with served_page(store, PageSettings(port=0), settings) as page:
                     say(_FOLLOWING.format(settings=settings, page=page, port=worker.http_port, program=program))

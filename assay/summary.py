@@ -10,9 +10,9 @@ from textwrap import wrap
 from assay.file_check import CheckedLine
 from assay.lines import Line
 from checkers.draws import generator
-from models.local_settings import TOLD, is_bundled
 from models.wording import counted
 from schemas import OUTCOMES, Abstention, Outcome, Usage, Verdict
+from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
 
 _CONFIDENCE = 0.95
 _WIDTH = 80
@@ -97,8 +97,8 @@ class Summary:
         if self._usage.calls or self._usage.cached:
             yield f"  asked: {self._cost()}"
         if self._bundled:
-            told = f"  {self._bundled} decided by {TOLD}"
-            yield from wrap(told, _WIDTH, subsequent_indent="    ")
+            note = f"  {self._bundled} {BUNDLED_NOTE}"
+            yield from wrap(note, _WIDTH, subsequent_indent="    ")
         if self._passed_over:
             kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
             yield f"  abstained on, as no selected checker takes the kind: {kinds}"

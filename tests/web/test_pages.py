@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from schemas import Alert, Change, Label, Measured, RejectedRecord, SeriesAnew
+from schemas.bundled_judge import BUNDLED_ACCURACY, BUNDLED_MODEL
 from tests.support.labels import CALIBRATION, TRUE_RATE
 from tests.support.page import SAMPLES, dead_letter, improvement, numbered, opened, sample
 
@@ -357,3 +358,11 @@ async def test_a_verdict_says_how_its_judge_did_in_its_self_test(empty, kind):
         html = await (await client.get("/verdicts/ver-tested")).text()
         assert "The judge was right on 81% of 58 built-in pairs, asked in the <bdi>short</bdi> form." in html
         assert "built-in pairs" not in await (await client.get("/verdicts/ver-plain")).text()
+
+
+async def test_a_verdict_of_the_bundled_judge_says_how_often_that_is_right(empty):
+    judges = {"ver-bundled": f"local/{BUNDLED_MODEL}@13", "ver-other": "openai/judge-large"}
+    empty.keep(sample("sup-02", id=id_, judge=judge) for id_, judge in judges.items())
+    async with opened(empty) as client:
+        said = {id_: BUNDLED_ACCURACY in await _text(client, f"/verdicts/{id_}") for id_ in judges}
+    assert said == {"ver-bundled": True, "ver-other": False}

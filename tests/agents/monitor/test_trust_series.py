@@ -19,6 +19,7 @@ from agents.monitor.settings import AlertmanagerSettings, BaselineEntry, TrustSe
 from agents.monitor.trust import TrustEntry, TrustPartition
 from agents.monitor.trust_series import Plan, TrustSeries
 from schemas import Alert, Cascade, SeriesAnew
+from schemas.bundled_judge import BUNDLED_ACCURACY
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
 from tests.support.trust_verdicts import outcome_of, verdict
@@ -116,9 +117,7 @@ class TestDrops:
         (drop,) = filter(None, told)
         assert isinstance(drop, Alert)
         assert drop.judge == judge
-        assert (
-            "Decided by the bundled judge, right on 13 of 27 unseen answers; in earnest use an endpoint" in drop.summary
-        ) == bundled
+        assert (f"It was decided by the bundled judge, {BUNDLED_ACCURACY};" in drop.summary) == bundled
 
     def test_the_rejected_records_are_the_latest_since_the_change(self, plan: TrustSettings):
         series = begun(plan)
