@@ -126,10 +126,10 @@ class _Checking:
         if record.trace is None and (trace := Trace.of_headers(incoming.headers)):
             record = record.model_copy(update={"trace": trace})
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
-        if kind not in self._checker.kinds:
+        if kind not in self._checker.kinds or incoming.recheck not in {None, self._checker.name}:
             self._metrics.skip(kind)
             return self._not_taken(record, kind, incoming)
-        reason = self._routing.left_out(self._checker.name, record)
+        reason = None if incoming.recheck else self._routing.left_out(self._checker.name, record)
         if incoming.attempt == 1:
             self._metrics.record(kind, misspelt=record.misspelt)
             if reason is None:
@@ -168,15 +168,18 @@ class _Checking:
     ) -> Sequence[Outgoing]:
         keys = self._settings.records.version_metadata
         metadata = {key: record.metadata[key] for key in keys if key in record.metadata}
-        share = self._routing.share(self._checker.name, record)
-        verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata, "share": share})
+        rechecked = incoming.recheck is not None
+        share = 1.0 if rechecked else self._routing.share(self._checker.name, record)
+        own = {"origin": incoming.origin, "metadata": metadata, "share": share, "rechecked": rechecked}
+        verdict = verdict.model_copy(update=own)
 
         def delivered() -> None:
             # Whoever answers what was given back counts it.
             if not self._ended(incoming, True):
                 return
             self._metrics.verdict(verdict)
-            self._count(verdict)
+            if not rechecked:
+                self._count(verdict)
             if not checked:
                 self._metrics.left_out("budget", verdict.source, verdict.model)
 

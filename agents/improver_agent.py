@@ -62,7 +62,7 @@ class ImproverMetrics:
         )
         self._skipped = counter(
             "assay_improver_skipped",
-            "Rejected verdicts that were not improved: of another checker, or improved before",
+            "Rejected verdicts that were not improved: of another checker, of the past, or improved before",
             ["reason"],
         )
         self._rounds = histogram("assay_improver_rounds", "Rounds of rewriting that one response took", buckets=_ROUNDS)
@@ -79,7 +79,7 @@ class ImproverMetrics:
         self._rounds.observe(len(improvement.rounds))
         self._seconds.observe(improvement.usage.seconds)
 
-    def skip(self, reason: Literal["other_checker", "repeat"]) -> None:
+    def skip(self, reason: Literal["other_checker", "rechecked", "repeat"]) -> None:
         self._skipped.labels(reason).inc()
 
 
@@ -115,6 +115,9 @@ class _Improving(Listener):
         verdict = _read(incoming.value)
         if not self._improver.takes(verdict):
             self._counts.skip("other_checker")
+            return None
+        if verdict.rechecked:
+            self._counts.skip("rechecked")
             return None
         if verdict.id in self._delivered:
             self._counts.skip("repeat")

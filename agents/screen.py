@@ -1,7 +1,7 @@
 """The screen before a checker: what it does not look at is passed over at a glance, by the record's envelope alone."""
 
 import random
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,6 +10,7 @@ import orjson
 from agents.routing import Routing
 from checkers.checker import Checker
 from schemas import RECORD_KINDS, Unreadable, is_name, read_record
+from streams.messages import recheck_of
 from streams.metrics import CheckerMetrics, LeftOut
 
 _READ_ALL_THE_SAME = 0.01
@@ -55,10 +56,11 @@ class RoutingScreen:
         self._answers_for = answers_for
         self._own = [orjson.dumps(kind) for kind in checker.kinds]
 
-    def passed_over(self, value: bytes | None) -> Hashable | None:
+    def passed_over(self, value: bytes | None, headers: Sequence[tuple[str, bytes]]) -> Hashable | None:
         if value is None or (self._routing.takes_all and any(kind in value for kind in self._own)):
             return None
-        if (envelope := _envelope(value, self._max_bytes)) is None:
+        # No rule holds for what is checked again.
+        if recheck_of(headers) is not None or (envelope := _envelope(value, self._max_bytes)) is None:
             return None
         kind, source, model, *_ = envelope
         left_out = None

@@ -57,6 +57,7 @@ class Worker:
         *,
         judge_probe: Probe | None = None,
         registry: CollectorRegistry | None = None,
+        preparing: Callable[[], Awaitable[None]] | None = None,
         closing: Sequence[Callable[[], Awaitable[None]]] = (),
         about: Mapping[str, str | None] | None = None,
     ) -> None:
@@ -67,11 +68,13 @@ class Worker:
             settings: of Kafka, topics, HTTP, delivery and records.
             judge_probe: what is wrong with the judge, or None; part of readiness.
             registry: where the metrics go; one of its own where absent.
+            preparing: awaited before any agent starts, once the topics are known to be there.
             closing: awaited one after the other when everything else has stopped.
             about: what the log line on its start names besides.
         """
         self._settings = settings
         self.registry = registry if registry is not None else CollectorRegistry()
+        self._preparing = preparing
         self._closing = closing
         self._about = about or {}
         self._fatal: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -110,6 +113,8 @@ class Worker:
         await require_topics(self._settings.kafka, list(needed))
         await self._http.start()
         await self._publisher.start()
+        if self._preparing is not None:
+            await self._preparing()
         self._tasks.append(asyncio.create_task(self._watch.run(self._publisher.client)))
         self._runtime.watch("kafka", self._tasks[0])
         await asyncio.gather(*(agent.start() for agent in self._agents))

@@ -150,8 +150,8 @@ class Sample:
         """The costs as a table, a line at a time; `seconds` is the time that all checks took together."""
         if not (usages := self._usages):
             return
-        yield f"{len(usages):,} of {self._lines:,} lines drawn at random; what the whole file costs is estimated"
-        yield f"{'':<15}{'these':>12}{'whole file':>14}  ({_CONFIDENCE:.0%} interval)"
+        yield f"{len(usages):,} of {self._lines:,} records drawn at random; what all of them cost is estimated"
+        yield f"{'':<15}{'these':>12}{'all':>14}  ({_CONFIDENCE:.0%} interval)"
         # Checks run at the same time: each is counted with its part of the time that all took.
         apart = sum(usage.seconds for usage in usages) or 1.0
         yield self._row("calls", [usage.calls for usage in usages])

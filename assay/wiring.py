@@ -192,6 +192,7 @@ async def build_worker(
     from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
     from agents.worker import Worker
+    from streams.starting_offsets import commit_starting_offsets
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -224,9 +225,11 @@ async def build_worker(
         )
         for plugin, checker in zip(plugins, service.checkers, strict=True)
     ]
+    checking = configuration.routing.checkers or [checker.name for checker in service.checkers]
     return Worker(
         [*agents, *followers],
         configuration.streams,
+        preparing=partial(commit_starting_offsets, configuration.streams, checking, [*configuration.installed.plugins]),
         judge_probe=probe if judging else None,
         registry=registry,
         closing=[service.close, *(model.close for model in models)],

@@ -105,6 +105,8 @@ class Verdict(Wire):
     share: Share = 1.0
     """The share of such records that the routing rule takes which took this one: the verdict stands for 1/share
     records."""
+    rechecked: bool = False
+    """True if `assay recheck` asked for it: an output of the past, which counts in no rate and raises no alert."""
     exchanges: tuple[str, ...] = ()
     """Digests of the questions that were asked, by which a recording of the model (`record_to`) has them; empty where
     nothing is recorded."""

@@ -140,6 +140,9 @@ class StoreWriter:
         bodies = {id_: row.pop("body") for id_, row in verdicts.items()}
         letters = {row["id"]: row for row in rows.pop(DEAD_LETTERS, ())}
         counted, kept = list[_Row](), Counter[str]()
+        # Of the past: they are kept, and count in no rate.
+        messages = (entry.message for entry in entries)
+        rechecked = {one.id for one in messages if isinstance(one, Verdict) and one.rechecked}
         with writing(self.engine) as connection:
             for place, offset in behind(entries).items():
                 self._advance(connection, place, read[place], offset)
@@ -157,6 +160,7 @@ class StoreWriter:
             for table, some in rows.items():
                 connection.execute(self._adding(table), some)
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
+            counted = [row for row in counted if row["id"] not in rechecked]
             if counted:
                 self._count(connection, COUNTS, HOUR, counted)
                 self._count(connection, DAY_COUNTS, DAY, counted)

@@ -7,6 +7,7 @@ import random
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer
@@ -164,13 +165,13 @@ def _hearing(connection: AIOKafkaConnection) -> _OAuthAuthenticator:
 AIOKafkaConnection.authenticator_oauth = _hearing
 
 
-def connection(kafka: KafkaSettings) -> dict[str, Any]:
-    """Connection arguments of any aiokafka client.
+def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """Arguments of an aiokafka client: the connection, and the user's properties of its kind.
 
     Raises:
         StreamError: a certificate or key cannot be read; the setting is named.
     """
-    return {"bootstrap_servers": kafka.servers} | _arguments(kafka)
+    return {"bootstrap_servers": kafka.servers} | _arguments(kafka) | dict(properties)
 
 
 def _arguments(kafka: KafkaSettings) -> dict[str, Any]:
@@ -247,7 +248,7 @@ def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Cons
     """A consumer in `group` without auto-commit, not started. `assignor` is one of aiokafka's classes."""
     delivery = settings.delivery
     return Consumer(
-        **connection(settings.kafka),
+        **connection(settings.kafka, settings.kafka.consumer),
         group_id=group,
         group_instance_id=None if delivery.instance_id is None else f"{group}.{delivery.instance_id}",
         partition_assignment_strategy=[assignor],
@@ -286,7 +287,10 @@ async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
 async def reader(kafka: KafkaSettings) -> AsyncIterator[Consumer]:
     """A consumer without a group, for reading a topic from its beginning."""
     client = Consumer(
-        **connection(kafka), enable_auto_commit=False, auto_offset_reset="earliest", fetch_max_wait_ms=100
+        **connection(kafka, kafka.consumer),
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+        fetch_max_wait_ms=100,
     )
     try:
         await start(client, kafka)

@@ -229,7 +229,7 @@ class Delivery:
         record = last = None
         for _ in range(min(len(records), _IN_A_TURN)):
             record = records.pop()
-            reason = self._screen.passed_over(record.value)
+            reason = self._screen.passed_over(record.value, record.headers)
             if reason is None:
                 break
             passed_over[reason] = passed_over.get(reason, 0) + 1

@@ -18,7 +18,7 @@ from faust.types import TP
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer, rebalance_timeout_seconds
 from streams.settings import StreamSettings
-from streams.takeover import Committed, note_of, read_note
+from streams.takeover import Committed, Note, read_note
 
 _LISTS_WAITING = 1
 """Lists between the fetcher and the agent: the next one is there when the agent has begun the last record of one."""
@@ -93,6 +93,8 @@ class _Consumer(driver.Consumer):
         """By partition the offset behind the last record acknowledged, where that is to be committed; and since when
         those from there on may have been answered."""
         self.notes: dict[TP, str] = {}
+        self._begun: dict[TP, int] = {}
+        """By partition the offset that the group began at."""
         self._assigned_at = self._member_until = -math.inf
         self._seeking = asyncio.Lock()
         self._sought: Mapping[TP, int | None] = {}
@@ -130,10 +132,16 @@ class _Consumer(driver.Consumer):
         consumer = self._thread._ensure_consumer()  # noqa: SLF001
         committed = await consumer.committed_with_notes()
         if fresh := consumer.assignment() - committed.keys():
-            note = note_of(time.time())
+            since = str(Note(time.time()))
             first = await consumer.beginning_offsets(fresh)
-            await consumer.commit({place: OffsetAndMetadata(offset, note) for place, offset in first.items()})
-        return {TP(*place): Committed(at.offset, read_note(at.metadata)) for place, at in committed.items()}
+            await consumer.commit({place: OffsetAndMetadata(offset, since) for place, offset in first.items()})
+        found: dict[TP, Committed] = {}
+        self._begun = {}
+        for place, at in committed.items():
+            note = read_note(at.metadata)
+            self._begun[TP(*place)] = note.begun if note else 0
+            found[TP(*place)] = Committed(at.offset, note and note.since)
+        return found
 
     def _to_message(self, tp: TP, record: Any) -> Any:
         message = super()._to_message(tp, record[-1])
@@ -147,7 +155,7 @@ class _Consumer(driver.Consumer):
         if (acknowledged := self._acknowledged.pop(tp, None)) is None:
             return None
         offset, since = acknowledged
-        self.notes[tp] = note_of(since)
+        self.notes[tp] = str(Note(since, self._begun.get(tp, 0)))
         return offset
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:

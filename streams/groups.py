@@ -19,8 +19,8 @@ _PAUSE_SECONDS = 0.5
 within seconds."""
 
 
-async def committed_offsets(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, int]]:
-    """By group, the offset behind what it has finished in each partition; none of a partition that it never finished.
+async def commits(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, OffsetAndMetadata]]:
+    """By group and partition what was committed last; nothing of a partition of which nothing was.
 
     Raises:
         BrokerUnavailable: no broker answered.
@@ -32,7 +32,7 @@ async def committed_offsets(kafka: KafkaSettings, topic: str, groups: Collection
     async with admin(kafka) as client:
         for group in groups:
             offsets = await _offsets(client, group, places)
-            found[group] = {place.partition: at.offset for place, at in offsets.items() if at.offset >= 0}
+            found[group] = {place.partition: at for place, at in offsets.items() if at.offset >= 0}
     return found
 
 

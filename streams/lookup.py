@@ -102,17 +102,17 @@ class RecordLookup:
         Raises:
             BrokerUnavailable: no broker answered.
         """
+        kafka = self._settings.kafka
         consumer = Consumer(
-            **connection(self._settings.kafka),
+            **connection(kafka, kafka.consumer | {"max_partition_fetch_bytes": _FETCH_BYTES}),
             enable_auto_commit=False,
             # An offset that is gone must be reported, not replaced by another.
             auto_offset_reset="none",
             fetch_max_wait_ms=100,
-            max_partition_fetch_bytes=_FETCH_BYTES,
             request_timeout_ms=int(_READ_SECONDS * 1000),
         )
         self._consumer = consumer
-        await start(consumer, self._settings.kafka)
+        await start(consumer, kafka)
 
     async def stop(self) -> None:
         consumer, self._consumer = self._consumer, None

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from schemas import (
     Alert,
@@ -28,6 +28,9 @@ Headers: TypeAlias = list[tuple[str, bytes]]
 
 REPLAYED_FROM = "assay-replayed-from"
 """Header of a replayed message: the id of its dead letter."""
+
+RECHECK = "assay-recheck"
+"""Header of a record that is put onto its topic once more: the checker that alone is to check it."""
 
 _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstain": "abstained"}
 """Outcomes as they occur in topic names, settings and event types."""
@@ -58,6 +61,11 @@ class Incoming:
     """Set by a handler that counts what it takes in: called with True when a dead letter answered the message, and with
     False when it was given back unanswered, as its partition went to another worker. False if it was given back before:
     whoever reads it next counts what becomes of it."""
+
+    @property
+    def recheck(self) -> str | None:
+        """The checker that alone is to check it, if it was put onto its topic once more."""
+        return recheck_of(self.headers)
 
     @property
     def origin(self) -> Origin:
@@ -93,11 +101,16 @@ counts as a failed attempt. A handler limits its own time, and is safe to call t
 class Screen(Protocol):
     """Decides at a glance which messages a handler would pass over: they cost no task."""
 
-    def passed_over(self, value: bytes | None) -> Hashable | None:
+    def passed_over(self, value: bytes | None, headers: Sequence[tuple[str, bytes]]) -> Hashable | None:
         """Why a message is passed over, for `count`; None if it goes to the handler."""
 
     def count(self, passed_over: Mapping[Hashable, int]) -> None:
         """Count messages that were passed over, so many for each reason."""
+
+
+def recheck_of(headers: Sequence[tuple[str, bytes]]) -> str | None:
+    """The checker that `RECHECK` names."""
+    return next((value.decode(errors="replace") for name, value in headers if name == RECHECK), None)
 
 
 def subject_key(source: str, model: str) -> bytes:
@@ -117,6 +130,11 @@ def record_message(record: Envelope, topics: TopicSettings, value: bytes | None 
     # By the subject, one application would fill one partition, and more workers would add nothing.
     key = (record.session or record.id).encode()
     return Outgoing(topics.outputs, key, to_json(record) if value is None else value, headers)
+
+
+def recheck_message(message: Any, checker: str) -> Outgoing:
+    """A record of the outputs topic once more, an aiokafka `ConsumerRecord`, for one checker alone."""
+    return Outgoing(message.topic, message.key, message.value, [*message.headers, (RECHECK, checker.encode())])
 
 
 def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:

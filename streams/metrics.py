@@ -50,6 +50,9 @@ class StreamMetrics:
             ["checker", "kind", "field"],
         )
         self.verdicts = counter("assay_verdicts", "Verdicts delivered", ["checker", "outcome", *subject])
+        self.rechecked = counter(
+            "assay_rechecked", "Verdicts that `assay recheck` asked for, which no rate counts", ["checker", "outcome"]
+        )
         self.cascade = counter(
             "assay_cascade_verdicts",
             "Verdicts where a second judge may be asked, by the judge that decided",
@@ -212,7 +215,10 @@ class CheckerMetrics:
             # All three begin at once, so that the first of each that comes later is an increase.
             counters = {each: self._metrics.verdicts.labels(self._checker, each, *subject) for each in OUTCOMES}
             self._verdicts[subject] = counters
-        counters[verdict.outcome].inc()
+        if verdict.rechecked:
+            self._metrics.rechecked.labels(self._checker, verdict.outcome).inc()
+        else:
+            counters[verdict.outcome].inc()
         self._last_verdict.set_to_current_time()
         if verdict.cascade is not None:
             for place, judge in enumerate(("first", "second")):

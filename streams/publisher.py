@@ -58,7 +58,7 @@ class Publisher:
             BrokerUnavailable: no broker answered.
         """
         producer = AIOKafkaProducer(
-            **connection(self._settings.kafka),
+            **connection(self._settings.kafka, self._settings.kafka.producer),
             acks="all",
             enable_idempotence=True,
             max_batch_size=BATCH_BYTES,

@@ -1,12 +1,47 @@
 """Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 MAX_KEPT_BYTES = 700_000
 """The longest payload a dead letter can carry: base64 makes 933,336 of it, and with up to 20 kB of detail, key and
 names around it the message stays below the 1,000,012 bytes of a record batch that a broker takes by default."""
+
+
+Property = str | int | float | bool
+_TEXT, _NUMBER, _SWITCH = TypeAdapter(str), TypeAdapter(int), TypeAdapter(bool)
+_CONSUMER_PROPERTIES: dict[str, TypeAdapter[Any]] = {
+    "client_id": _TEXT,
+    "client_rack": _TEXT,
+    "isolation_level": TypeAdapter(Literal["read_committed", "read_uncommitted"]),
+    "check_crcs": _SWITCH,
+    "connections_max_idle_ms": _NUMBER,
+    "fetch_max_bytes": _NUMBER,
+    "fetch_min_bytes": _NUMBER,
+    "max_partition_fetch_bytes": _NUMBER,
+    "metadata_max_age_ms": _NUMBER,
+    "retry_backoff_ms": _NUMBER,
+}
+_PRODUCER_PROPERTIES: dict[str, TypeAdapter[Any]] = {
+    "client_id": _TEXT,
+    "compression_type": TypeAdapter(Literal["gzip", "snappy", "lz4", "zstd"]),
+    "connections_max_idle_ms": _NUMBER,
+    "metadata_max_age_ms": _NUMBER,
+    "retry_backoff_ms": _NUMBER,
+}
+"""Properties of aiokafka's clients by name. The others are set by assay: delivery hangs on them."""
 
 
 class SettingsSection(BaseModel):
@@ -44,6 +79,22 @@ class KafkaSettings(SettingsSection):
     """PEM file of the private key of `ssl_certfile`."""
     ssl_key_password: SecretStr | None = None
     """Password of an encrypted `ssl_keyfile`, never shown."""
+    consumer: dict[str, Property] = {"isolation_level": "read_committed"}
+    """Properties of every consumer, by Kafka's names, such as `"client.rack" = "eu-1a"`. What transactional producers
+    abort is not read, unless `"isolation.level"` is `read_uncommitted`."""
+    producer: dict[str, Property] = {}
+    """Properties of every producer, likewise, such as `"compression.type" = "zstd"`."""
+
+    @field_validator("consumer", mode="before")
+    @classmethod
+    def _consumer_properties(cls, value: object) -> object:
+        read = _properties(value, _CONSUMER_PROPERTIES)
+        return {"isolation_level": "read_committed"} | read if isinstance(read, dict) else read
+
+    @field_validator("producer", mode="before")
+    @classmethod
+    def _producer_properties(cls, value: object) -> object:
+        return _properties(value, _PRODUCER_PROPERTIES)
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -86,6 +137,33 @@ class KafkaSettings(SettingsSection):
     @property
     def servers(self) -> list[str]:
         return [server.strip() for server in self.bootstrap_servers.split(",")]
+
+
+def _properties(value: object, known: Mapping[str, TypeAdapter[Any]]) -> object:
+    """Client properties by aiokafka's names; ValueError names one that cannot be set, and what is allowed."""
+    if not isinstance(value, Mapping):
+        return value
+    read: dict[str, Property] = {}
+    for name, each in _flat(value):
+        takes = known.get(name.replace(".", "_"))
+        if takes is None:
+            allowed = ", ".join(one.replace("_", ".") for one in known)
+            raise ValueError(f"{name!r} cannot be set here; allowed are {allowed}")
+        try:
+            read[name.replace(".", "_")] = takes.validate_python(each)
+        except ValidationError as error:
+            raise ValueError(f"{name!r} is {each!r}: {error.errors()[0]['msg']}") from None
+    return read
+
+
+def _flat(value: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Names with dots: TOML takes an unquoted one for tables within each other."""
+    for name, each in value.items():
+        whole = f"{before}{name}"
+        if isinstance(each, Mapping):
+            yield from _flat(each, f"{whole}.")
+        else:
+            yield whole, each
 
 
 Days = Annotated[float, Field(gt=0, le=36_500)]

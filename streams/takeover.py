@@ -27,6 +27,9 @@ _CLOCKS = timedelta(seconds=5)
 by less."""
 
 
+_NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, at the first start))?")
+
+
 class Committed(NamedTuple):
     """Where a group's commit stands in a partition."""
 
@@ -116,15 +119,25 @@ class Takeover:
         return follow_up and _marked(follow_up, _mark_of(message) or b"")
 
 
-def note_of(since: float) -> str:
-    """What a commit notes: since when, by Unix time, messages from its offset on may have been answered."""
-    return f"answers since {since:.3f}"
+class Note(NamedTuple):
+    """What a checker's commit notes beside the offset."""
+
+    since: float
+    """Since when, by Unix time, messages from its offset on may have been answered."""
+    begun: int = 0
+    """The offset that the group began at: what stands before it was never to be checked."""
+    is_first_start: bool = False
+    """True in a deployment's first commits, before any record was worked off."""
+
+    def __str__(self) -> str:
+        end = ", at the first start" if self.is_first_start else f", begun at {self.begun}" if self.begun else ""
+        return f"answers since {self.since:.3f}{end}"
 
 
-def read_note(note: str) -> float | None:
+def read_note(note: str) -> Note | None:
     """Read it back; None if it is none of ours."""
-    match = re.fullmatch(r"answers since (\d{1,12}\.\d{3})", note)
-    return match and float(match[1])
+    match = _NOTE.fullmatch(note)
+    return match and Note(float(match[1]), int(match[2] or 0), match[3] is not None)
 
 
 def _marked(message: Outgoing, place: bytes) -> Outgoing:

@@ -64,8 +64,8 @@ class SeriesOutcome(BaseModel):
 
 
 def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> Sequence[Outgoing]:
-    """`message`, which is that of `verdict`, and behind it the message of its outcome; an abstention has none."""
-    if verdict.outcome != "abstain":
+    """`message`, which is that of `verdict`, and behind it its outcome, unless it abstains or is a recheck."""
+    if verdict.outcome != "abstain" and not verdict.rechecked:
         # An alert says where the verdict stands, which is known once it is written. Accepts could go at once, and would
         # overtake the rejects of before: those would come many in a row, which looks like a drop.
         message.then = partial(outcome_message, verdict, topics)
@@ -76,7 +76,8 @@ def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> O
     """The outcome of an answer at `position`, written by a worker that ended before it; None if it has none."""
     if position.topic not in (topics.accepted, topics.rejected):
         return None
-    return outcome_message(Verdict.model_validate_json(answer), topics, position)
+    verdict = Verdict.model_validate_json(answer)
+    return None if verdict.rechecked else outcome_message(verdict, topics, position)
 
 
 def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,17 +12,20 @@ from typing import Any, Final, NamedTuple, get_args
 
 import click
 import orjson
+from aiokafka.structs import OffsetAndMetadata
 from pydantic import ValidationError
 
 from agents.routing import Routing
-from assay.cli.front_door import config_option, configuration, print_figures, quiet_logs, selected, told
+from assay.cli.front_door import MOMENT, config_option, configuration, print_figures, quiet_logs, selected, told
 from assay.config import Configuration
 from checkers.checker import NOBODY
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetterReason, Envelope, Unreadable, read_record
-from streams.groups import committed_offsets
+from streams.groups import commits
+from streams.messages import recheck_of
 from streams.settings import StreamSettings
+from streams.takeover import read_note
 from streams.topic_reader import kept_since, read_topic
 
 UNCHECKED: Final = "unchecked"
@@ -50,6 +52,19 @@ _BATCH: Final = 1000
 _UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", "undeliverable"}
 
 Hour = datetime
+
+
+class Progress(NamedTuple):
+    """How far a checker has come in a partition."""
+
+    offset: int
+    """Behind the last record that it has finished, all before it being finished."""
+    begun: int = 0
+    """Where it began: it was added to the deployment when what stands before was there already."""
+
+
+NEVER: Final = Progress(0)
+"""Of a partition that it never finished anything of."""
 
 
 class MissingRecord(NamedTuple):
@@ -149,13 +164,13 @@ class Ledger:
         self,
         settings: StreamSettings,
         checkers: Mapping[str, Collection[str]],
-        committed: Mapping[str, Mapping[int, int]],
+        committed: Mapping[str, Mapping[int, Progress]],
         *,
         routing: Routing,
         checked_kinds: Collection[str] | None,
         accounts: Accounts,
     ) -> None:
-        """`checkers`: the kinds that each takes. `committed`: the offsets behind what each has finished.
+        """`checkers`: the kinds that each takes. `committed`: how far each has come, by partition.
 
         What none can read, and kinds that are not among `checked_kinds`, are accounted for unless that is None.
         """
@@ -227,13 +242,14 @@ class Ledger:
                 self._count(UNCHECKED, hour, fate, MissingRecord(UNCHECKED, "", "", *place))
             return
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        asked = recheck_of(message.headers)
         for checker, kinds in self._checkers.items():
             fate = "others"
-            if kind in kinds:
+            if kind in kinds and asked in {None, checker} and not self._was_there(checker, *place):
                 # An answer beats the draw: rules may have been others then. A record that failed, and was decided when
                 # it was read again after a crash, is decided.
                 answer = answers.get((checker, record.id)) or answers.get((checker, content))
-                fate = answer or self._fate(checker, record, *place)
+                fate = answer or self._fate(checker, record, *place, by_rules=asked is None)
             self._count(checker, hour, fate, MissingRecord(checker, record.source, record.id, *place))
         if self._checked_kinds is not None and kind not in self._checked_kinds:
             fate = answers.get((NOBODY, record.id)) or self._unanswered(*place)
@@ -250,15 +266,19 @@ class Ledger:
         takers = [checker for checker, kinds in self._checkers.items() if given["kind"] in kinds]
         return record if takers and all(self._routing.left_out(checker, record) for checker in takers) else None
 
-    def _fate(self, checker: str, record: Envelope, partition: int, offset: int) -> str:
+    def _was_there(self, checker: str, partition: int, offset: int) -> bool:
+        """True of what stood on the topic before the checker was added."""
+        return offset < self._committed[checker].get(partition, NEVER).begun
+
+    def _fate(self, checker: str, record: Envelope, partition: int, offset: int, *, by_rules: bool = True) -> str:
         """Tell what became of a record that has no answer."""
-        if offset >= self._committed[checker].get(partition, 0):
+        if offset >= self._committed[checker].get(partition, NEVER).offset:
             return "held"
-        return self._routing.left_out(checker, record) or "missing"
+        return (self._routing.left_out(checker, record) if by_rules else None) or "missing"
 
     def _unanswered(self, partition: int, offset: int) -> str:
         """Tell what became of a message that any checker might have answered, and none has."""
-        passed = all(offset < self._committed[checker].get(partition, 0) for checker in self._checkers)
+        passed = all(offset < self._committed[checker].get(partition, NEVER).offset for checker in self._checkers)
         return "missing" if passed else "held"
 
     def _count(self, checker: str, hour: Hour, fate: str, record: MissingRecord | None = None) -> None:
@@ -292,7 +312,10 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
     topics, kafka = settings.topics, settings.kafka
     groups = groups_of(configuration, names)
     # In this order: what a group has passed was answered before, and the answers are read to their end after that.
-    found = await committed_offsets(kafka, topics.outputs, [*groups.values()])
+    found = {
+        group: {number: _progress(at) for number, at in each.items()}
+        for group, each in (await commits(kafka, topics.outputs, [*groups.values()])).items()
+    }
     wanted = names or configuration.routing.checkers
     committed = {name: found[group] for name, group in groups.items() if wanted or found[group]}
     answers = (topics.accepted, topics.rejected, topics.abstained, topics.dead_letter)
@@ -318,24 +341,17 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
     return accounts
 
 
+def _progress(at: OffsetAndMetadata) -> Progress:
+    note = read_note(at.metadata)
+    return Progress(at.offset, note.begun if note else 0)
+
+
 MISSING = 1
 """Exit status where a record is missing."""
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
-
-
-class _Ago(click.ParamType):
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        found = re.fullmatch(r"(\d{1,5})([mhd])", str(value))
-        if found is None:
-            self.fail(f"{value!r} is no time; allowed are minutes, hours and days, such as 90m, 24h and 7d", param, ctx)
-        return datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
-
 
 @click.command()
-@click.option("--since", type=_Ago(), default="24h", show_default=True, metavar="T", help="How far back: 90m, 24h, 7d.")
+@click.option("--since", type=MOMENT, default="24h", show_default=True, metavar="T", help="How far back: 90m, 24h, 7d.")
 @click.option("--checker", "checkers", multiple=True, metavar="C", help="Only this checker; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option

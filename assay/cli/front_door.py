@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import os
+import re
 import shutil
 import signal
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -51,6 +53,29 @@ _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXISTING_OR_DASH = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+class _Moment(click.ParamType):
+    """A time, or how long ago it was."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        if found := re.fullmatch(r"(\d{1,5})([mhd])", str(value)):
+            return datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
+        try:
+            moment = datetime.fromisoformat(str(value))
+        except ValueError:
+            allowed = "minutes, hours and days ago, such as 90m, 24h and 7d, or a time in UTC, such as 2026-11-20T08:00"
+            self.fail(f"{value!r} is no time; allowed are {allowed}", param, ctx)
+        return moment.replace(tzinfo=moment.tzinfo or UTC)
+
+
+MOMENT = _Moment()
 
 config_option: _Decorator = click.option(
     "--config",

@@ -25,6 +25,7 @@ _COMMANDS = {
     "label": ("label", "Say whether an output is good."),
     "convert": ("convert", "Make records of tables."),
     "send": ("sending", "Put the records in a file on the topic."),
+    "recheck": ("recheck", "Have a checker check outputs of the past."),
     "replay": ("sending", "Put dead letters back on their topic."),
     "verdicts": ("verdicts", "Show verdicts."),
     "alerts": ("verdicts", "Show alerts on trust."),

@@ -28,8 +28,8 @@ def screen(*rules: dict[str, Any], others: dict[str, Any] | None = None) -> Rout
 
 
 def test_of_what_is_left_out_nothing_but_the_envelope_is_looked_at():
-    assert screen(NONE).passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}')
-    assert not screen().passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}')
+    assert screen(NONE).passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}', ())
+    assert not screen().passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}', ())
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_of_what_is_left_out_nothing_but_the_envelope_is_looked_at():
     ],
 )
 def test_in_any_doubt_a_message_goes_the_full_way(value: bytes | None):
-    assert screen(NONE).passed_over(value) is None
+    assert screen(NONE).passed_over(value, ()) is None
 
 
 def test_a_sample_is_the_one_that_the_rules_draw():
     rules = {"share": 0.3}
     routing = Routing(RoutingSettings.model_validate({"rules": [rules]}))
     ids = [f"r{number}" for number in range(200)]
-    looked_at = [id_ for number, id_ in enumerate(ids) if not screen(rules).passed_over(record(number))]
+    looked_at = [id_ for number, id_ in enumerate(ids) if not screen(rules).passed_over(record(number), ())]
     assert looked_at == [
         id_ for id_ in ids if routing.leaves_out("accept", "generation", "tests", "m", None, id_) is None
     ]
@@ -70,7 +70,7 @@ def test_a_sample_is_the_one_that_the_rules_draw():
 
 
 def test_another_kind_is_passed_over_without_rules():
-    assert screen().passed_over(OTHER_KIND)
+    assert screen().passed_over(OTHER_KIND, ())
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_another_kind_is_passed_over_without_rules():
 def test_who_answers_for_all_passes_over_only_what_nobody_looks_at(
     others: dict[str, Any], rules: list[dict[str, Any]], passed_over: bool
 ):
-    assert bool(screen(*rules, others=others).passed_over(record(1))) == passed_over
+    assert bool(screen(*rules, others=others).passed_over(record(1), ())) == passed_over
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_who_answers_for_all_passes_over_only_what_nobody_looks_at(
 def test_who_answers_for_all_reads_other_kinds_that_nobody_takes_or_somebody_looks_at(
     others: dict[str, Any], rules: list[dict[str, Any]], passed_over: bool
 ):
-    assert bool(screen(*rules, others=others).passed_over(OTHER_KIND)) == passed_over
+    assert bool(screen(*rules, others=others).passed_over(OTHER_KIND, ())) == passed_over
 
 
 async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Place):

@@ -12,7 +12,7 @@ from faust.types import TP
 from agents.monitor.outcomes import SeriesOutcome, missing_outcome
 from streams.messages import Incoming, verdict_message
 from streams.publisher import Publisher
-from streams.takeover import Committed, Takeover, note_of, read_note
+from streams.takeover import Committed, Note, Takeover, read_note
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, first_of, first_verdicts, put, record
@@ -105,4 +105,5 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
 @pytest.mark.parametrize("note", ["", "answers since", "answers since nan", "kept by a tool", "answers since 1e400"])
 def test_a_note_of_somebody_else_is_none_of_ours(note: str):
     assert read_note(note) is None
-    assert read_note(note_of(1_700_000_000.25)) == 1_700_000_000.25
+    for own in (Note(1_700_000_000.25), Note(3.5, 17), Note(3.5, is_first_start=True)):
+        assert read_note(str(own)) == own

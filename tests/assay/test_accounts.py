@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.routing import Routing, RoutingSettings
-from assay.cli.accounts import UNCHECKED, Accounts, Ledger
+from assay.cli.accounts import UNCHECKED, Accounts, Ledger, Progress
 from checkers.checker import NOBODY
 from schemas import DeadLetter, Origin, read_record, to_json
 from streams.settings import StreamSettings
@@ -110,7 +110,7 @@ class Played:
         for offset, (kind, source, fate, hour) in enumerate(messages):
             value = a_message(offset, kind, source)
             stamp = int((BEGUN + timedelta(hours=hour)).timestamp() * 1000)
-            self.messages.append(SimpleNamespace(partition=0, offset=offset, value=value, timestamp=stamp))
+            self.messages.append(SimpleNamespace(partition=0, offset=offset, value=value, timestamp=stamp, headers=()))
             if kind == "invalid":
                 # Nobody reads a record in full that all leave out.
                 self.expected["steady"]["held" if offset >= committed else "route"] += 1
@@ -149,7 +149,7 @@ def test_each_message_has_one_fate_and_what_is_lost_is_named(
     ledger = Ledger(
         played.settings,
         {"steady": {"generation"}},
-        {"steady": {0: committed}},
+        {"steady": {0: Progress(committed)}},
         routing=played.routing,
         checked_kinds={"generation"},
         accounts=accounts,

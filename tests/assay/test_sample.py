@@ -63,7 +63,7 @@ def test_a_sample_is_checked_and_the_cost_of_all_lies_in_its_interval(tmp_path: 
     sampled = assay("check", "-", "--sample", "20", cwd=folder, stdin=records)
     assert sampled.returncode == 0, sampled.stderr
     asked = len(stub.requests)
-    assert "20 of 80 lines drawn at random" in sampled.stderr
+    assert "20 of 80 records drawn at random" in sampled.stderr
     told, paid = table(sampled.stderr), spent(sampled.stdout)
     assert told["calls"][0] == paid["calls"] == asked >= 20
     whole = spent(assay("check", "-", cwd=folder, stdin=records).stdout)
@@ -89,7 +89,7 @@ def test_a_sample_of_all_is_no_estimate_and_a_price_that_nobody_set_is_not_zero(
 ) -> None:
     folder = configure(tmp_path, stub, more="")
     ran = assay("check", "-", "--sample", "20", cwd=folder, stdin=responses(5))
-    assert "5 of 5 lines" in ran.stderr
+    assert "5 of 5 records" in ran.stderr
     assert table(ran.stderr)["calls"] == (len(stub.requests),) * 4
     assert re.search(r"^  price +not set$", ran.stderr, re.MULTILINE)
     alone = assay("check", "-", "--sample", "1", cwd=folder, stdin=responses(5))
@@ -100,7 +100,7 @@ def test_without_a_judge_nothing_is_estimated(tmp_path: Path) -> None:
     with StubEndpoint(script=lambda _: status(401)) as refusing:
         ran = assay("check", "-", "--sample", "2", cwd=configure(tmp_path, refusing), stdin=responses(5))
     assert ran.returncode == 2
-    assert "whole file" not in ran.stderr
+    assert "drawn at random" not in ran.stderr
 
 
 def test_about_nineteen_intervals_of_twenty_hold_the_cost_of_the_whole_file() -> None:

@@ -1,12 +1,15 @@
 """Settings refuse what cannot work, and say what can."""
 
+import inspect
 import subprocess
 import sys
 
 import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from pydantic import ValidationError
 
-from streams.clients import REQUEST_TIMEOUT_SECONDS, rebalance_timeout_seconds
+from streams import settings
+from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, rebalance_timeout_seconds
 from streams.settings import DeliverySettings, KafkaSettings, StreamSettings, TopicSettings
 
 SASL = {"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN", "sasl_username": "u", "sasl_password": "secret"}
@@ -41,11 +44,29 @@ def test_topics_follow_the_prefix():
         ({"sasl_token_command": ["t"]}, "SASL_PLAINTEXT or SASL_SSL"),
         ({**SASL, "sasl_extensions": {"not a key": "v"}}, "sasl_extensions"),
         ({"server": "a:1"}, "server"),
+        ({"consumer": {"group.id": "g"}}, "'group.id' cannot be set here; allowed are client.id, client.rack, "),
+        ({"consumer": {"isolation.level": "dirty"}}, "'isolation.level' is 'dirty': .*'read_committed' or"),
+        ({"producer": {"acks": 1}}, "'acks' cannot be set here; allowed are client.id, compression.type, "),
+        ({"producer": {"metadata.max.age.ms": "soon"}}, "'metadata.max.age.ms' is 'soon': .*valid integer"),
     ],
 )
 def test_kafka_settings_say_what_is_allowed(given, said):
     with pytest.raises(ValidationError, match=said):
         KafkaSettings.model_validate(given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"client.id": "a", "fetch.min.bytes": 9}, {"client": {"id": "a"}, "fetch_min_bytes": "9"}]
+)
+def test_client_properties_have_kafkas_names_however_toml_or_the_environment_write_them(given):
+    kafka = KafkaSettings(consumer=given)
+    assert kafka.consumer == {"isolation_level": "read_committed", "client_id": "a", "fetch_min_bytes": 9}
+    assert connection(kafka, kafka.consumer)["client_id"] == "a"
+
+
+@pytest.mark.parametrize(("client", "known"), [(AIOKafkaConsumer, "_CONSUMER"), (AIOKafkaProducer, "_PRODUCER")])
+def test_every_property_that_is_allowed_is_one_of_the_client(client, known):
+    assert getattr(settings, f"{known}_PROPERTIES").keys() <= inspect.signature(client).parameters.keys()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,133 @@
+"""`assay recheck`: outputs of the past before one checker, with the price first."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agents.routing import sample_point
+from assay.cli.front_door import (
+    MOMENT,
+    NotFinished,
+    WrongUse,
+    config_option,
+    configuration,
+    download_models,
+    quiet_logs,
+    run_errors,
+    selected,
+)
+from assay.config import Configuration
+from assay.file_check import configured_check
+from assay.lines import Line
+from assay.summary import Sample
+from assay.wiring import wired
+from checkers.model_patience import ModelPatience
+from checkers.plugin import CheckerPlugin
+from models.wording import counted
+from schemas import Envelope
+from streams.groups import commits
+from streams.publisher import Undelivered
+from streams.recheck import past_records
+from streams.recheck import recheck as put_back
+
+_PRICED = 10
+"""Records that are checked to tell the price."""
+
+
+@click.command()
+@click.option("--checker", required=True, metavar="NAME", help="The checker that is to check them; no other does.")
+@click.option("--since", type=MOMENT, required=True, metavar="T", help="From: 90m, 24h or 7d ago, or 2026-11-20T08:00.")
+@click.option("--until", type=MOMENT, metavar="T", help="To, likewise; now if absent.")
+@click.option("--source", metavar="S", help="Only records of this source.")
+@click.option(
+    "--sample",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="SHARE",
+    help="Only this share of them, drawn by their ids: 0.1 is a tenth.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N", help="The first N at most."
+)
+@click.option("--yes", is_flag=True, help="Do not ask before they are sent.")
+@config_option
+def recheck(
+    *,
+    checker: str,
+    since: datetime,
+    until: datetime | None,
+    source: str | None,
+    sample: float,
+    limit: int,
+    yes: bool,
+    config_file: Path | None,
+) -> None:
+    """Have CHECKER check outputs that are on the topic already, for a checker or a configuration that is new.
+
+    Some of them are checked here first, to say what all would cost; then it asks. Those that are sent wait behind what
+    is on the topic, and what comes waits behind them. Their verdicts say so in `rechecked`; no rate counts them, and no
+    alert is raised on them.
+    """
+    loaded = configuration(config_file)
+    plugins = selected(loaded, [checker])
+    until = min(until or datetime.now(UTC), datetime.now(UTC))
+    if since >= until:
+        raise WrongUse(f"--since {since:%Y-%m-%dT%H:%M} is not before --until {until:%Y-%m-%dT%H:%M}")
+
+    def wanted(record: Envelope) -> bool:
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        drawn = sample == 1.0 or sample_point(record.source, record.id) < sample
+        return drawn and kind in plugins[0].kinds and source in {None, record.source}
+
+    def past() -> AsyncGenerator[Any, None]:
+        return past_records(loaded.streams, wanted, since=since, until=until, limit=limit)
+
+    quiet_logs()
+    download_models(loaded)
+    with run_errors():
+        topics, group = loaded.streams.topics, f"{loaded.streams.topics.prefix}.{checker}"
+        if not asyncio.run(commits(loaded.streams.kafka, topics.outputs, [group]))[group]:
+            raise NotFinished(f"{checker} has not begun: it takes what is sent after a worker with it has started")
+        found, costs = asyncio.run(_priced(loaded, plugins, past()))
+        if not found:
+            raise NotFinished(f"no record on {topics.outputs} in that time that {checker} would take")
+        click.echo("\n".join(costs), err=True)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise WrongUse("nobody is there to ask; say --yes to send them")
+            click.confirm(f"Have {checker} check {counted(found, 'record')}?", abort=True, err=True)
+        try:
+            sent = asyncio.run(put_back(loaded.streams, past(), checker))
+        except Undelivered as error:
+            raise NotFinished(f"the broker stopped taking records: {error}") from None
+    click.echo(f"{sent} sent to {topics.outputs} for {checker}", err=True)
+
+
+async def _priced(
+    loaded: Configuration, plugins: list[CheckerPlugin], messages: AsyncGenerator[Any, None]
+) -> tuple[int, list[str]]:
+    """The number of records, and their cost estimated from some that are checked."""
+    found = 0
+
+    async def lines() -> AsyncIterator[Line]:
+        nonlocal found
+        async with aclosing(messages):
+            async for message in messages:
+                found += 1
+                yield Line(found, message.value, length=len(message.value), end=0)
+
+    drawn, patience = Sample(lines(), _PRICED), ModelPatience(lambda note: click.echo(note, err=True))
+    async with wired(loaded, plugins) as service:
+        begun = time.monotonic()
+        await configured_check(service.checkers, loaded, patience, strict=False).run(drawn.lines(), drawn.add)
+        seconds = time.monotonic() - begun
+    if patience.lost:
+        raise NotFinished("the judge does not answer")
+    return found, list(drawn.report(seconds))
