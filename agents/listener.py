@@ -69,7 +69,8 @@ class Listener:
 
     def measure(self) -> None:
         if self._app.joined and (lag := self._app.lag()) is not None:
-            self._metrics.lag(lag)
+            # What is left then are marks of transactions, behind which no record has come yet.
+            self._metrics.lag(0 if self._delivery.in_flight == 0 and self._app.has_read_all else lag)
 
     def abandon(self) -> None:
         self._drain_seconds = 0

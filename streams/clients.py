@@ -100,6 +100,14 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
         return {place: at for place, at in found.items() if at.offset >= 0}
 
     @property
+    def has_read_all(self) -> bool:
+        """True if all that is known to be there was handed out, marks of transactions passed over."""
+        subscription = self._subscription.subscription
+        assignment = subscription and subscription.assignment
+        states = [assignment.state_value(place) for place in assignment.tps] if assignment else []
+        return all(each.has_valid_position and each.position >= (each.highwater or 0) for each in states)
+
+    @property
     def client(self) -> AIOKafkaClient:
         """Its client, for requests of other kinds, as a producer has it."""
         return self._client

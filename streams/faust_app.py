@@ -292,6 +292,11 @@ class GroupApp(faust.App):
             behind += max(0, end - (committed or 0))
         return behind
 
+    @property
+    def has_read_all(self) -> bool:
+        """True if every record of this app's partitions was handed to its agent."""
+        return bool(cast("Any", self.consumer)._thread._ensure_consumer().has_read_all)  # noqa: SLF001
+
     def _new_transport(self) -> _Transport:
         return _Transport(self.conf.broker_consumer, self)
 
