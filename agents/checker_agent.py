@@ -32,6 +32,7 @@ def checker_agent(
     checked_kinds: Collection[str] | None = None,
     others: Mapping[str, Collection[str]] | None = None,
     count: Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None = None,
+    counts: Collection[str] = (),
 ) -> AgentFactory:
     """The agent of `checker`, which publishes verdicts on records of the outputs topic.
 
@@ -39,14 +40,14 @@ def checker_agent(
     One checker of a deployment gets `checked_kinds`, the kinds that any of its checkers takes: it also answers what
     none of them can, an unreadable message with a dead letter and a record of another kind with an abstention; `others`
     are the kinds that each of the others takes.
-    `count` builds what counts its verdicts besides.
+    `count` builds what counts its verdicts besides. `counts` are the kinds whose records it counts for all checkers.
     """
 
     def build(runtime: Runtime) -> Agent:
         topics = runtime.settings.topics
         counted = _uncounted if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
         rules = routing or Routing()
-        metrics = runtime.metrics.checker(checker.name)
+        metrics = runtime.metrics.checker(checker.name, counts)
         screen = RoutingScreen(
             checker,
             rules,
@@ -131,7 +132,7 @@ class _Checking:
             return self._not_taken(record, kind, incoming)
         reason = None if incoming.recheck else self._routing.left_out(self._checker.name, record)
         if incoming.attempt == 1:
-            self._metrics.record(kind, misspelt=record.misspelt)
+            self._metrics.record(kind, misspelt=record.misspelt, again=incoming.recheck is not None)
             if reason is None:
                 self.taken_in.add(incoming)
                 incoming.ended = self._ended

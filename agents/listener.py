@@ -69,8 +69,7 @@ class Listener:
 
     def measure(self) -> None:
         if self._app.joined and (lag := self._app.lag()) is not None:
-            # What is left then are marks of transactions, behind which no record has come yet.
-            self._metrics.lag(0 if self._delivery.in_flight == 0 and self._app.has_read_all else lag)
+            self._metrics.lag(lag)
 
     def abandon(self) -> None:
         self._drain_seconds = 0

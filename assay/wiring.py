@@ -196,7 +196,7 @@ async def build_worker(
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    metrics = JudgeMetrics(registry)
+    metrics = JudgeMetrics(registry, configuration.judge.currency)
     probe = JudgeProbe(configuration.judge)
     judging = _need_judge(plugins) or IMPROVER in following
     service = build_service(
@@ -213,7 +213,9 @@ async def build_worker(
     )
     if judge is not None:
         probe.watch(service.models.screen or judge)
+    checking = configuration.routing.checkers or [checker.name for checker in service.checkers]
     answering, taken = _answering(configuration, [checker.name for checker in service.checkers])
+    first = {kind: min(name for name in checking if kind in taken[name]) for name in checking for kind in taken[name]}
     agents = [
         checker_agent(
             checker,
@@ -222,16 +224,17 @@ async def build_worker(
             checked_kinds=frozenset[str]().union(*taken.values()) if checker.name == answering else None,
             others={name: kinds for name, kinds in taken.items() if name != checker.name},
             count=plugin.count,
+            counts=[kind for kind, name in first.items() if name == checker.name],
         )
         for plugin, checker in zip(plugins, service.checkers, strict=True)
     ]
-    checking = configuration.routing.checkers or [checker.name for checker in service.checkers]
     return Worker(
         [*agents, *followers],
         configuration.streams,
         preparing=partial(commit_starting_offsets, configuration.streams, checking, [*configuration.installed.plugins]),
         judge_probe=probe if judging else None,
         registry=registry,
+        currency=configuration.judge.currency,
         closing=[service.close, *(model.close for model in models)],
         about={
             "judge": judge.name if judge else None,

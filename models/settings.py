@@ -191,6 +191,8 @@ class JudgeSettings(EndpointSettings):
     `form` and `threshold` both set, none is run."""
     require_self_test: bool = False
     """Judge nothing, and do not start, with a model that is right on fewer than three quarters of its self-test."""
+    currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
+    """Currency of the prices, a label of the metrics on cost."""
     prompts: dict[str, Path] = Field(default_factory=dict)
     """Own templates in place of the judge's built-in ones, by name."""
 

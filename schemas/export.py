@@ -18,6 +18,8 @@ from schemas.records import RECORD_KINDS, RECORD_TYPES, Record
 from schemas.verdicts import Verdict
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_BINDING = "0.5.0"
+"""Version of the Kafka bindings."""
 _SCHEMA_FORMAT = "application/schema+json;version=draft-2020-12"
 
 Schema = dict[str, Any]
@@ -112,27 +114,49 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
         },
         "components": {
             "messages": {
-                **{kind: _message(kind, f"A record of kind `{kind}`.", _RECORD_HEADERS) for kind in RECORD_KINDS},
-                "verdict": _message("verdict", "One checker's decision about one record.", _VERDICT_HEADERS),
-                "improvement": _message(
-                    "improvement", "A rejected response, rewritten and checked again.", _IMPROVEMENT_HEADERS
+                **{
+                    kind: _message(kind, f"A record of kind `{kind}`.", _RECORD_HEADERS, _RECORD_KEY)
+                    for kind in RECORD_KINDS
+                },
+                "verdict": _message(
+                    "verdict", "One checker's decision about one record.", _VERDICT_HEADERS, _SUBJECT_KEY
                 ),
-                "alert": _message("alert", "The success rate of a subject dropped or recovered.", _ALERT_HEADERS),
+                "improvement": _message(
+                    "improvement",
+                    "A rejected response, rewritten and checked again.",
+                    _IMPROVEMENT_HEADERS,
+                    _SUBJECT_KEY,
+                ),
+                "alert": _message(
+                    "alert", "The success rate of a subject dropped or recovered.", _ALERT_HEADERS, _SUBJECT_KEY
+                ),
                 "series_anew": _message(
                     "series_anew",
                     "Verdicts on a subject do not compare with those before: its series began anew.",
                     _SERIES_ANEW_HEADERS,
+                    _SUBJECT_KEY,
                 ),
                 "true_rate_alert": _message(
-                    "true_rate_alert", "The success rate fell that people's labels tell.", _TRUE_RATE_HEADERS
+                    "true_rate_alert",
+                    "The success rate fell that people's labels tell.",
+                    _TRUE_RATE_HEADERS,
+                    _SUBJECT_KEY,
                 ),
-                "review_request": _message("review_request", "A verdict to be labelled.", _REQUEST_HEADERS),
-                "label": _message("label", "What a person says of an output.", _LABEL_HEADERS),
-                "calibration": _message("calibration", "What labels say of a checker.", _CALIBRATION_HEADERS),
+                "review_request": _message(
+                    "review_request", "A verdict to be labelled.", _REQUEST_HEADERS, _SUBJECT_KEY
+                ),
+                "label": _message("label", "What a person says of an output.", _LABEL_HEADERS, _SUBJECT_KEY),
+                "calibration": _message(
+                    "calibration",
+                    "What labels say of a checker.",
+                    _CALIBRATION_HEADERS,
+                    "The series; the last message of a key is kept.",
+                ),
                 "dead_letter": _message(
                     "dead_letter",
                     "A message that could not be read, checked or delivered, kept for replay.",
                     _DEAD_LETTER_HEADERS,
+                    "The dead letter's id.",
                 ),
             },
         },
@@ -163,17 +187,19 @@ def _channel(address: str, messages: tuple[str, ...] | list[str], description: s
     return {
         "address": address,
         "description": description,
+        "bindings": {"kafka": {"topic": address, "bindingVersion": _BINDING}},
         "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
     }
 
 
-def _message(name: str, summary: str, headers: Schema) -> Schema:
+def _message(name: str, summary: str, headers: Schema, key: str) -> Schema:
     return {
         "name": name,
         "summary": summary,
         "contentType": "application/json",
         "headers": headers,
         "payload": {"schemaFormat": _SCHEMA_FORMAT, "schema": {"$ref": f"./{_file(name)}"}},
+        "bindings": {"kafka": {"key": {"type": "string", "description": key}, "bindingVersion": _BINDING}},
     }
 
 
@@ -191,6 +217,9 @@ def _headers(type_: Schema, subject: str, more: Mapping[str, str] | None = None,
     described = {name: {"type": "string", "description": meaning} for name, meaning in (more or {}).items()}
     return {"type": "object", "properties": properties | described, "required": list(properties) if required else []}
 
+
+_RECORD_KEY = "The record's `session`, else its `id`: a session stays in order, and records spread over the partitions."
+_SUBJECT_KEY = "`source` and `model`, with U+001F between them: the messages about one subject stay in order."
 
 # Producers may leave them out: the service reads a record's body alone.
 _RECORD_HEADERS = _headers({"const": "assay.record.v1"}, "The subject: the record's `model`.", required=False)

@@ -99,13 +99,14 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
         found = await self._coordinator.fetch_committed_offsets(self.assignment())
         return {place: at for place, at in found.items() if at.offset >= 0}
 
-    @property
-    def has_read_all(self) -> bool:
+    def is_at_end(self, place: TopicPartition) -> bool:
         """True if all that is known to be there was handed out, marks of transactions passed over."""
         subscription = self._subscription.subscription
         assignment = subscription and subscription.assignment
-        states = [assignment.state_value(place) for place in assignment.tps] if assignment else []
-        return all(each.has_valid_position and each.position >= (each.highwater or 0) for each in states)
+        if not assignment or place not in assignment.tps:
+            return False
+        state = assignment.state_value(place)
+        return state.has_valid_position and bool(state.position >= (state.highwater or 0))
 
     @property
     def client(self) -> AIOKafkaClient:

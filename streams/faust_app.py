@@ -35,6 +35,11 @@ _COMMIT_SECONDS = 0.5
 
 
 class _ConsumerThread(driver.AIOKafkaConsumerThread):
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.fetched: dict[TP, int] = {}
+        """By partition the offset of the last record fetched."""
+
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
         # Whole, not patched: Faust's own knows neither the fetch wait nor our TLS and SASL settings.
         app = cast("GroupApp", self.app)
@@ -59,6 +64,7 @@ class _ConsumerThread(driver.AIOKafkaConsumerThread):
         ):
             for tp, records in taken.items():
                 lists.setdefault(tp, []).extend(records)
+                self.fetched[tp] = records[-1].offset
                 size += sum(record.serialized_value_size for record in records)
         return lists
 
@@ -142,6 +148,11 @@ class _Consumer(driver.Consumer):
             self._begun[TP(*place)] = note.begun if note else 0
             found[TP(*place)] = Committed(at.offset, note and note.since)
         return found
+
+    def has_finished(self, tp: TP, committed: int) -> bool:
+        """True if no record is left in a partition, be it that marks of transactions stand behind the last one."""
+        thread = cast("_ConsumerThread", self._thread)
+        return committed > thread.fetched.get(tp, -1) and thread._ensure_consumer().is_at_end(tp)  # noqa: SLF001
 
     def _to_message(self, tp: TP, record: Any) -> Any:
         message = super()._to_message(tp, record[-1])
@@ -289,13 +300,9 @@ class GroupApp(faust.App):
             committed = consumer._committed_offset[tp]  # noqa: SLF001 - Faust tells it to its monitor only
             if end is None:
                 return None
-            behind += max(0, end - (committed or 0))
+            if not consumer.has_finished(tp, committed or 0):
+                behind += max(0, end - (committed or 0))
         return behind
-
-    @property
-    def has_read_all(self) -> bool:
-        """True if every record of this app's partitions was handed to its agent."""
-        return bool(cast("Any", self.consumer)._thread._ensure_consumer().has_read_all)  # noqa: SLF001
 
     def _new_transport(self) -> _Transport:
         return _Transport(self.conf.broker_consumer, self)

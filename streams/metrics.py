@@ -1,6 +1,6 @@
 """Prometheus metrics of the stream: records, verdicts, dead letters, intake."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -25,8 +25,10 @@ _log = structlog.get_logger(__name__)
 class StreamMetrics:
     """Metrics of records, verdicts, dead letters and intake on one registry."""
 
-    def __init__(self, registry: CollectorRegistry, *, max_subjects: int) -> None:
+    def __init__(self, registry: CollectorRegistry, *, max_subjects: int, currency: str = "USD") -> None:
+        """`currency` is that of the configured prices."""
         self.registry = registry
+        self.currency = currency
         self._max_subjects = max_subjects
         self._subjects: set[tuple[str, str]] = set()
         self._told_beyond = False
@@ -37,7 +39,10 @@ class StreamMetrics:
             "Events counted under `other`, as so many others had labels of their own before",
         )
         subject = ["source", "model"]
-        self.records = counter("assay_records", "Records of kinds that the checker takes", ["checker", "kind"])
+        self.records = counter("assay_records", "Records, each counted by one of its checkers alone", ["kind"])
+        self.checker_records = counter(
+            "assay_checker_records", "Records of kinds that the checker takes", ["checker", "kind"]
+        )
         self.given_back = counter(
             "assay_records_given_back",
             "Records that were taken in and given back unanswered, as their partition went to another worker",
@@ -74,7 +79,7 @@ class StreamMetrics:
             "Tokens that models read (prompt) and wrote (completion) for checks",
             ["checker", "direction"],
         )
-        self.cost = counter("assay_check_cost", "Cost of checks, in the currency of the configured prices", ["checker"])
+        self.cost = counter("assay_check_cost", "Cost of checks", ["checker", "currency"])
         self.cache_hits = counter(
             "assay_check_cache_hits", "Questions of checks answered from the cache, without a model", ["checker"]
         )
@@ -106,8 +111,9 @@ class StreamMetrics:
     def agent(self, name: str) -> "AgentMetrics":
         return AgentMetrics(self, name)
 
-    def checker(self, name: str) -> "CheckerMetrics":
-        return CheckerMetrics(self, name)
+    def checker(self, name: str, counts: Collection[str] = ()) -> "CheckerMetrics":
+        """Those of a checker; `counts` are the kinds of which it counts the records for all."""
+        return CheckerMetrics(self, name, counts)
 
     def unclaimed(self, kind: str) -> None:
         """Count a verdict on a record that no checker takes."""
@@ -162,27 +168,34 @@ class AgentMetrics:
 class CheckerMetrics:
     """The metrics of one checker."""
 
-    def __init__(self, metrics: StreamMetrics, checker: str) -> None:
+    def __init__(self, metrics: StreamMetrics, checker: str, counts: Collection[str] = ()) -> None:
+        """`counts` are the kinds of which it counts the records for all checkers."""
         self._metrics = metrics
         self._checker = checker
         self._records: dict[str, Counter] = {}
+        self._all_records = {kind: metrics.records.labels(kind) for kind in counts}
         self._left_out: dict[tuple[LeftOut, str, str], Counter] = {}
         self._verdicts: dict[tuple[str, str], dict[str, Counter]] = {}
         self._calls = metrics.calls.labels(checker)
         self._prompt_tokens = metrics.tokens.labels(checker, "prompt")
         self._completion_tokens = metrics.tokens.labels(checker, "completion")
-        self._cost = metrics.cost.labels(checker)
+        self._cost = metrics.cost.labels(checker, metrics.currency)
         self._cache_hits = metrics.cache_hits.labels(checker)
         self._seconds = metrics.seconds.labels(checker)
         self._last_verdict = metrics.last_verdict.labels(checker)
         self._given_back = metrics.given_back.labels(checker)
         self._left_out_invalid = metrics.left_out_invalid.labels(checker)
 
-    def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1) -> None:
-        """Count records of a kind that the checker takes, and the fields that their producer seems to have meant."""
+    def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1, again: bool = False) -> None:
+        """Count records of a kind that the checker takes, and the fields that their producer seems to have meant.
+
+        What is on the topic once more, to be checked `again`, is no other record.
+        """
         if (counter := self._records.get(kind)) is None:
-            counter = self._records[kind] = self._metrics.records.labels(self._checker, kind)
+            counter = self._records[kind] = self._metrics.checker_records.labels(self._checker, kind)
         counter.inc(number)
+        if (of_all := self._all_records.get(kind)) is not None and not again:
+            of_all.inc(number)
         for field in misspelt:
             self._metrics.misspelt.labels(self._checker, kind, field).inc()
 

@@ -20,7 +20,7 @@ MAX_KEPT_BYTES = 700_000
 names around it the message stays below the 1,000,012 bytes of a record batch that a broker takes by default."""
 
 
-Property = str | int | float | bool
+Property = str | int | bool
 _TEXT, _NUMBER, _SWITCH = TypeAdapter(str), TypeAdapter(int), TypeAdapter(bool)
 _CONSUMER_PROPERTIES: dict[str, TypeAdapter[Any]] = {
     "client_id": _TEXT,

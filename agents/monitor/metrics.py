@@ -23,12 +23,15 @@ _SERIES: Final = ("checker", "source", "model")
 _MAX_CHECKERS: Final = 100  # Their names stand in messages: what writes those must not fill Prometheus' memory.
 
 _TRUST_GAUGES: Final = {
-    "baseline": "Success rate expected of a subject",
-    "dropped": "1 from a drop of a subject's success rate to its recovery, 0 otherwise",
-    "evidence_ratio": "How far the evidence for a drop has come, or for a recovery after one: 1 raises an alert",
-    "dispersion": "What evidence is divided by, as verdicts fail together",
-    "allowance": "How much less is expected of a subject, as its days differ",
-}  # By property of a series; each is `assay_trust_` and the property.
+    "baseline": ("baseline_ratio", "Success rate expected of a subject"),
+    "dropped": ("dropped", "1 from a drop of a subject's success rate to its recovery, 0 otherwise"),
+    "evidence_ratio": (
+        "evidence_ratio",
+        "How far the evidence for a drop or a recovery has come: 1 raises an alert",
+    ),
+    "dispersion": ("dispersion", "What evidence is divided by, as verdicts fail together"),
+    "allowance": ("allowance_ratio", "How much less is expected of a subject, as its days differ"),
+}  # By property of a series, the end of the name `assay_trust_` and what it holds.
 
 
 StateT = TypeVar("StateT")
@@ -99,7 +102,7 @@ class TrustMetrics(SeriesMetrics[TrustSeries]):
         self._alerts.labels(self._checker(checker), kind).inc()
 
     def collect(self) -> Iterator[Metric]:
-        gauges = {name: _gauge(f"assay_trust_{name}", text) for name, text in _TRUST_GAUGES.items()}
+        gauges = {name: _gauge(f"assay_trust_{end}", text) for name, (end, text) in _TRUST_GAUGES.items()}
         others: dict[tuple[str, str, str], bool] = {}
         for (checker, *subject), series in self._by_labels():
             where = (self._checker(checker), subject[0], subject[1])
@@ -141,8 +144,12 @@ class LabelMetrics(SeriesMetrics[Calibration]):
             self.labels.labels(result)
 
     def collect(self) -> Iterator[Metric]:
-        what = "Success rate as people see it, with the 95% interval that holds at every look"
-        rate = _gauge("assay_true_success_rate", what, "bound")
+        seen = "success rate as people see it, by an interval of 95% that holds at every look"
+        rate = {
+            "estimate": _gauge("assay_true_success_ratio", "Success rate as people see it"),
+            "low": _gauge("assay_true_success_lower_ratio", f"Least {seen}"),
+            "high": _gauge("assay_true_success_upper_ratio", f"Highest {seen}"),
+        }
         kappa = _gauge("assay_judge_kappa", "Agreement of the judge with people")
         answered = _gauge("assay_review_answered_ratio", "Share of the requests that have a label", "outcome")
         fallen = _gauge("assay_true_rate_fallen", "1 from an alarm on the true success rate to its recovery")
@@ -150,15 +157,15 @@ class LabelMetrics(SeriesMetrics[Calibration]):
         for where, row in newest.items():
             if where[1:] == (OTHER, OTHER):
                 continue
-            for bound in ("low", "estimate", "high") if row.rate is not None else ():
-                rate.add_metric([*where, bound], getattr(row.rate, bound))
+            for name, gauge in rate.items() if row.rate is not None else ():
+                gauge.add_metric(where, getattr(row.rate, name))
             if row.kappa is not None:
                 kappa.add_metric(where, row.kappa.estimate)
             for each in row.strata:
                 if each.asked:
                     answered.add_metric([*where, each.stratum], each.answered)
             fallen.add_metric(where, row.fallen)
-        yield from (rate, kappa, answered, fallen)
+        yield from (*rate.values(), kappa, answered, fallen)
 
 
 def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:

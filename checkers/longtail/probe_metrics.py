@@ -67,13 +67,13 @@ class ProbeMetrics:
             registry=registry,
         )
         self._gap = gauge(
-            "assay_probe_gap",
+            "assay_probe_gap_ratio",
             "Accuracy on common facts (head) less accuracy on rare ones (tail), over the latest 200 probes of each",
         )
-        self._lower = gauge("assay_probe_gap_lower", "Lower end of the 95% interval of assay_probe_gap")
-        self._upper = gauge("assay_probe_gap_upper", "Upper end of the 95% interval of assay_probe_gap")
+        self._lower = gauge("assay_probe_gap_lower_ratio", "Lower end of the 95% interval of assay_probe_gap_ratio")
+        self._upper = gauge("assay_probe_gap_upper_ratio", "Upper end of the 95% interval of assay_probe_gap_ratio")
         self._unread = Gauge(
-            "assay_probe_unread",
+            "assay_probe_unread_ratio",
             "Share of the latest 200 probes of a side without an answer that could be read; not counted in the gap",
             ["source", "model", "polarity", "distribution"],
             registry=registry,

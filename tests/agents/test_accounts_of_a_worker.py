@@ -62,7 +62,7 @@ def accounts(worker: WorkerHere) -> dict[str, float]:
             if "anything" not in (labels.get("checker"), labels.get("agent")):
                 continue
             match sample.name:
-                case "assay_records_total":
+                case "assay_checker_records_total":
                     found["taken in"] += sample.value
                 case "assay_verdicts_total":
                     found["verdicts"] += sample.value

@@ -28,7 +28,7 @@ from tests.support.traffic import collect, committed, put, record
 from tests.support.waiting import until
 from tests.support.workers import agents_here, answering, worker_here
 
-READ = 'assay_records_total{checker="sleep",kind="generation"}'
+READ = 'assay_checker_records_total{checker="sleep",kind="generation"}'
 
 
 class DeliveryPromises:
@@ -69,7 +69,7 @@ class DeliveryPromises:
             seen = await collect(place.servers, settings.topics, records=200, settle=0.3)
             assert worker.metric("assay_intake_paused", agent="flaky") == 0
             assert worker.metric("assay_records_held", agent="flaky") == 0
-            assert worker.metric("assay_records_total", checker="flaky", kind="generation") == 200
+            assert worker.metric("assay_checker_records_total", checker="flaky", kind="generation") == 200
         assert len(seen.verdicts) == 200
         assert seen.repeats == 0
         assert not seen.letters
@@ -102,7 +102,7 @@ class DeliveryPromises:
         # Usually twice that many records would be done within the limit of one.
         checker = AsksASlowModel(seconds=0.01, limit=0.1)
         async with worker_here([checker], raw) as worker:
-            await worker.wait_for("assay_records_total", 20, checker="slow", kind="generation")
+            await worker.wait_for("assay_checker_records_total", 20, checker="slow", kind="generation")
             begun = worker.metric("assay_records_in_flight", agent="slow")
             seen = await collect(place.servers, settings.topics, records=150, settle=0.2)
         await checker.close()

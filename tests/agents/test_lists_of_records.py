@@ -37,7 +37,7 @@ async def test_a_backlog_of_large_records_takes_little_memory_however_well_it_is
         await put(place.servers, settings.topics.outputs, large, compression="gzip")
         del large
         most = before
-        while worker.metric('assay_records_total{checker="sleep",kind="generation"}') < 150:
+        while worker.metric('assay_checker_records_total{checker="sleep",kind="generation"}') < 150:
             most = max(most, worker.resident_bytes)
             await asyncio.sleep(0.05)
         seen = await collect(place.servers, settings.topics, records=150)

@@ -202,7 +202,7 @@ async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_sa
         # Built anew: nothing but the rules is carried over the restart.
         agents = [checker_agent(Accept(), routing=routing(*rules))]
         async with agents_here(agents, raw) as worker:
-            await worker.wait_for("assay_records_total", 210, checker="accept", kind="generation")
+            await worker.wait_for("assay_checker_records_total", 210, checker="accept", kind="generation")
             await worker.wait_for("assay_verdicts_total", len(taken), outcome="accept", source="tests", **labels)
         sampled = worker.metric("assay_left_out_total", reason="sample", source="tests", **labels)
         assert sampled == 200 - len(taken)

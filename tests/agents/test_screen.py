@@ -111,7 +111,7 @@ async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Pla
         seen = await collect(place.servers, settings.topics, records=20, letters=2, settle=0.3)
         left_out = {"checker": "accept", "reason": "route", "source": "batch", "model": "m"}
         assert worker.metric("assay_left_out_total", **left_out) == 2000
-        assert worker.metric("assay_records_total", checker="accept", kind="generation") == 2020
+        assert worker.metric("assay_checker_records_total", checker="accept", kind="generation") == 2020
         # Expected are 20.
         assert 2 < worker.metric("assay_left_out_invalid_total", checker="accept") < 80
     assert len(seen.verdicts) == 20

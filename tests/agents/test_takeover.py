@@ -59,7 +59,9 @@ async def test_a_process_that_was_stopped_sends_nothing_once_its_partitions_are_
         stopped.signal(signal.SIGSTOP)
         with place.worker(WAITING, raw, "second") as second:
             await asyncio.to_thread(second.wait_ready)
-            await asyncio.to_thread(second.wait_for, 'assay_records_total{checker="waiting",kind="generation"}', 1)
+            await asyncio.to_thread(
+                second.wait_for, 'assay_checker_records_total{checker="waiting",kind="generation"}', 1
+            )
             # Both have the first record now, and both could answer it.
             await asyncio.to_thread(slow.unlink)
             await collect(place.servers, topics, records=BEHIND)

@@ -46,7 +46,7 @@ class UnclaimedPromises:
         with capture_logs() as logged:
             async with agents_here(agents, raw) as worker:
                 for name in ("first", "second"):
-                    await worker.wait_for("assay_records_total", 2, checker=name, kind="generation")
+                    await worker.wait_for("assay_checker_records_total", 2, checker=name, kind="generation")
                 await worker.wait_for("assay_skipped_total", 4, checker="second", kind="unreadable")
                 seen = await collect(place.servers, settings.topics, records=4, letters=4)
                 await worker.wait_for("assay_unclaimed_records_total", 2, kind="paraphrase")

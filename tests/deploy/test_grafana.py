@@ -84,7 +84,7 @@ def test_legends_name_labels_that_the_expression_keeps(file):
 def test_the_overview_shows_what_an_operator_needs():
     needed = """
         subject:assay_success:ratio_rate1h subject:assay_success:wilson_lower1h assay_verdicts_total ALERTS
-        assay_trust_baseline assay_trust_dropped assay_trust_evidence_ratio assay_improvements_total
+        assay_trust_baseline_ratio assay_trust_dropped assay_trust_evidence_ratio assay_improvements_total
         checker_source:assay_abstained:ratio_rate15m agent:assay_consumer_lag_records:sum assay_dead_letters_total
         assay_intake_paused assay_left_out_total checker:assay_last_verdict_age_seconds:min
     """.split()

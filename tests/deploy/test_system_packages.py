@@ -9,6 +9,8 @@ import pytest
 SCRIPT = Path(__file__).parent.parent / "system" / "install-packages"
 PROGRAMS = ("prometheus", "promtool", "prometheus-alertmanager", "amtool")
 BROWSER = "chromium-headless-shell"
+OTHERS = {"kcat": "kcat", "javac": "default-jdk-headless"}
+"""Programs and the packages that bring them."""
 
 
 class Machine:
@@ -25,7 +27,7 @@ class Machine:
         state = f'[ -x "{self.policy}" ] && state=forbidden || state=free'
         # Where the model is not there yet the installer of Python packages refuses to do without the network.
         refused = "" if fetched else 'case "$*" in *--offline*) exit 1;; esac; '
-        programs = dict.fromkeys((*PROGRAMS, BROWSER), "") | {
+        programs = dict.fromkeys((*PROGRAMS, BROWSER, *OTHERS), "") | {
             "id": "echo 0",
             "uv": f'{refused}echo "uv $*" >> {self.log}',
             "apt-get": f'{state}; echo "apt-get $* $DEBIAN_FRONTEND services=$state" >> {self.log}',
@@ -69,6 +71,7 @@ def test_it_does_nothing_where_all_is_there(tmp_path: Path):
     [
         *[((program,), BOTH) for program in PROGRAMS],
         ((BROWSER,), BROWSER),
+        *[((program,), package) for program, package in OTHERS.items()],
         (("amtool", BROWSER), f"{BOTH} {BROWSER}"),
     ],
 )

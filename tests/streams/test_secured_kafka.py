@@ -194,7 +194,7 @@ async def test_tokens_that_end_and_a_command_that_fails_for_a_while_lose_nothing
             for number in range(15):
                 await _publish(others, range(number, number + 1))
                 await asyncio.sleep(0.2)
-            await worker.wait_for("assay_records_total", 15, checker="accept", kind="generation")
+            await worker.wait_for("assay_checker_records_total", 15, checker="accept", kind="generation")
             renewed = len(runs.read_text())
             issuing.cancel()
             token.unlink()

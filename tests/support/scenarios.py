@@ -94,7 +94,7 @@ def kill_often(place: Place, *, records: int, malformed: int, kills: int, seed: 
             if rng.random() < 0.85:
                 worker.wait_ready()
                 time.sleep(rng.uniform(0, 1.6))
-                progress.append(int(worker.metric('assay_records_total{checker="sleep",kind="generation"}')))
+                progress.append(int(worker.metric('assay_checker_records_total{checker="sleep",kind="generation"}')))
             else:
                 time.sleep(rng.uniform(0, 1.5))
             worker.kill()
@@ -111,7 +111,7 @@ def outage(place: Place, broker: KafkaBroker, *, records: int, seconds: float = 
     settings = place.prepare(raw)
     begun = time.monotonic()
     asyncio.run(put(place.servers, settings.topics.outputs, map(record, range(records))))
-    series = 'assay_records_total{checker="sleep",kind="generation"}'
+    series = 'assay_checker_records_total{checker="sleep",kind="generation"}'
     with place.worker([{"type": "sleep", "seconds": 0.1}], raw) as worker:
         worker.wait_ready().wait_for(series, records / 5)
         broker.stop()
@@ -135,7 +135,7 @@ def one_of_two_killed(place: Place, *, records: int) -> Found:
     raw = place.settings(concurrency=16, partitions=4)
     settings = place.prepare(raw)
     begun = time.monotonic()
-    series = 'assay_records_total{checker="sleep",kind="generation"}'
+    series = 'assay_checker_records_total{checker="sleep",kind="generation"}'
     checkers = [{"type": "sleep", "seconds": 0.1}]
     with place.worker(checkers, raw, "first") as first, place.worker(checkers, raw, "second") as second:
         first.wait_ready()

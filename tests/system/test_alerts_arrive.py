@@ -28,8 +28,8 @@ def metrics() -> str:
 assay_verdicts_total{{checker="consistency",outcome="accept",source="app",model="weak"}} {verdicts}
 assay_verdicts_total{{checker="consistency",outcome="reject",source="app",model="weak"}} {verdicts}
 assay_verdicts_total{{checker="consistency",outcome="accept",source="app",model="good"}} {verdicts}
-assay_trust_baseline{{checker="consistency",source="app",model="weak"}} 0.9
-assay_trust_baseline{{checker="consistency",source="app",model="good"}} 0.9
+assay_trust_baseline_ratio{{checker="consistency",source="app",model="weak"}} 0.9
+assay_trust_baseline_ratio{{checker="consistency",source="app",model="good"}} 0.9
 assay_last_verdict_timestamp_seconds{{checker="consistency"}} {time.time()}
 assay_consumer_lag_records{{agent="consistency"}} 3
 assay_records_in_flight{{agent="trust-monitor"}} 0

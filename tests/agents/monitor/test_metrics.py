@@ -29,8 +29,8 @@ def test_each_series_is_told_and_gone_when_it_is_gone():
     trust.watch(lambda: rows)
     assert registry.get_sample_value("assay_trust_dropped", labels("a")) == 1
     assert registry.get_sample_value("assay_trust_dropped", labels("b")) == 0
-    assert registry.get_sample_value("assay_trust_baseline", labels("a")) == 0.9
-    assert registry.get_sample_value("assay_trust_baseline", labels("b")) is None
+    assert registry.get_sample_value("assay_trust_baseline_ratio", labels("a")) == 0.9
+    assert registry.get_sample_value("assay_trust_baseline_ratio", labels("b")) is None
     assert registry.get_sample_value("assay_trust_evidence_ratio", labels("b")) == 0.5
     rows.pop(0)
     assert registry.get_sample_value("assay_trust_dropped", labels("a")) is None
@@ -44,7 +44,7 @@ def test_subjects_beyond_the_maximum_are_one_that_dropped_if_any_did():
     assert registry.get_sample_value("assay_trust_dropped", labels("m1")) == 0
     assert registry.get_sample_value("assay_trust_dropped", labels("m2")) is None
     assert registry.get_sample_value("assay_trust_dropped", other) == 1
-    assert registry.get_sample_value("assay_trust_baseline", other) is None
+    assert registry.get_sample_value("assay_trust_baseline_ratio", other) is None
     rows[4] = row("m4")
     assert registry.get_sample_value("assay_trust_dropped", other) == 0
 

@@ -363,8 +363,10 @@ class TestOnApacheKafka(MonitorPromises):
             await first.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
             async with monitor_here(raw, **FIXED) as second:
                 await second.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
-                assert first.metric("assay_trust_baseline", checker="fair", source="shop", model="m0") + second.metric(
-                    "assay_trust_baseline", checker="fair", source="shop", model="m0"
+                assert first.metric(
+                    "assay_trust_baseline_ratio", checker="fair", source="shop", model="m0"
+                ) + second.metric(
+                    "assay_trust_baseline_ratio", checker="fair", source="shop", model="m0"
                 ) == pytest.approx(0.895)
                 await first.stop()
                 await sending

@@ -51,7 +51,7 @@ class ProbePromises:
         source = PLUGIN.source.build(settings, models)
         agents = [checker_agent(PLUGIN.build(settings, models), count=PLUGIN.count), scheduler(source)]
         async with agents_here(agents, raw) as worker:
-            await until(lambda: worker.metric("assay_probe_gap", **SUBJECT, polarity="all") == 1.0)
+            await until(lambda: worker.metric("assay_probe_gap_ratio", **SUBJECT, polarity="all") == 1.0)
             for outcome, distribution in (("accept", "head"), ("reject", "tail")):
                 labels = {**SUBJECT, "distribution": distribution, "outcome": outcome, "domain": "temporal"}
                 counts = [
@@ -59,7 +59,7 @@ class ProbePromises:
                     for polarity in ("positive", "negative")
                 ]
                 assert min(counts) > 0
-            assert worker.metric("assay_probe_gap_lower", **SUBJECT, polarity="all") > 0.8
+            assert worker.metric("assay_probe_gap_lower_ratio", **SUBJECT, polarity="all") > 0.8
         topics = place.checked().topics
         (first, *_), (last, *_) = [
             await first_verdicts(place.servers, topic, 3) for topic in (topics.accepted, topics.rejected)

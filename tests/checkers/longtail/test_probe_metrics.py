@@ -51,7 +51,7 @@ class Counted:
         return self.registry.get_sample_value(name, {"source": "s", "model": "m", **labels})
 
     def gap(self, polarity: str = "all") -> tuple[float | None, ...]:
-        names = ("assay_probe_gap", "assay_probe_gap_lower", "assay_probe_gap_upper")
+        names = ("assay_probe_gap_ratio", "assay_probe_gap_lower_ratio", "assay_probe_gap_upper_ratio")
         return tuple(self.value(name, polarity=polarity) for name in names)
 
 
@@ -101,7 +101,7 @@ def test_answers_that_cannot_be_read_are_a_share_of_their_side_and_not_in_the_ga
         0,
     ]
     assert counted.gap()[0] == 0
-    unread = [counted.value("assay_probe_unread", polarity="all", distribution=one) for one in ("head", "tail")]
+    unread = [counted.value("assay_probe_unread_ratio", polarity="all", distribution=one) for one in ("head", "tail")]
     assert unread == [0, 0.5]
 
 
