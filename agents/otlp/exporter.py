@@ -48,8 +48,7 @@ class _Exporter(Listener):
         super().__init__(name, source, self._handle, runtime, writes=(), trial_seconds=_LONGEST_TRIAL_SECONDS)
         self._explained = settings.explanations
         self._exported = metrics_on(runtime.metrics.registry).exported
-        headers = {key: value.get_secret_value() for key, value in settings.headers.items()}
-        self._batches = _Batches(settings.endpoint or "", headers)
+        self._batches = _Batches(settings.logs_url or "", settings.request_headers)
 
     @property
     def started(self) -> bool:
@@ -84,9 +83,9 @@ class _Exporter(Listener):
 class _Batches:
     """Sends events together; of a request that is refused each event is sent alone, as one may be at fault."""
 
-    def __init__(self, endpoint: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         given = {"content-type": "application/x-protobuf", "user-agent": "assay", **headers}
-        self.target = Target(f"{endpoint.rstrip('/')}/v1/logs", lambda _, __: given, on_request=lambda _: None)
+        self.target = Target(url, lambda _, __: given, on_request=lambda _: None)
         self._places = asyncio.Semaphore(AT_ONCE)
         self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
         self._sending: set[asyncio.Task[None]] = set()

@@ -12,6 +12,8 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from schemas import Abstention, Verdict
 
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/gen-ai/0.1.0"
+"""Version 0.1.0 of the GenAI conventions, their first of their own."""
 _EVENT: Final = "gen_ai.evaluation.result"
 _SERVICE: Final = "assay"
 _DIGITS: Final = 12
@@ -57,7 +59,8 @@ def request_of(events: Iterable[LogRecord]) -> bytes:
     """A request of OTLP with these events."""
     scope = InstrumentationScope(name=_SERVICE, version=version("assay"))
     resource = Resource(attributes=[KeyValue(key="service.name", value=_value(_SERVICE))])
-    logs = ResourceLogs(resource=resource, scope_logs=[ScopeLogs(scope=scope, log_records=events)])
+    of_scope = ScopeLogs(scope=scope, log_records=events, schema_url=SCHEMA_URL)
+    logs = ResourceLogs(resource=resource, scope_logs=[of_scope], schema_url=SCHEMA_URL)
     return bytes(ExportLogsServiceRequest(resource_logs=[logs]).SerializeToString())
 
 

@@ -20,6 +20,8 @@ METADATA = (
     "gen_ai.response.model",
     "gen_ai.prompt.name",
     "gen_ai.prompt.version",
+    "gen_ai.agent.name",
+    "gen_ai.agent.version",
     "service.version",
     "deployment.environment.name",
 )
@@ -38,9 +40,15 @@ GENERATIONS: Mapping[str, frozenset[str]] = {
 """Calls of a model. Agents and workflows around them say the same again."""
 
 RETRIEVALS: Mapping[str, frozenset[str]] = {
-    "gen_ai.operation.name": frozenset({"retrieval", "vector_db_retrieve"}),
+    "gen_ai.operation.name": frozenset({"retrieval", "vector_db_retrieve", "search_memory"}),
     "openinference.span.kind": frozenset({"RETRIEVER"}),
 }
+
+TOOLS: Mapping[str, frozenset[str]] = {
+    "gen_ai.operation.name": frozenset({"execute_tool"}),
+    "openinference.span.kind": frozenset({"TOOL"}),
+}
+TOOL_RESULT = "gen_ai.tool.call.result"
 
 SYSTEM = "gen_ai.system_instructions"
 INPUT = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
@@ -62,5 +70,5 @@ EVENT_NAME = "event.name"
 INPUT_TEXT, INPUT_TYPE = "input.value", "input.mime_type"
 OUTPUT_TEXT, OUTPUT_TYPE = "output.value", "output.mime_type"
 
-DOCUMENTS = ("retrieval.documents", "gen_ai.retrieval.documents", "traceloop.entity.output")
+DOCUMENTS = ("retrieval.documents", "gen_ai.retrieval.documents", "gen_ai.memory.records", "traceloop.entity.output")
 QUERY = ("gen_ai.retrieval.query.text", INPUT_TEXT)

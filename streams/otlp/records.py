@@ -33,6 +33,9 @@ _KEPT_CHARACTERS = 64_000_000
 _TRACE_CHARACTERS = 1000
 """Counted for each trace besides its documents: some ten thousand are kept at most with short ones."""
 
+_TOOLS = "/tools"
+"""Behind a trace's id: the key of what its tools answered."""
+
 _UNKNOWN = "unknown"
 _OWN = "assay"
 
@@ -87,8 +90,8 @@ class RecordMaker:
                 messages.append(item)
             elif _is(item, names.GENERATIONS):
                 calls.append(item)
-            elif _is(item, names.RETRIEVALS):
-                self._add(made, item, self._retrieval)
+            elif (make := self._for_contexts(item)) is not None:
+                self._add(made, item, make)
             else:
                 made.left_out["other"] += 1
         for item in messages:
@@ -168,10 +171,11 @@ class RecordMaker:
         raise NotTaken("no_content")
 
     def _contexts(self, item: Item, before: list[Message], said: list[Message]) -> list[str]:
-        kept = self._documents.get(item.trace_id, ())
-        if documents := [text for ended, texts in kept if ended <= item.began for text in texts]:
+        if documents := self._found_before(item, item.trace_id):
             return documents
         if results := [result for message in said for result in message.results]:
+            return results
+        if results := self._found_before(item, f"{item.trace_id}{_TOOLS}"):
             return results
         if self._settings.contexts != "prompt" or item.attributes.get(names.COMPACTED):
             return []
@@ -179,14 +183,34 @@ class RecordMaker:
         texts = [] if system is None else parts_text(system)
         return texts + [text for message in before if message.role != "assistant" for text in message.texts]
 
+    def _for_contexts(self, item: Item) -> Any:
+        """What keeps the contexts that an item tells of, if it does."""
+        if _is(item, names.RETRIEVALS):
+            return self._retrieval
+        return self._tool if _is(item, names.TOOLS) else None
+
+    def _found_before(self, item: Item, key: str) -> list[str]:
+        """The texts under `key` that were there when the call began."""
+        return [text for ended, texts in self._documents.get(key, ()) if ended <= item.began for text in texts]
+
+    def _keep(self, item: Item, key: str, texts: list[str]) -> None:
+        kept = [*self._documents.get(key, ()), (item.ended, texts)]
+        if _size(kept) < _KEPT_CHARACTERS:
+            self._documents[key] = kept
+
+    def _tool(self, item: Item) -> list[Envelope]:
+        result = item.attributes.get(names.TOOL_RESULT, item.attributes.get(names.OUTPUT_TEXT))
+        if result is None or not (text := as_text(result)):
+            raise NotTaken("other")
+        self._keep(item, f"{item.trace_id}{_TOOLS}", [text])
+        raise NotTaken("context")
+
     def _retrieval(self, item: Item) -> list[Envelope]:
         documents = _documents(item.attributes)
         if not documents:
             raise NotTaken("no_content")
         texts = [document["text"] for document in documents]
-        kept = [*self._documents.get(item.trace_id, ()), (item.ended, texts)]
-        if _size(kept) < _KEPT_CHARACTERS:
-            self._documents[item.trace_id] = kept
+        self._keep(item, item.trace_id, texts)
         query = next(filter(None, (item.attributes.get(name) for name in names.QUERY)), None)
         matched, *others = documents
         if not query or "score" not in matched:
@@ -273,7 +297,8 @@ def _document(value: Any, at: int) -> Document | None:
     if not isinstance(inner, dict):
         raise NotTaken("unreadable")
     text, score = inner.get("content", inner.get("page_content")), inner.get("score")
-    if not isinstance(text, str) or not text:
+    # A record of a memory may hold anything.
+    if text is None or not (text := as_text(text)):
         return None
     document: Document = {"id": str(inner.get("id") or at), "text": text}
     return document if score is None else document | {"score": score}

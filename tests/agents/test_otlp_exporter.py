@@ -83,6 +83,8 @@ async def test_a_verdict_is_an_event_within_the_span_that_it_judges(prepared: Pl
     )
     assert "gen_ai.evaluation.score.value" not in events["r3"]
     assert (events["r3"]["error.type"], events["r3"]["severity"], events["r3"]["trace"]) == ("judge_failed", 13, "")
+    (logs,) = endpoint.requests[0].resource_logs
+    assert {logs.schema_url, logs.scope_logs[0].schema_url} == {"https://opentelemetry.io/schemas/gen-ai/0.1.0"}
     assert endpoint.headers["authorization"] == "Bearer sesame"
     assert endpoint.headers["content-type"] == "application/x-protobuf"
 

@@ -256,6 +256,43 @@ def test_documents_of_the_same_request_belong_to_its_calls_whatever_their_order(
     assert [record.contexts for record in made.records] == [("Open from nine.",)]
 
 
+@pytest.mark.parametrize("convention", ["genai", "openinference"])
+def test_results_of_tools_and_records_of_memories_are_contexts_by_their_spans_too(encode: Encode, convention: str):
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": '{"opens":"09:00"}'}
+    if convention == "openinference":
+        tool = {
+            "openinference.span.kind": "TOOL",
+            "output.value": '{"opens":"09:00"}',
+            "output.mime_type": "application/json",
+        }
+    records = orjson.dumps([{"content": "Likes tea.", "score": 0.7}, {"content": {"city": "Ghent"}}]).decode()
+    memory = {
+        "gen_ai.operation.name": "search_memory",
+        "gen_ai.memory.query.text": "who",
+        "gen_ai.memory.records": records,
+    }
+    nothing = {"gen_ai.operation.name": "execute_tool"}
+    other = span(4, tool | {"gen_ai.tool.call.result": "of another trace"}, trace=OTHER_TRACE)
+    maker = _maker()
+    made = maker.make(
+        read_request(encode(traces(span(1, tool), span(2, nothing), other, span(9, chat(), at=3))), "traces")
+    )
+    (record,) = made.records
+    assert record.contexts == ('{"opens":"09:00"}',)
+    assert made.left_out == {"context": 2, "other": 1}
+    # What was looked up comes before what tools answered.
+    (record,) = maker.make(
+        read_request(encode(traces(span(3, memory, at=4), span(10, chat(), at=6))), "traces")
+    ).records
+    assert record.contexts == ("Likes tea.", '{"city":"Ghent"}')
+
+
+def test_the_agent_and_its_version_are_kept(encode: Encode):
+    agent = {"gen_ai.agent.name": "planner", "gen_ai.agent.version": "7"}
+    metadata = _one(encode(traces(span(7, chat(**agent))))).metadata
+    assert {name: metadata[name] for name in agent} == agent
+
+
 def test_contexts_are_else_what_tools_said_and_else_the_prompt_if_told_so(encode: Encode):
     earlier = [message("system", "We open at nine."), message("user", "I live in Ghent."), message("assistant", "Ah.")]
     tools = [message("assistant", BREAK), message("tool", RESULT)]
