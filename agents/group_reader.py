@@ -70,7 +70,7 @@ class GroupReader(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             return "has not joined its group yet"
         return None if self._assigned == self._offsets.keys() else "takes over its partitions"
 
-    def measure(self) -> None:
+    async def measure(self) -> None:
         if self._consumer is not None and self._joined:
             ends = {place: self._consumer.highwater(place) for place in self._offsets}
             offsets = self._offsets.items()

@@ -1,9 +1,10 @@
 """Prometheus metrics of asking a judge, to be fed by whoever asks."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from models.meter import EndedRequest, Ending
 
@@ -32,6 +33,12 @@ class JudgeMetrics:
         )
         self._cost = counter("assay_judge_cost", "Cost of asking the judge", [*labels, "currency"])
         self._currency = currency
+        self._pace = Gauge(
+            "assay_judge_records_per_second",
+            "Short records that the judge takes, by its self-test with a few at once",
+            ["judge"],
+            registry=registry,
+        )
         self._seconds = Histogram(
             "assay_judge_duration_seconds",
             "Time that the judge worked on a question, without any waiting",
@@ -44,6 +51,10 @@ class JudgeMetrics:
             "Time that questions waited for the judge: for their turn, a pause that it asked for, or its loading",
             labels,
         )
+
+    def watch(self, judge: str, pace: Callable[[], float | None]) -> None:
+        """Tell of a judge how many records a second it takes, as soon as that is known."""
+        self._pace.labels(judge).set_function(lambda: pace() or float("nan"))
 
     def ended(self, request: EndedRequest) -> None:
         """Count a question that ended."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 
+from agents.pace import Pace
 from agents.runtime import Runtime
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
@@ -51,6 +52,7 @@ class Listener:
             held=lambda: self._delivery.held,
             paused=lambda: self._delivery.paused,
         )
+        self._pace = Pace(name, self._metrics, samples=takeover is not None)
         self._app = GroupApp(f"{settings.topics.prefix}.{name}", settings, drain=self._drain, on_fatal=runtime.fail)
         self._app.listen(topic, self._delivery.run)
 
@@ -67,9 +69,12 @@ class Listener:
     async def ready(self) -> str | None:
         return None if self._app.joined else "has not joined its group yet"
 
-    def measure(self) -> None:
-        if self._app.joined and (lag := self._app.lag()) is not None:
-            self._metrics.lag(lag)
+    async def measure(self) -> None:
+        if not self._app.joined:
+            return
+        progress = await self._app.progress()
+        self._metrics.lag(sum(each.end - each.finished for each in progress.values()))
+        self._pace.look(progress)
 
     def abandon(self) -> None:
         self._drain_seconds = 0

@@ -67,8 +67,12 @@ class Agent(Protocol):
     async def ready(self) -> str | None:
         """Why it is not ready yet, or None."""
 
-    def measure(self) -> None:
-        """Update the metrics that are not updated as they change."""
+    async def measure(self) -> None:
+        """Update the metrics that are not updated as they change.
+
+        Raises:
+            KafkaError: no broker tells.
+        """
 
     def abandon(self) -> None:
         """Called before `stop` if the broker takes no answers: wait for nothing."""

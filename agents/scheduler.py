@@ -86,7 +86,7 @@ class Scheduler:
     async def ready(self) -> str | None:
         return None
 
-    def measure(self) -> None:
+    async def measure(self) -> None:
         """Do nothing: what changes is told as it changes."""
 
     def abandon(self) -> None:

@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
 import structlog
+from aiokafka.errors import KafkaError
 from prometheus_client import CollectorRegistry
 
 from agents.runtime import Agent, AgentFactory, Runtime
@@ -226,7 +228,10 @@ class Worker:
         while True:
             if self._watch.fault is None:
                 for agent in self._agents:
-                    agent.measure()
+                    # A rebalance, or a broker that goes away just now.
+                    with suppress(KafkaError, TimeoutError):
+                        async with asyncio.timeout(_MEASURE_EVERY_SECONDS):
+                            await agent.measure()
             else:
                 # Records that arrive are not seen: what was measured last may be far from true.
                 self._runtime.metrics.lag.clear()

@@ -190,6 +190,7 @@ async def build_worker(
     from agents.budgets import Budgets
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
+    from agents.pace import tell_pace
     from agents.routing import Routing
     from agents.worker import Worker
     from streams.starting_offsets import commit_starting_offsets
@@ -228,10 +229,18 @@ async def build_worker(
         )
         for plugin, checker in zip(plugins, service.checkers, strict=True)
     ]
+    if isinstance(judge, PromptedJudge):
+        metrics.watch(judge.name, lambda: judge.pace)
+
+    async def prepare() -> None:
+        await commit_starting_offsets(configuration.streams, checking, [*configuration.installed.plugins])
+        if isinstance(judge, PromptedJudge) and judge.pace:
+            await tell_pace(configuration.streams, judge.name, judge.pace)
+
     return Worker(
         [*agents, *followers],
         configuration.streams,
-        preparing=partial(commit_starting_offsets, configuration.streams, checking, [*configuration.installed.plugins]),
+        preparing=prepare,
         judge_probe=probe if judging else None,
         registry=registry,
         currency=configuration.judge.currency,

@@ -99,14 +99,14 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
         found = await self._coordinator.fetch_committed_offsets(self.assignment())
         return {place: at for place, at in found.items() if at.offset >= 0}
 
-    def is_at_end(self, place: TopicPartition) -> bool:
-        """True if all that is known to be there was handed out, marks of transactions passed over."""
+    def is_at_end(self, place: TopicPartition, end: int) -> bool:
+        """True if all before `end` was handed out, marks of transactions passed over."""
         subscription = self._subscription.subscription
         assignment = subscription and subscription.assignment
         if not assignment or place not in assignment.tps:
             return False
         state = assignment.state_value(place)
-        return state.has_valid_position and bool(state.position >= (state.highwater or 0))
+        return state.has_valid_position and bool(state.position >= end)
 
     @property
     def client(self) -> AIOKafkaClient:

@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import faust
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
@@ -32,6 +32,15 @@ _AT_ONCE = 8
 
 _COMMIT_SECONDS = 0.5
 """Between commits: records finished since the last one are checked again after a crash."""
+
+
+class PartitionProgress(NamedTuple):
+    """How far a partition is finished."""
+
+    end: int
+    """The offset behind the last record."""
+    finished: int
+    """The offset that is committed."""
 
 
 class _ConsumerThread(driver.AIOKafkaConsumerThread):
@@ -149,10 +158,26 @@ class _Consumer(driver.Consumer):
             found[TP(*place)] = Committed(at.offset, note and note.since)
         return found
 
-    def has_finished(self, tp: TP, committed: int) -> bool:
-        """True if no record is left in a partition, be it that marks of transactions stand behind the last one."""
+    async def ends(self) -> Mapping[TP, int]:
+        """The offsets behind the last records of its partitions.
+
+        Those that come with the fetched records are old where a full list waits for its turn.
+        """
+        return cast("Mapping[TP, int]", await self._thread.call_thread(self._ends))
+
+    async def _ends(self) -> Mapping[TP, int]:
+        consumer = self._thread._ensure_consumer()  # noqa: SLF001
+        ends = await consumer.end_offsets(consumer.assignment())
+        return {TP(*place): end for place, end in ends.items()}
+
+    def progress(self, tp: TP, end: int) -> PartitionProgress:
+        """How far a partition is finished that ends there."""
         thread = cast("_ConsumerThread", self._thread)
-        return committed > thread.fetched.get(tp, -1) and thread._ensure_consumer().is_at_end(tp)  # noqa: SLF001
+        committed = self._committed_offset[tp] or 0
+        if committed > thread.fetched.get(tp, -1) and thread._ensure_consumer().is_at_end(tp, end):  # noqa: SLF001
+            # Behind the last record there may be marks of transactions.
+            committed = end
+        return PartitionProgress(end, min(committed, end))
 
     def _to_message(self, tp: TP, record: Any) -> Any:
         message = super()._to_message(tp, record[-1])
@@ -287,22 +312,15 @@ class GroupApp(faust.App):
         """Process the stream of `topic` with `body` as this app's agent; its messages are lists of records."""
         self.agent(self.topic(topic, schema=_AsTheyAre()), name=self.group)(body)
 
-    def lag(self) -> int | None:
-        """Number of uncommitted records of this app's partitions; None while one of them is not read yet."""
-        consumer = cast("Any", self.consumer)
-        behind = 0
-        for tp in consumer.assignment():
-            try:
-                end = consumer.highwater(tp)
-            except AssertionError:
-                # aiokafka's way to say that a rebalance, on the consumer's own thread, has just taken it away.
-                continue
-            committed = consumer._committed_offset[tp]  # noqa: SLF001 - Faust tells it to its monitor only
-            if end is None:
-                return None
-            if not consumer.has_finished(tp, committed or 0):
-                behind += max(0, end - (committed or 0))
-        return behind
+    async def progress(self) -> Mapping[TP, PartitionProgress]:
+        """How far it has come in its partitions.
+
+        Raises:
+            KafkaError: no broker tells.
+        """
+        consumer = cast("_Consumer", self.consumer)
+        ends = await consumer.ends()
+        return {tp: consumer.progress(tp, end) for tp, end in ends.items()}
 
     def _new_transport(self) -> _Transport:
         return _Transport(self.conf.broker_consumer, self)

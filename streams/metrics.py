@@ -106,6 +106,12 @@ class StreamMetrics:
         )
         self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model is down", ["agent"])
         self.kafka_last_answer = gauge("assay_kafka_last_answer_timestamp_seconds", "Time of a broker's last answer")
+        self.arriving = gauge(
+            "assay_records_arriving_per_second", "Records that come to this worker's partitions, in a minute", ["agent"]
+        )
+        self.finished = gauge(
+            "assay_records_finished_per_second", "Records of them that were finished, in a minute", ["agent"]
+        )
         self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", ["agent"])
 
     def agent(self, name: str) -> "AgentMetrics":
@@ -159,6 +165,11 @@ class AgentMetrics:
 
     def dead_letter(self, reason: DeadLetterReason) -> None:
         self._metrics.dead_letters.labels(self._agent, reason).inc()
+
+    def pace(self, arriving: float, finished: float) -> None:
+        """Note records a second."""
+        self._metrics.arriving.labels(self._agent).set(arriving)
+        self._metrics.finished.labels(self._agent).set(finished)
 
     def lag(self, messages: int) -> None:
         """Note a lag that is known; until then, and after it was cleared, there is no series."""

@@ -136,7 +136,7 @@ class Receiver:
     async def ready(self) -> str | None:
         return None if self.started else "does not listen yet"
 
-    def measure(self) -> None:
+    async def measure(self) -> None:
         pass
 
     def abandon(self) -> None:

@@ -54,7 +54,7 @@ _UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", 
 Hour = datetime
 
 
-class Progress(NamedTuple):
+class Reached(NamedTuple):
     """How far a checker has come in a partition."""
 
     offset: int
@@ -63,7 +63,7 @@ class Progress(NamedTuple):
     """Where it began: it was added to the deployment when what stands before was there already."""
 
 
-NEVER: Final = Progress(0)
+NEVER: Final = Reached(0)
 """Of a partition that it never finished anything of."""
 
 
@@ -164,7 +164,7 @@ class Ledger:
         self,
         settings: StreamSettings,
         checkers: Mapping[str, Collection[str]],
-        committed: Mapping[str, Mapping[int, Progress]],
+        committed: Mapping[str, Mapping[int, Reached]],
         *,
         routing: Routing,
         checked_kinds: Collection[str] | None,
@@ -341,9 +341,9 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
     return accounts
 
 
-def _progress(at: OffsetAndMetadata) -> Progress:
+def _progress(at: OffsetAndMetadata) -> Reached:
     note = read_note(at.metadata)
-    return Progress(at.offset, note.begun if note else 0)
+    return Reached(at.offset, note.begun if note else 0)
 
 
 MISSING = 1

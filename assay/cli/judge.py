@@ -25,7 +25,7 @@ from checkers.intervals import wilson
 from checkers.wording import plain
 from models.judges.choice import forms_of
 from models.judges.prompted import PromptedJudge
-from models.judges.self_test import GOOD_ENOUGH, FormResult, Outcome, SelfTest, keep, measured, pairs, run
+from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, Outcome, SelfTest, keep, measured, pairs, run
 
 NOT_BELIEVED = 1
 """Exit status where the judge is right on too few."""
@@ -124,6 +124,8 @@ class _Shown:
         usage = test.usage
         tokens = f"{usage.prompt_tokens - usage.cached_tokens:,} tokens read, {usage.completion_tokens:,} written"
         yield f"{usage.calls} calls, {tokens}, {usage.cached_tokens:,} from the endpoint's cache, {usage.seconds:g} s"
+        if chosen.pace:
+            yield f"about {chosen.pace:.2g} records a second, {AT_ONCE} at once"
         if chosen.accuracy < GOOD_ENOUGH:
             failed = ", ".join(kind for kind, (right, count) in chosen.by_kind().items() if right <= count / 2)
             yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed or 'all'}."

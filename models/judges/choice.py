@@ -49,6 +49,11 @@ class ChosenForm:
         return SelfTestFigure(form=result.form, accuracy=round(result.accuracy, 3), pairs=len(result.outcomes))
 
     @property
+    def pace(self) -> float | None:
+        """Records a second, as far as the self-test tells."""
+        return None if self.result is None else self.result.pace
+
+    @property
     def version(self) -> str:
         """Form, prompts and threshold, as verdicts' digests have them; empty while they are not known."""
         form = self._form
@@ -122,6 +127,7 @@ class ChosenForm:
             form=result.form,
             accuracy=round(result.accuracy, 3),
             pairs=len(result.outcomes),
+            records_a_second=result.pace and round(result.pace, 2),
             fails_on=weak,
         )
         return True
@@ -139,6 +145,11 @@ class OtherForm:
     @property
     def figure(self) -> SelfTestFigure | None:
         """None: its self-test was in the other form."""
+        return None
+
+    @property
+    def pace(self) -> float | None:
+        """None, likewise."""
         return None
 
     @property

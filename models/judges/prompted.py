@@ -37,6 +37,10 @@ class FormChoice(Protocol):
     def figure(self) -> SelfTestFigure | None:
         """As of a judge."""
 
+    @property
+    def pace(self) -> float | None:
+        """Records a second, as far as a self-test tells."""
+
     async def form(self) -> Form:
         """The form; raises ModelUnavailable while there is none."""
 
@@ -69,6 +73,11 @@ class PromptedJudge:
     def self_test(self) -> SelfTestFigure | None:
         """How it did in its self-test; None if it was not put to one."""
         return None if self._choice is None else self._choice.figure
+
+    @property
+    def pace(self) -> float | None:
+        """Records a second, a few at once, as far as its self-test tells."""
+        return None if self._choice is None else self._choice.pace
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """A grade for each sentence of each of `claims`; the calls are on the bill of whoever waits.

@@ -36,7 +36,8 @@ GOOD_ENOUGH = 0.75
 _MASTERED = 0.9
 """Share of right answers from which on the list form is chosen: it is cheaper, and asks more of a model."""
 _LANGUAGE = "language: "
-_AT_ONCE = 8
+AT_ONCE = 8
+"""Pairs under way: a small server answers more at once no sooner."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -76,6 +77,13 @@ class FormResult:
     threshold: float
     """Half-way between the mean log-odds of supported and of other answers, rounded to a quarter."""
     outcomes: tuple[Outcome, ...]
+    seconds: float = 0.0
+    """That all pairs took, a few at once."""
+
+    @property
+    def pace(self) -> float | None:
+        """Pairs judged a second, each as a short record; None if it was not measured."""
+        return len(self.outcomes) / self.seconds if self.seconds else None
 
     @property
     def accuracy(self) -> float:
@@ -163,7 +171,7 @@ async def measured(judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], 
             outcomes.append(Outcome(pair.kind, pair.supported, odds))
             on_answer()
     usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
-    return SelfTest(judge.name, "", (FormResult("own", 0.0, tuple(outcomes)),), usage)
+    return SelfTest(judge.name, "", (FormResult("own", 0.0, tuple(outcomes), usage.seconds),), usage)
 
 
 async def run(
@@ -193,7 +201,7 @@ async def run(
 async def _result(
     name: FormName, judge: PromptedJudge, asked: Sequence[Pair], on_answer: Callable[[], None]
 ) -> FormResult:
-    plain = form_of(name, 0.0, judge.model, judge.questions)
+    begun, plain = time.monotonic(), form_of(name, 0.0, judge.model, judge.questions)
     claims = [_claims(pair) for pair in asked]
     odds = await _in_turn(claims, lambda one: _primary(judge, plain, one))
     known = [(value, pair.supported) for value, pair in zip(odds, asked, strict=True) if value is not None]
@@ -208,7 +216,7 @@ async def _result(
             # A pair has no say in the threshold that it is measured by.
             found = first - _threshold(_without(known, (first, pair.supported)))
         outcomes.append(Outcome(pair.kind, pair.supported, found))
-    return FormResult(name, threshold, tuple(outcomes))
+    return FormResult(name, threshold, tuple(outcomes), round(time.monotonic() - begun, 2))
 
 
 def _claims(pair: Pair) -> Claims:
@@ -239,8 +247,8 @@ async def _in_turn(
 ) -> list[float | None]:
     """The results, a few at a time: a small server answers all at once no sooner, and too late."""
     found: list[float | None] = []
-    for start in range(0, len(claims), _AT_ONCE):
-        for one in await gather_or_cancel(map(ask, claims[start : start + _AT_ONCE])):
+    for start in range(0, len(claims), AT_ONCE):
+        for one in await gather_or_cancel(map(ask, claims[start : start + AT_ONCE])):
             found.append(one)
             on_answer()
     return found

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.routing import Routing, RoutingSettings
-from assay.cli.accounts import UNCHECKED, Accounts, Ledger, Progress
+from assay.cli.accounts import UNCHECKED, Accounts, Ledger, Reached
 from checkers.checker import NOBODY
 from schemas import DeadLetter, Origin, read_record, to_json
 from streams.settings import StreamSettings
@@ -149,7 +149,7 @@ def test_each_message_has_one_fate_and_what_is_lost_is_named(
     ledger = Ledger(
         played.settings,
         {"steady": {"generation"}},
-        {"steady": {0: Progress(committed)}},
+        {"steady": {0: Reached(committed)}},
         routing=played.routing,
         checked_kinds={"generation"},
         accounts=accounts,

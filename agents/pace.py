@@ -1,0 +1,112 @@
+"""Whether an agent keeps up: how many records a second come, how many it finishes, and what share of them it could."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import structlog
+from aiokafka import TopicPartition
+
+from streams.clients import reader
+from streams.faust_app import PartitionProgress
+from streams.metrics import AgentMetrics
+from streams.settings import StreamSettings
+from streams.topics import partitions_of
+
+_WINDOW_SECONDS = 60.0
+"""A queue that is never drained is told after so long."""
+
+_KEEPS_UP = 0.9
+"""Share of what comes from which on an agent keeps up: rates of a minute vary by some percent."""
+
+_BACKLOG_SECONDS = 30.0
+"""A backlog of less work is a burst."""
+
+_BEFORE_START = timedelta(minutes=10)
+
+_log = structlog.get_logger(__name__)
+
+
+class _Look(NamedTuple):
+    moment: float
+    end: int
+    finished: int
+
+
+class Pace:
+    """The rates of one agent in this worker, over a minute with the same partitions."""
+
+    def __init__(
+        self, agent: str, metrics: AgentMetrics, *, samples: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`samples`: fewer of its records may be checked, if a rule says so."""
+        self._agent = agent
+        self._metrics = metrics
+        self._samples = samples
+        self._clock = clock
+        self._partitions: frozenset[Any] = frozenset()
+        self._looks: deque[_Look] = deque()
+        self._told = False
+
+    def look(self, progress: Mapping[Any, PartitionProgress]) -> None:
+        """Note how far the agent has come."""
+        if progress.keys() != self._partitions:
+            self._partitions = frozenset(progress)
+            self._looks.clear()
+        now = self._clock()
+        look = _Look(now, sum(each.end for each in progress.values()), sum(each.finished for each in progress.values()))
+        self._looks.append(look)
+        while len(self._looks) > 2 and self._looks[1].moment <= now - _WINDOW_SECONDS:
+            self._looks.popleft()
+        first = self._looks[0]
+        if (seconds := now - first.moment) >= _WINDOW_SECONDS:
+            arriving, finished = (look.end - first.end) / seconds, (look.finished - first.finished) / seconds
+            self._metrics.pace(arriving, finished)
+            self._tell(arriving, finished, look.end - look.finished)
+
+    def _tell(self, arriving: float, finished: float, behind: int) -> None:
+        share = finished / arriving if arriving > finished else 1.0
+        too_slow = share < _KEEPS_UP and behind > _BACKLOG_SECONDS * finished
+        if too_slow and not self._told:
+            note = {"share": floored(share), "rule": "[[routing.rules]] share"} if self._samples else {}
+            _log.warning(
+                "more records come than are finished",
+                agent=self._agent,
+                arriving=round(arriving, 2),
+                finished=round(finished, 2),
+                waiting=behind,
+                **note,
+            )
+        self._told = too_slow
+
+
+def floored(share: float) -> float:
+    """A share that can be kept, with two digits."""
+    return int(share * 100) / 100
+
+
+async def tell_pace(settings: StreamSettings, judge: str, records_a_second: float) -> None:
+    """Log how many records a second the judge takes beside how many have come in the last ten minutes.
+
+    Raises:
+        BrokerUnavailable, TopicsMissing: as any reading of a topic.
+    """
+    arriving = await _arriving(settings)
+    enough = arriving * _KEEPS_UP <= records_a_second
+    log = _log.info if enough else _log.warning
+    note = {} if enough else {"share": floored(records_a_second / arriving), "rule": "[[routing.rules]] share"}
+    log("the judge's pace", judge=judge, takes=round(records_a_second, 2), arriving=round(arriving, 2), **note)
+
+
+async def _arriving(settings: StreamSettings) -> float:
+    kafka, topic = settings.kafka, settings.topics.outputs
+    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    since = datetime.now(UTC) - _BEFORE_START
+    async with reader(kafka) as consumer:
+        consumer.assign(places)
+        ends = await consumer.end_offsets(places)
+        first = await consumer.offsets_for_times(dict.fromkeys(places, int(since.timestamp() * 1000)))
+    come: int = sum(ends[place] - at.offset for place, at in first.items() if at is not None)
+    return come / _BEFORE_START.total_seconds()
