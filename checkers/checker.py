@@ -14,7 +14,7 @@ from models.billing import billed
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
-from schemas.evidence import AbstentionCause, ProbeEvidence
+from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence
 from schemas.records import misspelt_hint
 
 _DIGEST_DIGITS = 16
@@ -85,13 +85,26 @@ class Undecidable(Exception):
     """The method cannot decide about this record: the verdict abstains."""
 
     def __init__(
-        self, cause: AbstentionCause, detail: str, *, score: float | None = None, probe: ProbeEvidence | None = None
+        self,
+        cause: AbstentionCause,
+        detail: str,
+        *,
+        score: float | None = None,
+        probe: ProbeEvidence | None = None,
     ) -> None:
         """`score` is one that decides nothing, `probe` what was asked and not answered."""
         super().__init__(detail)
         self.cause: AbstentionCause = cause
         self.detail = detail
         self.score, self.probe = score, probe
+        self.consistency: ConsistencyEvidence | None = None
+        """Grades that decide nothing."""
+
+    @property
+    def evidence(self) -> Abstention:
+        """That of the verdict."""
+        given = {"score": self.score, "consistency": self.consistency, "probe": self.probe}
+        return Abstention(cause=self.cause, detail=self.detail, **given)
 
 
 _MOST_HELD = 10_000
@@ -214,7 +227,7 @@ class Checker(ABC, Generic[SettingsT]):
                 async with WorkLimit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
-                found = Abstention(cause=error.cause, detail=error.detail, score=error.score, probe=error.probe)
+                found = error.evidence
             except ModelFailed as error:
                 found = Abstention(cause=error.cause, detail=error.detail)
             except TimeoutError:

@@ -39,6 +39,8 @@ class SentenceFinding(JudgedSentence):
     """Degree of support by the reference, 0 to 1; from one half on the sentence is consistent."""
     passage: str | None = None
     """The decisive passage of the reference; null if the judge names none."""
+    unsure: bool = False
+    """True if the judge leaves open whether it is consistent."""
 
 
 class SampleAgreement(Wire):
@@ -314,6 +316,8 @@ class Abstention(Wire):
     detail: str
     score: Fraction | None = None
     """The score that lies between the thresholds; null if there is none."""
+    consistency: ConsistencyEvidence | None = None
+    """The sentences with their grades, which leave the outcome open; null if the cause is another."""
     probe: ProbeEvidence | None = None
     """The probe whose answer is missing or could not be read; null of any other record."""
 

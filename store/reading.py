@@ -29,8 +29,18 @@ from sqlalchemy import (
 
 from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, TrueRateAlert, Verdict
 from store.opening import faults
-from store.tables import ALERTS, COUNTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS, WORDS
-from store.times import DAY, HOUR, milliseconds, moment
+from store.tables import (
+    ALERTS,
+    COUNTS,
+    DAY_COUNTS,
+    EVIDENCE,
+    IMPROVEMENTS,
+    MINUTE_COUNTS,
+    RECORDS,
+    VERDICTS,
+    WORDS,
+)
+from store.times import DAY, HOUR, MINUTE, milliseconds, moment
 
 MOST = 500
 """Rows of a list at most."""
@@ -142,6 +152,11 @@ class Reader:
             behind = None if before is None else tuple_(VERDICTS.c.checked_at, seq) < before
         return self._list(query if behind is None else query.where(behind), limit)
 
+    def total(self, wanted: Wanted, *, most: int) -> int:
+        """How many verdicts there are, counted up to `most`."""
+        query, _ = self._listed(wanted)
+        return int(self._scalar(select(func.count()).select_from(query.limit(most).subquery())) or 0)
+
     def after(self, seq: int, wanted: Wanted, *, limit: int = MOST) -> list[Listed]:
         """Verdicts that came after the one numbered `seq`, in the order in which they came."""
         query, number = self._listed(wanted)
@@ -189,35 +204,35 @@ class Reader:
         body = self._scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
         return None if body is None else _MESSAGE.validate_json(zlib.decompress(body))
 
-    def series(self, since: datetime, *, limit: int = MOST) -> list[Series]:
-        """The series with the most verdicts since then."""
-        table = _counts(since)
+    def series(self, since: datetime, *, minutes: int = 60, limit: int = MOST) -> list[Series]:
+        """The series with the most verdicts since then; as `counts` in such stretches."""
+        table = _counts(since, minutes)
         columns = (table.c.source, table.c.model, table.c.checker)
-        given = (table.c.hour >= milliseconds(since), table.c.outcome.in_(OUTCOMES))
+        given = (table.c.begins >= milliseconds(since), table.c.outcome.in_(OUTCOMES))
         query = select(*columns).where(*given).group_by(*columns)
         query = query.order_by(func.sum(table.c.verdicts).desc(), *columns).limit(min(limit, MOST))
         return [Series(*row) for row in self._rows(query)]
 
-    def counts(self, series: Sequence[Series], since: datetime, *, hours: int = 1) -> list[Count]:
-        """Verdicts of these series, in stretches of so many hours."""
-        table = _counts(since, hours)
-        begins = (table.c.hour - milliseconds(since)) // (hours * HOUR)
+    def counts(self, series: Sequence[Series], since: datetime, *, minutes: int = 60) -> list[Count]:
+        """Verdicts of these series, in stretches of so many minutes; those of less than an hour for two days back."""
+        table = _counts(since, minutes)
+        begins = (table.c.begins - milliseconds(since)) // (minutes * MINUTE)
         columns = (table.c.source, table.c.model, table.c.checker)
         query = (
             select(*columns, begins, table.c.outcome, func.sum(table.c.verdicts))
-            .where(table.c.hour >= milliseconds(since), tuple_(*columns).in_(series))
+            .where(table.c.begins >= milliseconds(since), tuple_(*columns).in_(series))
             .group_by(*columns, begins, table.c.outcome)
         )
         return [
-            Count(Series(*row[:3]), since + timedelta(hours=hours * int(row[3])), row[4], int(row[5]))
+            Count(Series(*row[:3]), since + timedelta(minutes=minutes * int(row[3])), row[4], int(row[5]))
             for row in self._rows(query)
         ]
 
-    def accounts(self, since: datetime) -> list[Account]:
+    def accounts(self, since: datetime, *, minutes: int = 60) -> list[Account]:
         """Each checker's counts since then; also those of one that did nothing, if it ever did."""
-        table = _counts(since)
+        table = _counts(since, minutes)
         totals = select(table.c.checker, table.c.outcome, func.sum(table.c.verdicts))
-        totals = totals.where(table.c.hour >= milliseconds(since)).group_by(table.c.checker, table.c.outcome)
+        totals = totals.where(table.c.begins >= milliseconds(since)).group_by(table.c.checker, table.c.outcome)
         done: dict[str, dict[str, int]] = defaultdict(dict)
         for checker, outcome, verdicts in self._rows(totals):
             done[checker][outcome] = int(verdicts)
@@ -260,10 +275,11 @@ class Reader:
         return next((row[0] for row in self._rows(query)), None)
 
 
-def _counts(since: datetime, hours: int = 24) -> Table:
-    """The counts by the day, where they tell stretches of so many hours since then; else those by the hour."""
-    whole_days = hours % 24 == 0 and milliseconds(since) % DAY == 0
-    return DAY_COUNTS if whole_days else COUNTS
+def _counts(since: datetime, minutes: int) -> Table:
+    """The coarsest counts that tell stretches of so many minutes since then."""
+    if minutes % (24 * 60) == 0 and milliseconds(since) % DAY == 0:
+        return DAY_COUNTS
+    return COUNTS if minutes % 60 == 0 and milliseconds(since) % HOUR == 0 else MINUTE_COUNTS
 
 
 def _columns() -> Select[Any]:

@@ -7,7 +7,7 @@ from sqlalchemy import Column, ColumnElement, Engine, delete, exists, func, sele
 
 from store.opening import faults, writing
 from store.settings import StoreSettings
-from store.tables import ALERTS, DEAD_LETTERS, IMPROVEMENTS, LABELS, RECORDS, REVIEW_REQUESTS, VERDICTS
+from store.tables import ALERTS, DEAD_LETTERS, IMPROVEMENTS, LABELS, MINUTE_COUNTS, RECORDS, REVIEW_REQUESTS, VERDICTS
 from store.times import DAY
 
 _SLICE: Final = 5000
@@ -15,6 +15,8 @@ _SLICE: Final = 5000
 
 _LONGER: Final = 6
 """Rejections and what follows from them, and what people are asked about, are kept so many times as long."""
+
+_MINUTES_KEPT: Final = 2 * DAY
 
 _SHARE: Final = 0.98
 """Where there is too much, all goes that is nearly as old as the oldest."""
@@ -71,6 +73,8 @@ def prune(engine: Engine, settings: StoreSettings) -> bool:
     """
     with faults():
         now = int(time.time() * 1000)
+        with writing(engine) as connection:
+            connection.execute(delete(MINUTE_COUNTS).where(MINUTE_COUNTS.c.begins < now - _MINUTES_KEPT))
         age, kind = max(((_age(engine, kind, now), kind) for kind in _KINDS), key=lambda pair: pair[0])
         most = settings.days * DAY
         if age <= most:

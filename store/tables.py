@@ -139,7 +139,7 @@ def _counts(name: str) -> Table:
     return Table(
         name,
         METADATA,
-        Column("hour", BigInteger, primary_key=True),
+        Column("begins", BigInteger, primary_key=True),
         Column("source", String, primary_key=True),
         Column("model", String, primary_key=True),
         Column("checker", String, primary_key=True),
@@ -148,6 +148,9 @@ def _counts(name: str) -> Table:
         sqlite_with_rowid=False,
     )
 
+
+MINUTE_COUNTS = _counts("count_minute")
+"""The counts of `COUNTS` by the minute, of the last two days."""
 
 COUNTS = _counts("count_hour")
 """Verdicts by the hour in which they were given, and dead letters, whose outcome is `dead_letter` and whose source and

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-HOUR: Final = 3_600_000
+MINUTE: Final = 60_000
+HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

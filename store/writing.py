@@ -35,12 +35,13 @@ from store.tables import (
     EVIDENCE,
     IMPROVEMENTS,
     LABELS,
+    MINUTE_COUNTS,
     PROGRESS,
     RECORDS,
     REVIEW_REQUESTS,
     VERDICTS,
 )
-from store.times import DAY, HOUR, milliseconds
+from store.times import DAY, HOUR, MINUTE, milliseconds
 
 _CHARACTERS: Final = 1000
 """Length of a reason in lists, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
@@ -162,6 +163,7 @@ class StoreWriter:
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
             counted = [row for row in counted if row["id"] not in rechecked]
             if counted:
+                self._count(connection, MINUTE_COUNTS, MINUTE, counted)
                 self._count(connection, COUNTS, HOUR, counted)
                 self._count(connection, DAY_COUNTS, DAY, counted)
         return kept

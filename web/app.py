@@ -12,20 +12,31 @@ from aiohttp import hdrs, web
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import JsonValue
 
-from schemas import OUTCOMES, ConsistencyEvidence, EquivalenceEvidence, ExtractionEvidence, RetrievalEvidence, Verdict
+from schemas import (
+    OUTCOMES,
+    Abstention,
+    ConsistencyEvidence,
+    EquivalenceEvidence,
+    ExtractionEvidence,
+    RetrievalEvidence,
+    Verdict,
+)
 from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
 from store.opening import StoreAway
-from store.reading import Reader
+from store.reading import MOST, Reader
 from store.reviews import Reviews
 from web import wording
+from web.downloads import as_csv, as_json
 from web.evidence import aligned, compared, grounding, telling
 from web.filters import BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
-from web.people import SHOWN_FROM, FindWorst, People, reach
-from web.rates import HEIGHT, RANGES, WIDTH, rates
+from web.people import SHOWN_FROM, FindWorst, People
+from web.rates import HEIGHT, RANGES, SPARSE, WIDTH, open_alerts, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 """Gives the record that a verdict is about, as JSON; None if it cannot be had."""
@@ -34,6 +45,8 @@ _ROWS = 50
 _DRAWN = 24
 """Series with a picture; the table beside them has more."""
 _SERIES = 100
+_COUNTED = 10_000
+"""Verdicts of a list that are counted; beyond them it says that there are more."""
 _LISTENERS = 64
 """Browsers that are told of new verdicts at once."""
 _MOST_BODY = 8192
@@ -61,6 +74,7 @@ def create_app(
         [
             web.get("/", page.overview),
             web.get("/verdicts", page.verdicts),
+            web.get("/verdicts.{form:json|csv}", page.download),
             web.get("/verdicts/{id}", page.verdict),
             web.get("/verdicts/{id}/{part:verdict|record|response}", page.part),
             web.get("/records/{source}/{id}", page.record),
@@ -106,7 +120,6 @@ class _Page:
             "clock": wording.clock,
             "ago": wording.ago,
             "percent": wording.percent,
-            "reach": reach,
         }
         self._templates.tests |= {"bundled": is_bundled}
         self._templates.globals |= {
@@ -121,28 +134,30 @@ class _Page:
         hours = number(request.query.get("hours", "24"))
         if hours not in RANGES:
             raise BadAddress(f"hours is {hours}; allowed are {', '.join(map(str, RANGES))}")
-        now = datetime.now(UTC)
+        now, minutes = datetime.now(UTC), RANGES[hours]
         # Whole days are counted by the day.
-        step = RANGES[hours]
-        begin = now.replace(hour=now.hour - now.hour % step, minute=0, second=0, microsecond=0)
-        begin += timedelta(hours=step - hours)
+        step = timedelta(minutes=minutes)
+        begin = _EPOCH + (now - _EPOCH) // step * step + step - timedelta(hours=hours)
 
         def read() -> dict[str, Any]:
             reader = self._reader
-            series = reader.series(begin, limit=_SERIES)
-            counts = reader.counts(series, begin, hours=RANGES[hours])
-            alerts = [alert for _, alert in reader.alerts(since=begin)]
+            series = reader.series(begin, minutes=minutes, limit=_SERIES)
+            counts = reader.counts(series, begin, minutes=minutes)
+            alerts = [alert for _, alert in reader.alerts()]
             found = rates(series, counts, alerts, begin=begin, hours=hours)
+            still = open_alerts(alerts)
+            # What fell comes first, then what was ever told of.
+            found.sort(key=lambda one: (one.series not in still, not one.flags))
             return {
                 "rates": found,
-                "alerts": alerts,
-                "accounts": reader.accounts(begin),
+                "open": still,
+                "accounts": reader.accounts(begin, minutes=minutes),
                 "newest": reader.newest(),
             }
 
         people = await asyncio.to_thread(self._people.standings)
         return self.answer("overview.html", **await asyncio.to_thread(read), people=people, hours=hours, ranges=RANGES,
-                            begin=begin, now=now, width=WIDTH, height=HEIGHT, drawn=_DRAWN)  # fmt: skip
+                            begin=begin, now=now, width=WIDTH, height=HEIGHT, drawn=_DRAWN, sparse=SPARSE)  # fmt: skip
 
     async def verdicts(self, request: web.Request) -> web.Response:
         filters = Filters.of(request.query)
@@ -153,14 +168,25 @@ class _Page:
             # Before the rows: what comes in between is shown twice rather than never.
             newest = reader.newest()
             rows = reader.verdicts(wanted, before=before, limit=_ROWS + 1)
-            return {"newest": newest, "rows": rows, "names": {one: reader.names(one) for one in wording.NAMED}}
+            total = reader.total(wanted, most=_COUNTED)
+            names = {one: reader.names(one) for one in wording.NAMED}
+            return {"newest": newest, "rows": rows, "total": total, "names": names}
 
         read_in = await asyncio.to_thread(read)
         rows = read_in.pop("rows")
         older = filters.address("/verdicts", before=written(rows[_ROWS - 1].key)) if rows[_ROWS:] else None
         live = None if before or filters.until else filters.address("/live", after=read_in["newest"])
         return self.answer("verdicts.html", **read_in, rows=rows[:_ROWS], filters=filters, older=older, live=live,
-                            is_first=before is None)  # fmt: skip
+                            is_first=before is None, counted=_COUNTED)  # fmt: skip
+
+    async def download(self, request: web.Request) -> web.Response:
+        """The list as JSON or CSV, with the same filters, and the address of the earlier ones."""
+        filters, form = Filters.of(request.query), request.match_info["form"]
+        wanted, before = filters.wanted(), key_of(request.query.get("before"))
+        rows = await asyncio.to_thread(self._reader.verdicts, wanted, before=before)
+        path = f"/verdicts.{form}"
+        earlier = filters.address(path, before=written(rows[-1].key)) if len(rows) == MOST else None
+        return as_json(rows, earlier) if form == "json" else as_csv(rows, earlier)
 
     async def verdict(self, request: web.Request) -> web.Response:
         verdict = await self._verdict(request)
@@ -176,8 +202,9 @@ class _Page:
         """A verdict, its record and its evidence, made ready for the evidence's template."""
         record, where = await self._record(verdict)
         evidence, more = verdict.evidence, dict[str, Any]()
-        if isinstance(evidence, ConsistencyEvidence):
-            more |= {"grounding": grounding(evidence, record)}
+        of_sentences = evidence.consistency if isinstance(evidence, Abstention) else evidence
+        if isinstance(of_sentences, ConsistencyEvidence):
+            more |= {"grounding": grounding(of_sentences, record)}
         elif isinstance(evidence, EquivalenceEvidence):
             more |= {"aligned": aligned(evidence)}
         elif isinstance(evidence, ExtractionEvidence):

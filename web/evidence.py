@@ -45,7 +45,14 @@ class Finding(NamedTuple):
 
     @property
     def at_fault(self) -> bool:
-        return self.sentence.mark < 0
+        return self.look == "fault"
+
+    @property
+    def look(self) -> str:
+        """A key of `FINDINGS`."""
+        if self.sentence.unsure:
+            return "open"
+        return "fault" if self.sentence.mark < 0 else "fine"
 
 
 @dataclass(slots=True)

@@ -50,6 +50,7 @@ def row(one: Listed) -> dict[str, str]:
         "word": word,
         "at": one.checked_at.isoformat(),
         "clock": clock(one.checked_at),
+        "record": plain(one.record_id),
         "source": plain(one.source),
         "model": plain(one.model),
         "checker": plain(one.checker),

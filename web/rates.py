@@ -13,8 +13,11 @@ from store.reading import Count, Series
 
 WIDTH, HEIGHT = 320, 72
 
-RANGES = {24: 1, 168: 4, 720: 24}
-"""Hours that can be looked back, and the hours of one point of the picture."""
+RANGES = {1: 2, 6: 10, 24: 60, 168: 240, 720: 1440, 2160: 4320}
+"""Hours that can be looked back, and the minutes of one point of the picture."""
+
+SPARSE = 20
+"""Decided verdicts below which a rate says little."""
 
 _PERCENTILE = 1.96
 
@@ -55,8 +58,27 @@ class Rate:
         return self.verdicts.get("accept", 0) / self.decided if self.decided else None
 
     @property
+    def is_sparse(self) -> bool:
+        return self.decided < SPARSE
+
+    @property
     def interval(self) -> tuple[float, float]:
         return wilson(self.verdicts.get("accept", 0), self.decided)
+
+
+def open_alerts(
+    alerts: Iterable[Alert | SeriesAnew | TrueRateAlert],
+) -> dict[Series, list[Alert | TrueRateAlert]]:
+    """Of alerts, the latest first, those whose series has not recovered, nor began anew, since."""
+    last: dict[tuple[Series, bool], Alert | SeriesAnew | TrueRateAlert] = {}
+    for alert in alerts:
+        last.setdefault((Series(alert.source, alert.model, alert.checker), alert.kind == "true_rate"), alert)
+    found: dict[Series, list[Alert | TrueRateAlert]] = defaultdict(list)
+    for (series, _), alert in last.items():
+        fell = alert.kind == "trust_drop" or (isinstance(alert, TrueRateAlert) and alert.cause != "recovery")
+        if fell and not isinstance(alert, SeriesAnew):
+            found[series].append(alert)
+    return found
 
 
 def rates(
@@ -92,7 +114,7 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
 def _rate(
     series: Series, counts: dict[datetime, dict[str, int]], flags: tuple[Flag, ...], begin: datetime, hours: int
 ) -> Rate:
-    step = timedelta(hours=RANGES[hours])
+    step = timedelta(minutes=RANGES[hours])
     points: list[tuple[int, Point]] = []
     total: dict[str, int] = defaultdict(int)
     for at in sorted(counts):

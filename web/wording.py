@@ -23,6 +23,13 @@ ALERTS = {
 REASON = 160
 """Characters of a reason in a list."""
 
+FINDINGS = {
+    "fine": ("✓", "consistent"),
+    "fault": ("✗", "not consistent"),
+    "open": ("○", "left open"),
+}
+"""Sign and word of each look of a sentence."""
+
 CAUSES = {
     "no_checker": "No running checker takes records of this kind.",
     "no_reference": "The record has nothing that the response could be held against.",

@@ -53,7 +53,7 @@ def measure_pages(url: str) -> bool:
     rates: dict[str, Callable[[], object]] = {
         "accounts of 30 days": lambda: reader.accounts(since),
         "series of 30 days": lambda: reader.series(since),
-        f"rates of {len(series)} series by the day": lambda: reader.counts(series, since, hours=24),
+        f"rates of {len(series)} series by the day": lambda: reader.counts(series, since, minutes=1440),
     }
 
     def scan() -> None:

@@ -58,11 +58,6 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             raise Undecidable("no_claim", detail)
         score = graded_score([finding.support for finding in claims])
         thresholds = self.settings.thresholds
-        accepted = thresholds.accepts(score) if thresholds.are_set else share >= self.settings.threshold
-        if not thresholds.are_set and any(whole.unsure):
-            self._require_decided(whole, score)
-        if accepted and whole.misled:
-            raise Undecidable("judge_misled", _MISLED)
         evidence = ConsistencyEvidence(
             task=record.effective_task,
             against=source.against,
@@ -76,20 +71,24 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             judge_version=self.judge.version,
             self_test=self.judge.self_test,
         )
+        try:
+            accepted = thresholds.accepts(score) if thresholds.are_set else share >= self.settings.threshold
+            if not thresholds.are_set:
+                self._require_decided(claims, score)
+        except Undecidable as error:
+            error.consistency = evidence
+            raise
+        if accepted and whole.misled:
+            raise Undecidable("judge_misled", _MISLED)
         reason = _reason(claims, source.against, score=score, accepted=accepted)
         return Decision(accepted=accepted, score=score, reason=reason, evidence=evidence)
 
-    def _require_decided(self, whole: Findings, score: float) -> None:
+    def _require_decided(self, claims: Sequence[SentenceFinding], score: float) -> None:
         """Raise Undecidable where the outcome hangs on sentences that the judge leaves open."""
-        shares = (
-            consistent_share(
-                [mark if unsure else finding.mark for finding, unsure in zip(whole.claims, whole.unsure, strict=True)]
-            )
-            for mark in (1, -1)
-        )
+        shares = (consistent_share([mark if one.unsure else one.mark for one in claims]) for mark in (1, -1))
         if len({share is not None and share >= self.settings.threshold for share in shares}) > 1:
-            count = sum(whole.unsure)
-            detail = f"the judge is not sure of {count} of {len(whole.claims)} sentences, on which the outcome hangs"
+            open_ = [one for one in claims if one.unsure]
+            detail = f"the judge is not sure of {len(open_)} of {len(claims)} sentences: {_shown(open_[0])}"
             raise Undecidable(BETWEEN, detail, score=score)
 
 
@@ -103,9 +102,9 @@ def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, score: floa
     if not faults:
         what = "The only sentence is" if count == 1 else f"All {count} sentences are"
         return f"{what} consistent with {source}."
-    verb = "is" if len(faults) == 1 else "are"
     note = ", which the threshold allows" if accepted else ""
-    return f"{len(faults)} of {count} sentences {verb} not consistent with {source}{note}: {shown}"
+    # The fault first: lists cut what comes late.
+    return f"{shown} ({len(faults)} of {count} sentences not consistent with {source}{note})"
 
 
 def _shown(sentence: JudgedSentence) -> str:

@@ -46,8 +46,6 @@ class Findings:
     claims: tuple[SentenceFinding, ...]
     """Those that claim something."""
     without_claim: tuple[JudgedSentence, ...]
-    unsure: tuple[bool, ...]
-    """For each claim whether the judge leaves open if it is consistent."""
     misled: bool = False
     """True if the judge called a control sentence supported."""
     samples: tuple[SampleAgreement, ...] = ()
@@ -64,7 +62,6 @@ def found(sentences: Sequence[Sentence], grades: Sequence[Judgement]) -> Finding
             for one, grade in pairs
             if grade.claims_nothing
         ),
-        tuple(grade.unsure for _, grade in claims),
         any(grade.misled for grade in grades),
     )
 
@@ -88,7 +85,7 @@ def found_by_samples(sentences: Sequence[Sentence], each: Sequence[Sequence[Judg
                 inconsistent=tuple(index for index, one in enumerate(own) if not one.supported),
             )
         )
-    return Findings(whole.claims, whole.without_claim, whole.unsure, whole.misled, tuple(agreements))
+    return Findings(whole.claims, whole.without_claim, whole.misled, tuple(agreements))
 
 
 def _mean(grades: Sequence[Judgement]) -> Judgement:
@@ -111,4 +108,5 @@ def _finding(sentence: Sentence, grade: Judgement) -> SentenceFinding:
         support=grade.support,
         reason=grade.reason,
         passage=grade.passage,
+        unsure=grade.unsure,
     )

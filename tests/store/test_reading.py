@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import URL, insert
 
+from schemas import ConsistencyEvidence
 from store.opening import StoreAway, StoreError, open_for_reading
 from store.reading import Wanted
 from store.tables import PROGRESS
@@ -97,7 +98,8 @@ def test_a_verdict_has_its_whole_evidence(store):
     store.keep([sample("sup-02")])
     verdict = store.reader.verdict(sample("sup-02")["id"])
     assert verdict is not None
-    assert verdict.model_dump(mode="json")["evidence"] == sample("sup-02")["evidence"]
+    kept = sample("sup-02")["evidence"]
+    assert verdict.evidence == ConsistencyEvidence.model_validate(kept)
     assert store.reader.verdict("ver-unknown") is None
 
 
@@ -114,7 +116,7 @@ def test_counts_are_added_up_in_stretches(store):
     store.keep(_verdict(9 + number, 0, "b", "reject") for number in range(2))
     series = store.reader.series(begin)
     assert [one.source for one in series] == ["a", "b"]
-    counts = store.reader.counts(series[:1], begin, hours=4)
+    counts = store.reader.counts(series[:1], begin, minutes=240)
     assert [(one.begins.hour, one.outcome, one.verdicts) for one in counts] == [(12, "accept", 6), (16, "accept", 3)]
 
 
@@ -122,11 +124,11 @@ def test_a_month_is_added_up_from_its_days(store):
     begin = NOW.replace(hour=0) - timedelta(days=2)
     store.keep(_verdict(number, -30 * number, "a", "accept") for number in range(60))
     (series,) = store.reader.series(begin)
-    counts = store.reader.counts([series], begin, hours=24)
+    counts = store.reader.counts([series], begin, minutes=1440)
     assert [(one.begins.day, one.verdicts) for one in counts] == [(22, 35), (23, 25)]
     (account,) = store.reader.accounts(begin)
     assert account.verdicts == {"accept": 60}
-    hourly = store.reader.counts([series], begin, hours=1)
+    hourly = store.reader.counts([series], begin, minutes=60)
     assert sum(one.verdicts for one in hourly) == 60
     assert len(hourly) == 31
 

@@ -58,7 +58,7 @@ def test_every_client_is_made_the_one_way():
         for after in re.findall(r"(?<!class )\b(?:AIOKafka\w+|Consumer)\(\s*(\S+)", path.read_text())
         if path.name != "faust_app.py"
     ]
-    assert {path for path, _ in made} == {"clients.py", "publisher.py", "lookup.py"}
+    assert {path for path, _ in made} == {"clients.py", "publisher.py", "lookup.py", "starting_offsets.py"}
     assert {after.partition("(")[0] for path, after in made if after != "AIOKafkaConsumer):"} == {"**connection"}
 
 

@@ -12,6 +12,7 @@ from schemas import Alert, Change, Label, Measured, RejectedRecord, SeriesAnew
 from schemas.bundled_judge import BUNDLED_ACCURACY, BUNDLED_MODEL
 from tests.support.labels import CALIBRATION, TRUE_RATE
 from tests.support.page import SAMPLES, dead_letter, improvement, numbered, opened, sample
+from web import wording
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
 
@@ -56,22 +57,27 @@ async def test_an_empty_store_is_told_what_fills_it(empty):
 
 
 async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
-    accepted = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(3))]
-    empty.keep([*accepted, *numbered(1)])
+    accepted = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(30))]
+    few = [one | {"id": f"f{n}", "model": "seldom"} for n, one in enumerate(numbered(2))]
+    empty.keep([*accepted, *numbered(10), *few])
     empty.keep_message(ALERT)
     empty.keep_message(dead_letter("consistency"))
     async with opened(empty) as client:
         html, shown = await _text(client, "/"), await _shown(client, "/")
-    assert "75% accepted of 4" in shown
-    assert "30.1% to 95.4%" in shown
+    assert "75% accepted of 40" in shown
+    assert "59.8% to 85.8%" in shown
+    # Of two verdicts there is an interval and no picture.
+    assert html.count('class="card') - html.count('class="cards"') == 1
+    assert "seldom consistency – 0% to 65.8%" in shown
+    assert "1 open alert ▼ acme-chat-4 in support-bot, by consistency: 31% of the last 88 accepted, 82%" in shown
     assert '<polygon class="band"' in html
     assert 'class="flag trust_drop"' in html
     assert "/alerts/alert-1" in html
-    assert re.search(r"consistency 5 3 1 0 1 20\d\d-", shown)
+    assert re.search(r"consistency 43 30 12 0 1 20\d\d-", shown)
     assert "The last verdict was given at" in shown
 
 
-@pytest.mark.parametrize("hours", ["24", "168", "720"])
+@pytest.mark.parametrize("hours", ["1", "6", "24", "168", "720", "2160"])
 async def test_the_overview_looks_back_as_far_as_it_is_told(samples, hours):
     async with opened(samples) as client:
         assert 'aria-current="true"' in await _text(client, f"/?hours={hours}")
@@ -246,7 +252,7 @@ def _calibration(number: int = 1, **more):
 
 
 async def test_the_overview_begins_with_how_far_judge_and_people_agree_and_what_is_true_then(empty):
-    empty.keep(numbered(6))
+    empty.keep(numbered(20))
     for number in range(6):
         said = "good" if number < 4 else "bad"
         given = {"source": "support-bot", "model": "acme-chat-4", "annotator": "ada", "label": said}
@@ -261,11 +267,11 @@ async def test_the_overview_begins_with_how_far_judge_and_people_agree_and_what_
         html, shown = await _text(client, "/"), await _shown(client, "/")
     assert html.index("agrees with your people") < html.index('class="card"')
     assert (
-        "consistency agrees with your people on 24 of 30 outputs of acme-chat-4 in support-bot (kappa 0.90 ± 0.07), "
-        "worst on answers with figures: 2 of 6. 90% of all its outputs are good, between 80% and 95%; the judge "
-        "accepts 90%."
+        "consistency agrees with your people on 24 of 30 outputs of acme-chat-4 in support-bot (kappa 0.90, "
+        "0.80 to 0.95), worst on answers with figures: 2 of 6. 90% of all its outputs are good, between 80% and 95%; "
+        "the judge accepts 90%."
     ) in shown
-    assert "support-bot acme-chat-4 consistency 80% 90% 95% 90% 30 100% 0.90 ± 0.07 90% –" in shown
+    assert "support-bot acme-chat-4 consistency 80% 90% 95% 90% 30 100% 0.90 (0.80 to 0.95) 90% –" in shown
     assert "The judge adds nothing" not in shown
 
 
@@ -317,7 +323,7 @@ async def test_an_improvement_stands_beside_the_verdict(samples):
         ("/verdicts?outcome=maybe", 400, "allowed are accept, reject, abstain"),
         ("/verdicts?since=yesterday", 400, "expected a time such as"),
         (f"/verdicts?q={'x' * 300}", 400, "allowed are 256"),
-        ("/?hours=3", 400, "allowed are 24, 168, 720"),
+        ("/?hours=3", 400, "allowed are 1, 6, 24, 168, 720, 2160"),
         ("/live?after=-1", 400, "a number belongs"),
     ],
 )
@@ -366,3 +372,70 @@ async def test_a_verdict_of_the_bundled_judge_says_how_often_that_is_right(empty
     async with opened(empty) as client:
         said = {id_: BUNDLED_ACCURACY in await _text(client, f"/verdicts/{id_}") for id_ in judges}
     assert said == {"ver-bundled": True, "ver-other": False}
+
+
+@pytest.mark.parametrize(
+    ("later", "is_open"),
+    [
+        (None, True),
+        ({"kind": "trust_recovery"}, False),
+        ({"kind": "trust_recovery", "model": "another"}, True),
+        ("anew", False),
+    ],
+)
+async def test_an_alert_is_open_until_its_series_recovers_or_begins_anew(empty, later, is_open):
+    empty.keep(numbered(20))
+    empty.keep_message(ALERT)
+    if later == "anew":
+        empty.keep_message(SeriesAnew(id="anew", checker="consistency", source="support-bot", model="acme-chat-4",
+                                      raised_at=datetime.now(UTC), changed=(), verdicts=7, ended_drop="alert-1",
+                                      summary="The judge changed."))  # fmt: skip
+    elif later:
+        empty.keep_message(ALERT.model_copy(update={"id": "alert-2", **later}))
+    async with opened(empty) as client:
+        html = await _text(client, "/")
+    assert ('class="banner"' in html) == is_open
+    assert ('class="card fallen"' in html) == is_open
+
+
+async def test_a_list_is_a_download_with_the_same_filters(samples):
+    async with opened(samples) as client:
+        listed = ROWS.findall(await _text(client, "/verdicts?outcome=reject"))
+        document = await (await client.get("/verdicts.json?outcome=reject")).json()
+        lines = (await (await client.get("/verdicts.csv?outcome=reject")).text()).splitlines()
+        assert (await client.get("/verdicts.json?outcome=perhaps")).status == 400
+    assert [one["id"] for one in document["verdicts"]] == listed
+    assert document["earlier"] is None
+    assert [line.partition(",")[0] for line in lines] == ["id", *listed]
+
+
+async def test_a_download_goes_on_and_a_spreadsheet_computes_nothing_of_it(empty):
+    empty.keep(one | {"id": f"n{n}", "reason": "=HYPERLINK(1)"} for n, one in enumerate(numbered(501)))
+    async with opened(empty) as client:
+        first = await client.get("/verdicts.csv")
+        assert "'=HYPERLINK(1)" in await first.text()
+        earlier = re.search(r"<(.+)>; rel=\"next\"", first.headers["Link"])[1]
+        assert len((await (await client.get(earlier)).text()).splitlines()) == 2
+
+
+async def test_an_undecided_verdict_shows_the_sentences_that_were_left_open(samples):
+    found = sample("sup-02")["evidence"]
+    sentences = [one | {"unsure": not number} for number, one in enumerate(found["sentences"])]
+    evidence = {"type": "abstention", "cause": "between_thresholds", "detail": "the judge is not sure", "score": 0.5}
+    evidence |= {"consistency": found | {"sentences": sentences}}
+    samples.keep([sample("sup-02", id="ver-open", outcome="abstain", score=None, evidence=evidence)])
+    async with opened(samples) as client:
+        html, shown = await _text(client, "/verdicts/ver-open"), await _shown(client, "/verdicts/ver-open")
+    assert "left open" in shown
+    assert sentences[0]["text"] in shown
+    assert 'id="passage-' in html
+
+
+@pytest.mark.parametrize("kind", wording.FAULTS)
+async def test_an_extraction_that_was_not_tested_claims_no_test(samples, kind):
+    evidence = sample("known")["evidence"] | {"rounds": [], "causes": [{"entity": "Norway", "kind": kind}]}
+    samples.keep([sample("known", id="ver-untested", evidence=evidence)])
+    async with opened(samples) as client:
+        shown = await _shown(client, "/verdicts/ver-untested")
+    assert "Nothing was replaced, and the model was not asked again." in shown
+    assert "did not find" not in shown

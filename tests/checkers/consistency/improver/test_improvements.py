@@ -97,7 +97,7 @@ async def test_what_cannot_be_mended_ends_after_the_last_round_as_not_improved(
     assert left.reason
     assert found.score_after == found.score_before == 0.3
     assert f"After {rounds} round" in found.reason
-    assert "1 of 2 sentences is not consistent" in found.reason
+    assert "1 of 2 sentences not consistent" in found.reason
 
 
 async def test_a_false_sentence_smuggled_in_with_a_rewrite_is_caught(
