@@ -34,7 +34,7 @@ from streams.embedded import EmbeddedBroker
 from streams.errors import StreamError
 from streams.lookup import RecordLookup
 from streams.record_sender import send_records
-from streams.settings import HttpSettings, KafkaSettings, StreamSettings
+from streams.settings import HttpSettings, KafkaSettings, RecordSettings, StreamSettings
 from web.settings import PageSettings
 
 _SAMPLES = "records.jsonl"
@@ -100,7 +100,9 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
     say("starting the embedded broker…")
     with EmbeddedBroker() as broker, tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
         settings = StreamSettings(
-            kafka=KafkaSettings(bootstrap_servers=broker.bootstrap_servers), http=HttpSettings(port=0)
+            kafka=KafkaSettings(bootstrap_servers=broker.bootstrap_servers),
+            http=HttpSettings(port=0),
+            records=RecordSettings(version_metadata=("release",)),
         )
         broker.create_topics(settings.topics.all)
         store = StoreSettings(url=f"sqlite:///{folder}/verdicts.db", records=True)

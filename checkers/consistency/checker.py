@@ -88,7 +88,10 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         shares = (consistent_share([mark if one.unsure else one.mark for one in claims]) for mark in (1, -1))
         if len({share is not None and share >= self.settings.threshold for share in shares}) > 1:
             open_ = [one for one in claims if one.unsure]
-            detail = f"the judge is not sure of {len(open_)} of {len(claims)} sentences: {_shown(open_[0])}"
+            which = "the only sentence" if len(claims) == 1 else f"{len(open_)} of {len(claims)} sentences"
+            detail = f"the judge is not sure of {which}: “{on_a_line(open_[0].text, _SHOWN)}”"
+            if passage := open_[0].passage:
+                detail += f", nearest to “{on_a_line(passage, _SHOWN)}”"
             raise Undecidable(BETWEEN, detail, score=score)
 
 
