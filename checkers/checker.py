@@ -97,13 +97,13 @@ class Undecidable(Exception):
         self.cause: AbstentionCause = cause
         self.detail = detail
         self.score, self.probe = score, probe
-        self.consistency: ConsistencyEvidence | None = None
+        self.graded: ConsistencyEvidence | None = None
         """Grades that decide nothing."""
 
     @property
     def evidence(self) -> Abstention:
         """That of the verdict."""
-        given = {"score": self.score, "consistency": self.consistency, "probe": self.probe}
+        given = {"score": self.score, "graded": self.graded, "probe": self.probe}
         return Abstention(cause=self.cause, detail=self.detail, **given)
 
 

@@ -235,9 +235,16 @@ def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadR
     raise ModelFailed(said, cause="judge_cut_off", begun=begun)
 
 
+def _parsed(text: str) -> Any:
+    try:
+        return from_json(text)
+    except TypeError:
+        raise ValueError("half of a character stands in it") from None
+
+
 def _of_form(text: str, form: type[_FormT]) -> _FormT:
     try:
-        value = from_json(text)
+        value = _parsed(text)
         if isinstance(value, list) and (name := _list_of(form)) is not None:
             value = {name: value}
         reply = form.model_validate(value, extra="ignore")

@@ -316,7 +316,7 @@ class Abstention(Wire):
     detail: str
     score: Fraction | None = None
     """The score that lies between the thresholds; null if there is none."""
-    consistency: ConsistencyEvidence | None = None
+    graded: ConsistencyEvidence | None = None
     """The sentences with their grades, which leave the outcome open; null if the cause is another."""
     probe: ProbeEvidence | None = None
     """The probe whose answer is missing or could not be read; null of any other record."""

@@ -202,7 +202,7 @@ class _Page:
         """A verdict, its record and its evidence, made ready for the evidence's template."""
         record, where = await self._record(verdict)
         evidence, more = verdict.evidence, dict[str, Any]()
-        of_sentences = evidence.consistency if isinstance(evidence, Abstention) else evidence
+        of_sentences = evidence.graded if isinstance(evidence, Abstention) else evidence
         if isinstance(of_sentences, ConsistencyEvidence):
             more |= {"grounding": grounding(of_sentences, record)}
         elif isinstance(evidence, EquivalenceEvidence):

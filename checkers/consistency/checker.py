@@ -76,7 +76,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             if not thresholds.are_set:
                 self._require_decided(claims, score)
         except Undecidable as error:
-            error.consistency = evidence
+            error.graded = evidence
             raise
         if accepted and whole.misled:
             raise Undecidable("judge_misled", _MISLED)

@@ -87,6 +87,13 @@ def test_an_answer_is_read_whatever_was_thought_before_it(
     assert content[reading.start : reading.end] == reply
 
 
+@pytest.mark.parametrize("behind", ["\ud800", "\udfff."])
+def test_half_a_character_beside_an_answer_is_no_fault_of_the_answer(behind: str) -> None:
+    assert read_reply(completion('{"entries": []}' + behind), QUESTION).reply == Findings(entries=())
+    with pytest.raises(Unusable):
+        read_reply(completion('{"entries": [' + behind), QUESTION)
+
+
 @given(THOUGHT, PROSE, st.sampled_from(["stop", "length"]), st.booleans())
 def test_thought_is_never_read_as_an_answer(thought: str, after: str, reason: str, ended: bool) -> None:
     content = f"<think>{thought}</think>{after}" if ended else f"<think>{thought.replace('</think>', '')}"

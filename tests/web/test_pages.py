@@ -422,7 +422,7 @@ async def test_an_undecided_verdict_shows_the_sentences_that_were_left_open(samp
     found = sample("sup-02")["evidence"]
     sentences = [one | {"unsure": not number} for number, one in enumerate(found["sentences"])]
     evidence = {"type": "abstention", "cause": "between_thresholds", "detail": "the judge is not sure", "score": 0.5}
-    evidence |= {"consistency": found | {"sentences": sentences}}
+    evidence |= {"graded": found | {"sentences": sentences}}
     samples.keep([sample("sup-02", id="ver-open", outcome="abstain", score=None, evidence=evidence)])
     async with opened(samples) as client:
         html, shown = await _text(client, "/verdicts/ver-open"), await _shown(client, "/verdicts/ver-open")
