@@ -204,23 +204,27 @@ class Reader:
         body = self._scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
         return None if body is None else _MESSAGE.validate_json(zlib.decompress(body))
 
-    def series(self, since: datetime, *, minutes: int = 60, limit: int = MOST) -> list[Series]:
-        """The series with the most verdicts since then; as `counts` in such stretches."""
+    def series(
+        self, since: datetime, *, until: datetime | None = None, minutes: int = 60, limit: int = MOST
+    ) -> list[Series]:
+        """The series with the most verdicts in that time, which `counts` tells in such stretches."""
         table = _counts(since, minutes)
         columns = (table.c.source, table.c.model, table.c.checker)
-        given = (table.c.begins >= milliseconds(since), table.c.outcome.in_(OUTCOMES))
+        given = (*_within(table, since, until), table.c.outcome.in_(OUTCOMES))
         query = select(*columns).where(*given).group_by(*columns)
         query = query.order_by(func.sum(table.c.verdicts).desc(), *columns).limit(min(limit, MOST))
         return [Series(*row) for row in self._rows(query)]
 
-    def counts(self, series: Sequence[Series], since: datetime, *, minutes: int = 60) -> list[Count]:
+    def counts(
+        self, series: Sequence[Series], since: datetime, *, until: datetime | None = None, minutes: int = 60
+    ) -> list[Count]:
         """Verdicts of these series, in stretches of so many minutes; those of less than an hour for two days back."""
         table = _counts(since, minutes)
         begins = (table.c.begins - milliseconds(since)) // (minutes * MINUTE)
         columns = (table.c.source, table.c.model, table.c.checker)
         query = (
             select(*columns, begins, table.c.outcome, func.sum(table.c.verdicts))
-            .where(table.c.begins >= milliseconds(since), tuple_(*columns).in_(series))
+            .where(*_within(table, since, until), tuple_(*columns).in_(series))
             .group_by(*columns, begins, table.c.outcome)
         )
         return [
@@ -228,11 +232,11 @@ class Reader:
             for row in self._rows(query)
         ]
 
-    def accounts(self, since: datetime, *, minutes: int = 60) -> list[Account]:
+    def accounts(self, since: datetime, *, until: datetime | None = None, minutes: int = 60) -> list[Account]:
         """Each checker's counts since then; also those of one that did nothing, if it ever did."""
         table = _counts(since, minutes)
         totals = select(table.c.checker, table.c.outcome, func.sum(table.c.verdicts))
-        totals = totals.where(table.c.begins >= milliseconds(since)).group_by(table.c.checker, table.c.outcome)
+        totals = totals.where(*_within(table, since, until)).group_by(table.c.checker, table.c.outcome)
         done: dict[str, dict[str, int]] = defaultdict(dict)
         for checker, outcome, verdicts in self._rows(totals):
             done[checker][outcome] = int(verdicts)
@@ -273,6 +277,12 @@ class Reader:
 
     def _scalar(self, query: Select[Any]) -> Any:
         return next((row[0] for row in self._rows(query)), None)
+
+
+def _within(table: Table, since: datetime, until: datetime | None) -> Iterable[ColumnElement[bool]]:
+    yield table.c.begins >= milliseconds(since)
+    if until is not None:
+        yield table.c.begins < milliseconds(until)
 
 
 def _counts(since: datetime, minutes: int) -> Table:

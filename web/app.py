@@ -23,20 +23,22 @@ from schemas import (
 )
 from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
 from store.opening import StoreAway
-from store.reading import MOST, Reader
+from store.reading import MOST, Reader, Series
 from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
 from web.evidence import aligned, compared, grounding, telling
-from web.filters import BadAddress, Filters, key_of, number, written
+from web.filters import BadAddress, Filters, key_of, moment_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
 from web.people import SHOWN_FROM, FindWorst, People
-from web.rates import HEIGHT, RANGES, SPARSE, WIDTH, open_alerts, rates
+from web.rates import HEIGHT, RANGES, SPARSE, WIDTH, Rate, Span, open_alerts, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_AROUND = timedelta(hours=5), timedelta(hours=1)
+"""Before and after an alert, as its picture has it; four times as much where it is not recent."""
+_RECENT = timedelta(hours=40)
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 """Gives the record that a verdict is about, as JSON; None if it cannot be had."""
@@ -128,36 +130,52 @@ class _Page:
             "outcomes": OUTCOMES,
             "shown_from": SHOWN_FROM,
             "BUNDLED_ACCURACY": BUNDLED_ACCURACY,
+            "width": WIDTH,
+            "height": HEIGHT,
         }
 
     async def overview(self, request: web.Request) -> web.Response:
-        hours = number(request.query.get("hours", "24"))
-        if hours not in RANGES:
-            raise BadAddress(f"hours is {hours}; allowed are {', '.join(map(str, RANGES))}")
-        now, minutes = datetime.now(UTC), RANGES[hours]
-        # Whole days are counted by the day.
-        step = timedelta(minutes=minutes)
-        begin = _EPOCH + (now - _EPOCH) // step * step + step - timedelta(hours=hours)
+        now, given = datetime.now(UTC), request.query
+        minutes = None
+        begin, end = moment_of("since", given.get("since", "")), moment_of("until", given.get("until", "")) or now
+        if begin is None:
+            minutes = number(given.get("minutes", "1440"))
+            if minutes not in RANGES:
+                raise BadAddress(f"minutes is {minutes}; allowed are {', '.join(map(str, RANGES))}, or since and until")
+            begin = end - timedelta(minutes=minutes)
+        if begin >= end:
+            raise BadAddress("since is not before until")
+        span = Span.of(begin, end, now)
+        within: dict[str, Any] = {"until": span.end, "minutes": span.minutes}
 
         def read() -> dict[str, Any]:
             reader = self._reader
-            series = reader.series(begin, minutes=minutes, limit=_SERIES)
-            counts = reader.counts(series, begin, minutes=minutes)
+            series = reader.series(span.begin, **within, limit=_SERIES)
             alerts = [alert for _, alert in reader.alerts()]
-            found = rates(series, counts, alerts, begin=begin, hours=hours)
+            found = rates(series, reader.counts(series, span.begin, **within), alerts, span)
             still = open_alerts(alerts)
             # What fell comes first, then what was ever told of.
             found.sort(key=lambda one: (one.series not in still, not one.flags))
             return {
                 "rates": found,
                 "open": still,
-                "accounts": reader.accounts(begin, minutes=minutes),
+                "accounts": reader.accounts(span.begin, **within),
                 "newest": reader.newest(),
             }
 
         people = await asyncio.to_thread(self._people.standings)
-        return self.answer("overview.html", **await asyncio.to_thread(read), people=people, hours=hours, ranges=RANGES,
-                            begin=begin, now=now, width=WIDTH, height=HEIGHT, drawn=_DRAWN, sparse=SPARSE)  # fmt: skip
+        corrected = {Series(one.now.source, one.now.model, one.now.checker): one.now.rate for one in people}
+        shown: dict[str, Any] = {
+            "minutes": minutes,
+            "span": span,
+            "now": now,
+            "ranges": RANGES,
+            "drawn": _DRAWN,
+            "sparse": SPARSE,
+        }
+        return self.answer(
+            "overview.html", **await asyncio.to_thread(read), people=people, corrected=corrected, **shown
+        )
 
     async def verdicts(self, request: web.Request) -> web.Response:
         filters = Filters.of(request.query)
@@ -246,7 +264,16 @@ class _Page:
         alert = await asyncio.to_thread(self._reader.alert, request.match_info["id"])
         if alert is None:
             raise web.HTTPNotFound(text="no such alert is kept")
-        return self.answer("alert.html", alert=alert)
+        now, subject = datetime.now(UTC), Series(alert.source, alert.model, alert.checker)
+        before, after = _AROUND if now - alert.raised_at < _RECENT else (4 * _AROUND[0], 4 * _AROUND[1])
+        span = Span.of(alert.raised_at - before, min(alert.raised_at + after, now), now)
+
+        def read() -> list[Rate]:
+            counts = self._reader.counts([subject], span.begin, until=span.end, minutes=span.minutes)
+            return rates([subject], counts, [one for _, one in self._reader.alerts(since=span.begin)], span)
+
+        (rate,) = await asyncio.to_thread(read)
+        return self.answer("alert.html", alert=alert, rate=rate, span=span)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         wanted = Filters.of(request.query).wanted()

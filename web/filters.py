@@ -57,7 +57,7 @@ class Filters:
         if self.outcome and self.outcome not in OUTCOMES:
             raise BadAddress(f"outcome is {self.outcome!r}; allowed are {', '.join(OUTCOMES)}")
         names = {f"{name}s": (value,) for name in _NAMES if (value := getattr(self, name))}
-        return Wanted(**names, since=_moment("since", self.since), until=_moment("until", self.until), words=self.q)
+        return Wanted(**names, since=moment_of("since", self.since), until=moment_of("until", self.until), words=self.q)
 
     def address(self, path: str, **more: object) -> str:
         """`path` with these filters, and others in their place or beside them; None leaves one out."""
@@ -92,7 +92,12 @@ def number(text: str) -> int:
     return int(text)
 
 
-def _moment(name: str, text: str) -> datetime | None:
+def moment_of(name: str, text: str) -> datetime | None:
+    """A time, UTC unless it says otherwise; None if the text is empty.
+
+    Raises:
+        BadAddress: it is none.
+    """
     if not text:
         return None
     try:

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,8 +13,16 @@ from store.reading import Count, Series
 
 WIDTH, HEIGHT = 320, 72
 
-RANGES = {1: 2, 6: 10, 24: 60, 168: 240, 720: 1440, 2160: 4320}
-"""Hours that can be looked back, and the minutes of one point of the picture."""
+RANGES = {15: "15 minutes", 60: "1 hour", 360: "6 hours", 1440: "24 hours", 10080: "7 days", 43200: "30 days",
+          129600: "90 days"}  # fmt: skip
+"""Minutes that can be looked back, in words."""
+
+_STEPS = (1, 2, 10, 60, 240, 1440, 4320)
+"""Minutes of one point of a picture. Days are counted by the day."""
+_POINTS = 45
+_BY_MINUTES = timedelta(days=2)
+"""So far back there are counts of less than an hour."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 SPARSE = 20
 """Decided verdicts below which a rate says little."""
@@ -66,6 +74,30 @@ class Rate:
         return wilson(self.verdicts.get("accept", 0), self.decided)
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A time that is looked at, in steps."""
+
+    begin: datetime
+    end: datetime
+    minutes: int
+    """Of a step."""
+
+    @classmethod
+    def of(cls, begin: datetime, end: datetime, now: datetime) -> "Span":
+        """The steps that hold all of it: fine enough for a curve, and as fine as counts are kept."""
+        least = 1 if now - begin < _BY_MINUTES else 60
+        wide = (end - begin) / timedelta(minutes=1) / _POINTS
+        minutes = next((one for one in _STEPS if one >= max(wide, least)), _STEPS[-1])
+        step = timedelta(minutes=minutes)
+        first = _EPOCH + (begin - _EPOCH) // step * step
+        return cls(first, max(end, first + step), minutes)
+
+    def x(self, moment: datetime) -> float:
+        """Its place in a picture."""
+        return WIDTH * ((moment - self.begin) / (self.end - self.begin))
+
+
 def open_alerts(
     alerts: Iterable[Alert | SeriesAnew | TrueRateAlert],
 ) -> dict[Series, list[Alert | TrueRateAlert]]:
@@ -85,20 +117,19 @@ def rates(
     series: Sequence[Series],
     counts: Iterable[Count],
     alerts: Iterable[Alert | SeriesAnew | TrueRateAlert],
-    *,
-    begin: datetime,
-    hours: int,
+    span: Span,
 ) -> list[Rate]:
-    """A rate for each of `series`, over so many hours."""
+    """A rate for each of `series`."""
     by_series: dict[Series, dict[datetime, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
     for one in counts:
-        by_series[one.series][one.begins][one.outcome] = one.verdicts
+        if one.begins < span.end:
+            by_series[one.series][one.begins][one.outcome] = one.verdicts
     flags: dict[Series, list[Flag]] = defaultdict(list)
     for alert in alerts:
-        x = WIDTH * ((alert.raised_at - begin) / timedelta(hours=hours))
+        x = span.x(alert.raised_at)
         if 0 <= x <= WIDTH:
             flags[Series(alert.source, alert.model, alert.checker)].append(Flag(round(x, 1), alert))
-    return [_rate(one, by_series[one], tuple(flags[one]), begin, hours) for one in series]
+    return [_rate(one, by_series[one], tuple(flags[one]), span) for one in series]
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
@@ -111,10 +142,8 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def _rate(
-    series: Series, counts: dict[datetime, dict[str, int]], flags: tuple[Flag, ...], begin: datetime, hours: int
-) -> Rate:
-    step = timedelta(minutes=RANGES[hours])
+def _rate(series: Series, counts: dict[datetime, dict[str, int]], flags: tuple[Flag, ...], span: Span) -> Rate:
+    step = timedelta(minutes=span.minutes)
     points: list[tuple[int, Point]] = []
     total: dict[str, int] = defaultdict(int)
     for at in sorted(counts):
@@ -122,9 +151,9 @@ def _rate(
             total[outcome] += number
         accepted, rejected = counts[at].get("accept", 0), counts[at].get("reject", 0)
         if decided := accepted + rejected:
-            slot = (at - begin) // step
+            slot = (at - span.begin) // step
             low, high = wilson(accepted, decided)
-            x = WIDTH * ((at - begin + step / 2) / timedelta(hours=hours))
+            x = min(max(span.x(at + step / 2), 0.0), WIDTH)
             points.append((slot, Point(round(x, 1), _y(accepted / decided), _y(low), _y(high))))
     # Slots that follow one another differ from their places by the same number.
     lines = groupby(enumerate(points), key=lambda one: one[1][0] - one[0])

@@ -17,6 +17,7 @@ from assay.cli.front_door import (
     EXISTING,
     CannotRun,
     NotFinished,
+    WrongUse,
     config_option,
     configuration,
     out_option,
@@ -31,15 +32,17 @@ from streams.errors import ExtraMissing
 @click.command()
 @click.argument("file", type=EXISTING)
 @click.option(
-    "--mapping", required=True, type=click.Path(path_type=Path), metavar="M", help="A TOML file that names the columns."
+    "--mapping", type=click.Path(path_type=Path), metavar="M", help="A TOML file that names the columns; needed."
 )
 @out_option("records")
 @config_option
-def convert(file: Path, *, mapping: Path, out: Path | None, config_file: Path | None) -> None:
+def convert(file: Path, *, mapping: Path | None, out: Path | None, config_file: Path | None) -> None:
     """Write the rows of FILE (CSV, JSON, JSON lines, Parquet) as records, JSON lines; a summary on standard error.
 
     Rows that are no records are named and left out; the exit status is then 3.
     """
+    if mapping is None:
+        raise WrongUse("--mapping is missing: a TOML file that names the columns, such as examples/mapping.toml")
     settings = configuration(config_file)
     records = refused = 0
     with run_errors():

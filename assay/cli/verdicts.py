@@ -1,13 +1,15 @@
 """`assay verdicts` and `assay alerts`: what the topics hold, or of verdicts the store where there is one."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Collection
+from datetime import datetime
 from pathlib import Path
 
 import click
 from pydantic import TypeAdapter
 
-from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, selected, told
+from assay.cli.front_door import MOMENT, NotFinished, WrongUse, config_option, configuration, quiet_logs, selected, told
 from assay.config import Configuration
 from assay.messages import StoreView, TopicView
 from assay.verdict_printer import VerdictPrinter
@@ -31,6 +33,8 @@ from streams.settings import StreamSettings
     metavar="ID",
     help="Only the verdict with this id, or those on the record with this id, with all evidence; may be repeated.",
 )
+@click.option("--since", type=MOMENT, metavar="T", help="Only those since: 90m, 24h or 7d ago, or 2026-11-20T08:00.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the latest N.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON lines.")
 @config_option
 def verdicts(
@@ -41,6 +45,8 @@ def verdicts(
     models: tuple[str, ...],
     checkers: tuple[str, ...],
     ids: tuple[str, ...],
+    since: datetime | None,
+    limit: int | None,
     as_json: bool,
     config_file: Path | None,
 ) -> None:
@@ -48,6 +54,8 @@ def verdicts(
 
     They are read from the store where there is one (store.url), else from their topics.
     """
+    if follow and limit:
+        raise WrongUse("--limit does not go with --follow, which has no end")
     loaded = configuration(config_file)
     # Verdicts on records that no checker takes name this one.
     selected(loaded, [name for name in checkers if name != "none"])
@@ -57,6 +65,7 @@ def verdicts(
     def takes(verdict: Verdict) -> bool:
         """True if each field is one of those named; none named stands for all."""
         fields = all(not values or getattr(verdict, field) in values for field, values in named.items())
+        fields = fields and (since is None or verdict.checked_at >= since)
         return fields and (not ids or not {verdict.id, verdict.record_id}.isdisjoint(ids))
 
     with told():
@@ -68,7 +77,7 @@ def verdicts(
             )
         )
         printer = VerdictPrinter([*loaded.installed.plugins.values()])
-        asyncio.run(_show_verdicts(view, printer, takes, ids, follow=follow, as_json=as_json))
+        asyncio.run(_show_verdicts(view, printer, takes, ids, limit, follow=follow, as_json=as_json))
 
 
 def _topics(streams: StreamSettings, outcomes: Collection[str]) -> TopicView[Verdict]:
@@ -84,14 +93,13 @@ async def _show_verdicts(
     printer: VerdictPrinter,
     takes: Callable[[Verdict], bool],
     ids: Collection[str],
+    limit: int | None,
     *,
     follow: bool,
     as_json: bool,
 ) -> None:
     shown, missing = 0, dict.fromkeys(ids)
-    async for verdict in view.messages(follow=follow):
-        if not takes(verdict):
-            continue
+    async for verdict in _latest(view, takes, limit, follow=follow):
         shown += 1
         for identifier in (verdict.id, verdict.record_id):
             missing.pop(identifier, None)
@@ -104,6 +112,22 @@ async def _show_verdicts(
         click.echo(line, err=True)
     if missing:
         raise NotFinished(f"no such verdict or record: {', '.join(missing)}")
+
+
+async def _latest(
+    view: TopicView[Verdict] | StoreView, takes: Callable[[Verdict], bool], limit: int | None, *, follow: bool
+) -> AsyncIterator[Verdict]:
+    """The verdicts that are taken: all as they come, or the last ones once all are read."""
+    latest: deque[Verdict] = deque(maxlen=limit)
+    async for verdict in view.messages(follow=follow):
+        if not takes(verdict):
+            continue
+        if limit is None:
+            yield verdict
+        else:
+            latest.append(verdict)
+    for verdict in latest:
+        yield verdict
 
 
 @click.command()

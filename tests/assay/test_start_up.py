@@ -43,7 +43,7 @@ def test_quick_commands_import_nothing_heavy(tmp_path, command):
 
 
 SERVICE = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics", "demo"}
-SERVICE |= {"check", "calibrate", "convert", "config", "schemas", "judge", "recheck"}
+SERVICE |= {"check", "calibrate", "convert", "config", "schemas", "judge", "recheck", "compare"}
 
 
 def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):

@@ -57,6 +57,16 @@ def test_all_outcomes_are_shown_as_the_demo_shows_them_oldest_first_and_once(tmp
     ]
 
 
+def test_the_latest_of_some_time_are_shown_where_there_are_many(tmp_path: Path, embedded_place: Place):
+    _put(embedded_place, *(accepted(number) for number in range(6)))
+    given = {"cwd": tmp_path, **servers(embedded_place)}
+    ran = assay("verdicts", "--limit", "2", **given)
+    assert re.findall(r"^ACCEPT +(r\d)", ran.stdout, re.MULTILINE) == ["r4", "r5"]
+    assert assay("verdicts", "--since", "2100-01-01", **given).stdout == ""
+    assert assay("verdicts", "--since", "2000-01-01", **given).stdout.count("ACCEPT") == 6
+    assert assay("verdicts", "--limit", "2", "--follow", **given).returncode == 2
+
+
 def test_where_there_is_a_store_it_is_read_instead_of_the_topics(tmp_path: Path, sqlite_store: Stored):
     rejected = consistency_rejection(1, "t", FINDING)
     sqlite_store.keep([accepted(0), rejected, abstained(2, source="b"), accepted(3)])

@@ -45,7 +45,7 @@ ASKED = ("sup-02", "sup-09", "trv-03")
 
 PAGES = [
     "/",
-    "/?hours=720",
+    "/?minutes=43200",
     "/verdicts",
     "/verdicts?outcome=reject",
     "/alerts",
@@ -192,8 +192,20 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
         page.wait_for_url("**/verdicts/ver-*")
         assert page.locator("mark.fault[id^=sentence]").count() >= 1
         assert page.locator("mark[id^=passage]").count() >= 1
-        seen.open("/")
+        seen.open("/?minutes=60")
         assert page.locator("#running ~ .scroll tbody tr").count() >= 1
+        # A part of a curve that is dragged over becomes the time that is shown, and the link around it is not followed.
+        box = page.locator(".card svg").first.bounding_box()
+        assert box
+        middle = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + box["width"] * 0.5, middle)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.8, middle)
+        page.mouse.up()
+        page.wait_for_url("**/?since=*&until=*")
+        assert page.locator(".ranges details[open]").count() == 1
+        listed = page.request.get(f"{found[1]}/verdicts.json?outcome=reject&source=orders-bot").json()
+        assert {one["outcome"] for one in listed["verdicts"]} == {"reject"}
         seen.open("/review?source=orders-bot")
         page.locator("#name:focus").wait_for()
         page.keyboard.type("ada")

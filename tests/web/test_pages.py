@@ -77,10 +77,31 @@ async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
     assert "The last verdict was given at" in shown
 
 
-@pytest.mark.parametrize("hours", ["1", "6", "24", "168", "720", "2160"])
-async def test_the_overview_looks_back_as_far_as_it_is_told(samples, hours):
+@pytest.mark.parametrize("minutes", ["15", "60", "360", "1440", "10080", "43200", "129600"])
+async def test_the_overview_looks_back_as_far_as_it_is_told(samples, minutes):
     async with opened(samples) as client:
-        assert 'aria-current="true"' in await _text(client, f"/?hours={hours}")
+        assert 'aria-current="true"' in await _text(client, f"/?minutes={minutes}")
+
+
+async def test_the_overview_shows_any_time_in_steps_that_make_a_curve(empty):
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    times = [now - timedelta(minutes=minute) for minute in range(30)]
+    empty.keep(one | {"checked_at": at.isoformat()} for one, at in zip(numbered(30), times, strict=True))
+    empty.keep_message(ALERT.model_copy(update={"raised_at": now - timedelta(minutes=10)}))
+    given = {"since": now - timedelta(minutes=20), "until": now - timedelta(minutes=5)}
+    query = "&".join(f"{name}={moment:%Y-%m-%dT%H:%M}" for name, moment in given.items())
+    async with opened(empty) as client:
+        html = await _text(client, f"/?{query}")
+        assert len(re.findall('<circle class="dot"', html)) == 0
+        # Fifteen verdicts are sparse: they stand in the table.
+        assert re.search(r'outcome=reject">15</a>', html)
+        hour, alert = await _text(client, "/?minutes=60"), await _text(client, "/alerts/alert-1")
+        for wrong in ("since=2026-01-02T00:00&until=2026-01-01T00:00", "since=soon"):
+            assert (await client.get(f"/?{wrong}")).status == 400
+    assert len(re.findall('<circle class="dot"', hour)) >= 14
+    # The same curve is on the alert's own page, with its moment.
+    assert len(re.findall('<circle class="dot"', alert)) >= 3
+    assert 'class="flag trust_drop"' in alert
 
 
 async def test_a_list_is_walked_by_its_links_from_the_latest_to_the_earliest(empty):
@@ -323,7 +344,7 @@ async def test_an_improvement_stands_beside_the_verdict(samples):
         ("/verdicts?outcome=maybe", 400, "allowed are accept, reject, abstain"),
         ("/verdicts?since=yesterday", 400, "expected a time such as"),
         (f"/verdicts?q={'x' * 300}", 400, "allowed are 256"),
-        ("/?hours=3", 400, "allowed are 1, 6, 24, 168, 720, 2160"),
+        ("/?minutes=3", 400, "allowed are 15, 60, 360, 1440, 10080, 43200, 129600"),
         ("/live?after=-1", 400, "a number belongs"),
     ],
 )

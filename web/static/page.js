@@ -45,6 +45,41 @@ if (table) {
   });
 }
 
+// A part of a curve that is dragged over becomes the time that is shown.
+for (const curve of all("svg[data-begin]")) {
+  const [begin, end] = [Date.parse(curve.dataset.begin), Date.parse(curve.dataset.end)];
+  const box = () => curve.getBoundingClientRect();
+  const share = (event) => Math.min(Math.max((event.clientX - box().left) / box().width, 0), 1);
+  let from = null, shade = null;
+  curve.addEventListener("pointerdown", (event) => { from = share(event); });
+  curve.addEventListener("pointermove", (event) => {
+    if (from === null || Math.abs(share(event) - from) < 0.03) return;
+    if (!shade) {
+      shade = curve.appendChild(document.createElementNS(curve.namespaceURI, "rect"));
+      shade.setAttribute("class", "zoom");
+      curve.setPointerCapture(event.pointerId);
+    }
+    const { x, y, width, height } = curve.viewBox.baseVal;
+    const [left, right] = [from, share(event)].sort((one, other) => one - other);
+    shade.setAttribute("x", x + left * width);
+    shade.setAttribute("y", y);
+    shade.setAttribute("width", (right - left) * width);
+    shade.setAttribute("height", height);
+  });
+  curve.addEventListener("pointerup", (event) => {
+    if (shade) {
+      const times = [from, share(event)].sort((one, other) => one - other);
+      const [since, until] = times.map((at) => new Date(begin + at * (end - begin)).toISOString().slice(0, 19));
+      location.assign(`/?${new URLSearchParams({ since, until })}`);
+    }
+    from = null;
+  });
+  // The link around it is neither dragged, nor followed after a drag.
+  const around = curve.closest("a") ?? curve;
+  around.addEventListener("click", (event) => { if (shade) event.preventDefault(); });
+  around.addEventListener("dragstart", (event) => event.preventDefault());
+}
+
 // A sentence and its passage are shown together, whichever of them is chosen.
 const show = (number) => {
   for (const mark of all("mark.shown")) mark.classList.remove("shown");
