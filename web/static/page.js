@@ -45,6 +45,9 @@ if (table) {
   });
 }
 
+// On a phone the filters would fill the screen.
+if (innerWidth > 700) for (const more of all(".filters .more")) more.open = true;
+
 // A part of a curve that is dragged over becomes the time that is shown.
 for (const curve of all("svg[data-begin]")) {
   const [begin, end] = [Date.parse(curve.dataset.begin), Date.parse(curve.dataset.end)];
