@@ -1,19 +1,16 @@
 """Records of the past, put onto their topic once more for one checker."""
 
-import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import datetime
 from typing import Any
 
 from schemas import Envelope, Unreadable, read_record
-from streams.messages import recheck_message, recheck_of
-from streams.publisher import Publisher
+from streams.messages import Outgoing, recheck_message, recheck_of
+from streams.publisher import TooLarge
+from streams.record_sender import publish_all
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
-
-_UNDER_WAY = 1000
 
 
 async def past_records(
@@ -42,27 +39,18 @@ async def past_records(
                 yield message
 
 
-async def recheck(settings: StreamSettings, messages: AsyncGenerator[Any, None], checker: str) -> int:
-    """Put `messages` of the outputs topic there once more, for `checker` alone; returns how many.
+async def recheck(
+    settings: StreamSettings,
+    past: AsyncGenerator[Any, None],
+    checker: str,
+    refuse: Callable[[int, TooLarge], None],
+) -> int:
+    """Put records of the past onto their topic once more, for `checker` alone; as `publish_all`."""
 
-    Raises:
-        BrokerUnavailable: no broker answered.
-        Undelivered: the broker stopped acknowledging; what was sent before stays sent.
-    """
-    publisher, sent = Publisher(settings), 0
-    under_way: deque[asyncio.Task[None]] = deque()
-    try:
-        await publisher.start()
-        async for message in messages:
-            under_way.append(asyncio.create_task(publisher.publish(recheck_message(message, checker))))
-            sent += 1
-            if len(under_way) >= _UNDER_WAY:
-                await under_way.popleft()
-        while under_way:
-            await under_way.popleft()
-    finally:
-        for task in under_way:
-            task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
-        await publisher.stop()
-    return sent
+    async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
+        number = 0
+        async for message in past:
+            number += 1
+            yield number, recheck_message(message, checker)
+
+    return await publish_all(settings, messages(), refuse)

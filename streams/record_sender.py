@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -52,6 +52,32 @@ async def send_records(
         BrokerUnavailable: no broker answered.
         Undelivered: the broker stopped acknowledging; what was sent before stays sent.
     """
+
+    async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
+        async for line in lines:
+            try:
+                record = line.record(max_bytes=settings.records.max_bytes)
+            except Unreadable as error:
+                refuse(_refused(line.number, error))
+                continue
+            yield line.number, record_message(record, settings.topics, line.data)
+
+    return await publish_all(settings, messages(), lambda number, error: refuse(_refused(number, error)))
+
+
+async def publish_all(
+    settings: StreamSettings,
+    messages: AsyncIterator[tuple[int, Outgoing]],
+    refuse: Callable[[int, TooLarge], None],
+) -> int:
+    """Publish numbered messages, many under way at once; returns how many the broker has acknowledged.
+
+    `refuse` is called about each that is too long for it.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        Undelivered: the broker stopped acknowledging; what was sent before stays sent.
+    """
     sent = 0
 
     async def settle(message: Outgoing, number: int) -> None:
@@ -59,7 +85,7 @@ async def send_records(
         try:
             await publisher.publish(message)
         except TooLarge as error:
-            refuse(_refused(number, error))
+            refuse(number, error)
         else:
             sent += 1
 
@@ -67,14 +93,8 @@ async def send_records(
     waiting: deque[asyncio.Task[None]] = deque()
     try:
         await publisher.start()
-        async for line in lines:
-            try:
-                record = line.record(max_bytes=settings.records.max_bytes)
-            except Unreadable as error:
-                refuse(_refused(line.number, error))
-                continue
-            message = record_message(record, settings.topics, line.data)
-            waiting.append(asyncio.create_task(settle(message, line.number)))
+        async for number, message in messages:
+            waiting.append(asyncio.create_task(settle(message, number)))
             if len(waiting) >= _UNDER_WAY:
                 await waiting.popleft()
         while waiting:

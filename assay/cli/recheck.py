@@ -33,7 +33,7 @@ from checkers.plugin import CheckerPlugin
 from models.wording import counted
 from schemas import Envelope
 from streams.groups import commits
-from streams.publisher import Undelivered
+from streams.publisher import TooLarge, Undelivered
 from streams.recheck import past_records
 from streams.recheck import recheck as put_back
 
@@ -104,10 +104,14 @@ def recheck(
                 raise WrongUse("nobody is there to ask; say --yes to send them")
             click.confirm(f"Have {checker} check {counted(found, 'record')}?", abort=True, err=True)
         try:
-            sent = asyncio.run(put_back(loaded.streams, past(), checker))
+            sent = asyncio.run(put_back(loaded.streams, past(), checker, _told_of))
         except Undelivered as error:
             raise NotFinished(f"the broker stopped taking records: {error}") from None
     click.echo(f"{sent} sent to {topics.outputs} for {checker}", err=True)
+
+
+def _told_of(number: int, error: TooLarge) -> None:
+    click.echo(f"record {number} was not sent: {error}; the broker takes less", err=True)
 
 
 async def _priced(

@@ -460,3 +460,11 @@ async def test_an_extraction_that_was_not_tested_claims_no_test(samples, kind):
         shown = await _shown(client, "/verdicts/ver-untested")
     assert "Nothing was replaced, and the model was not asked again." in shown
     assert "did not find" not in shown
+
+
+async def test_outputs_of_the_past_are_listed_and_count_in_no_rate(empty):
+    empty.keep(one | {"rechecked": True} for one in numbered(25))
+    async with opened(empty) as client:
+        assert "No verdict was given in this time" in await _shown(client, "/")
+        assert len(ROWS.findall(await _text(client, "/verdicts"))) == 25
+        assert "counts in no rate" in await _shown(client, "/verdicts/ver-1")
