@@ -206,8 +206,9 @@ async def build_worker(
     judge = service.models.judge
     routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets, registry=registry)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
-    Info("assay_runbook", "Where the runbook of alerts can be opened", registry=registry).info(
-        {"url": configuration.alertmanager.runbook_url}
+    opened = configuration.alertmanager
+    Info("assay_runbook", "Where the runbook of alerts, and the page, can be opened", registry=registry).info(
+        {"url": opened.runbook_url, "page": opened.page_url}
     )
     Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
         {"version": version("assay"), "python_version": platform.python_version(), "judge": judge.name if judge else ""}

@@ -149,6 +149,7 @@ class _Target:
                 "description": _description(alert),
                 "rejected": _rejected(alert, reasons=self._settings.reasons),
                 "alert_id": alert.id,
+                "page_url": f"{self._settings.page_url}/alerts/{alert.id}",
                 "runbook_url": f"{self._settings.runbook_url}#assaytrustdrop",
             },
             "startsAt": alert.raised_at.isoformat(),

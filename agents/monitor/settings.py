@@ -68,8 +68,11 @@ class AlertmanagerSettings(SettingsSection):
     authorization: SecretStr | None = None
     """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
     runbook_url: str = "http://127.0.0.1:8080/runbook"
-    """Where `docs/operations.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
+    """Where `docs/runbook.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
     adds its name, as in `#assaytrustdrop`. The default is where `deploy/alertmanager/print_alerts.py` shows it."""
+    page_url: str = "http://127.0.0.1:8090"
+    """Where people open the page of `assay ui`, for the annotation `page_url` of alerts and the links of Grafana's
+    panels, which show the verdicts that they are about."""
     reasons: bool = True
     """Include the reasons of rejected records, which may quote responses; `false` sends only their ids."""
 
@@ -89,10 +92,10 @@ class AlertmanagerSettings(SettingsSection):
                 raise ValueError(f"{url!r}: port 0 is none; allowed are 1 to 65535")
         return urls
 
-    @field_validator("runbook_url")
+    @field_validator("runbook_url", "page_url")
     @classmethod
     def _can_be_opened(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
             raise ValueError("is not `http://…` or `https://…` without credentials and without a fragment")
-        return url
+        return url.rstrip("/")

@@ -1,8 +1,8 @@
 """The placeholder receiver: prints every alert that Alertmanager posts, as a JSON line, and shows the runbook.
 
 `python print_alerts.py [PORT]` listens on this machine alone, `--host 0.0.0.0` on all addresses, for a container. The
-path (`/pager`, `/team`) tells the receivers apart; `/runbook` is docs/operations.md. Only Python's own library, so that
-any image with Python runs it. Replace it by a real receiver: docs/operations.md.
+path (`/pager`, `/team`) tells the receivers apart; `/runbook` is docs/runbook.md. Only Python's own library, so that
+any image with Python runs it. Replace it by a real receiver: docs/deploying.md.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-RUNBOOK = Path(__file__).resolve().parent / "../../docs/operations.md"
+RUNBOOK = Path(__file__).resolve().parent / "../../docs/runbook.md"
 
 MAX_BYTES = 4_000_000
 """More than a group of alerts with ten rejected records each takes."""
@@ -31,7 +31,7 @@ class Handler(BaseHTTPRequestHandler):
         elif RUNBOOK.is_file():
             self._answer(200, _page(RUNBOOK.read_text("utf-8")), "text/html")
         else:
-            self._answer(404, "docs/operations.md is not beside deploy/")
+            self._answer(404, "docs/runbook.md is not beside deploy/")
 
     def do_POST(self) -> None:
         """Print the alerts of a notification; 400 says what is wrong with one that is none."""

@@ -91,7 +91,7 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
                 'assay_dead_letters_total{agent="shouting",reason="invalid_record"} 1.0',
             )
             assert "process_resident_memory_bytes" in metrics
-            assert 'assay_runbook_info{url="http://127.0.0.1:8080/runbook"} 1.0' in metrics
+            assert 'assay_runbook_info{page="http://127.0.0.1:8090",url="http://127.0.0.1:8080/runbook"} 1.0' in metrics
             assert _ready(configured["ASSAY_HTTP__PORT"])["judge"].startswith("no answer from judge.base_url")
             _replay(tmp_path, configured)
             _metrics_with(

@@ -13,7 +13,7 @@ LABELS_BY_LEVEL = {
     "agent": {"agent"},
     "judge": {"judge"},
     "budget": {"name", "unit"},
-    "runbook": {"url"},
+    "runbook": {"url", "page"},
 }
 """The labels of a recorded series, by the level that its name begins with."""
 

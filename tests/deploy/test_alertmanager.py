@@ -36,7 +36,7 @@ def test_compose_mounts_the_configuration_and_the_receiver_listens_where_it_post
     assert receiver["command"] == ["python", "/print_alerts.py", port, "--host", "0.0.0.0"]
     assert AlertmanagerSettings().runbook_url == f"http://127.0.0.1:{port}/runbook"
     assert receiver["ports"] == [f"127.0.0.1:{port}:{port}"]
-    assert "./docs/operations.md:/docs/operations.md:ro" in receiver["volumes"]
+    assert "./docs/runbook.md:/docs/runbook.md:ro" in receiver["volumes"]
 
 
 def test_inhibitions_speak_of_alerts_that_there_are():

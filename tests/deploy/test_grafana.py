@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 import yaml
 
 from tests.deploy.expressions import faults, series
 from tests.deploy.test_monitoring import known
+from web.filters import Filters
 
 ROOT = Path(__file__).parent.parent.parent
 GRAFANA = ROOT / "deploy" / "grafana"
@@ -26,6 +28,12 @@ def expressions(file: Path) -> Iterator[str]:
     for panel in dashboard(file)["panels"]:
         for target in panel.get("targets", []):
             yield target["expr"]
+
+
+def links(file: Path) -> Iterator[str]:
+    for panel in dashboard(file)["panels"]:
+        for link in panel.get("fieldConfig", {}).get("defaults", {}).get("links", []):
+            yield link["url"]
 
 
 def test_grafana_finds_prometheus_alertmanager_and_the_dashboards():
@@ -65,9 +73,21 @@ def test_a_dashboards_variables_are_labels_of_series_and_all_are_used(file):
         selector, label = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]).groups()
         assert faults(selector, real) == []
         assert label in real[re.match(r"\w+", selector)[0]]
-        assert any(f"${variable['name']}" in expression for expression in expressions(file))
-    used = {name for expression in expressions(file) for name in re.findall(r"\$(\w+)", expression)}
-    assert used <= {variable["name"] for variable in variables} | {"__rate_interval"}
+    used = {name for text in (*expressions(file), *links(file)) for name in re.findall(r"\$\{?(\w+)", text)}
+    assert used - {"__rate_interval", "__field", "__data"} == {variable["name"] for variable in variables}
+
+
+def test_panels_about_subjects_link_to_their_verdicts_on_the_page():
+    linked = [link for file in FILES for link in links(file)]
+    assert len(linked) == 10
+    for link in linked:
+        page, _, query = link.partition("?")
+        assert page == "${page}/verdicts"
+        for field, value in parse_qsl(query):
+            assert field in Filters.__slots__
+            assert value == "abstain" or re.fullmatch(
+                rf"\$\{{__(field.labels|data.fields).{field}:percentencode\}}", value
+            )
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

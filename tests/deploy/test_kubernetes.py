@@ -38,8 +38,10 @@ def name(resource: dict[str, Any]) -> str:
 
 PODS = [(name(each), each["spec"]["template"]) for each in (*of("Deployment"), *of("Job"))]
 DEPLOYMENTS = of("Deployment")
+(PAGE,) = [each for each in DEPLOYMENTS if "ui" in each["spec"]["template"]["spec"]["containers"][0]["args"]]
+WORKERS = [each for each in DEPLOYMENTS if each is not PAGE]
 every_pod = pytest.mark.parametrize("pod", [pod for _, pod in PODS], ids=[title for title, _ in PODS])
-every_deployment = pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=name)
+every_worker = pytest.mark.parametrize("deployment", WORKERS, ids=name)
 
 
 @pytest.fixture
@@ -125,7 +127,7 @@ def test_the_command_line_knows_a_pods_arguments(pod):
 
 
 def test_the_pods_together_run_a_checker_and_all_that_follows(configuration):
-    arguments = [each["spec"]["template"]["spec"]["containers"][0]["args"][1:] for each in DEPLOYMENTS]
+    arguments = [each["spec"]["template"]["spec"]["containers"][0]["args"][1:] for each in WORKERS]
     chosen = [dict(zip(each[::2], each[1::2], strict=True)) for each in arguments]
     checkers = [each["--checkers"] for each in chosen if each["--checkers"] != "none"]
     assert checkers
@@ -134,7 +136,7 @@ def test_the_pods_together_run_a_checker_and_all_that_follows(configuration):
     assert sorted(select_agents(configuration, agents)) == sorted(configured_agents(configuration))
 
 
-@every_deployment
+@every_worker
 def test_a_worker_is_watched_and_has_the_time_to_drain(deployment, configuration):
     spec = deployment["spec"]["template"]["spec"]
     (container,) = spec["containers"]
@@ -148,7 +150,7 @@ def test_a_worker_is_watched_and_has_the_time_to_drain(deployment, configuration
     assert spec["terminationGracePeriodSeconds"] > drain
 
 
-@every_deployment
+@every_worker
 def test_a_deployments_selectors_find_its_pods_and_no_others(deployment):
     selector = deployment["spec"]["selector"]["matchLabels"]
     found = [title for title, pod in PODS if selector.items() <= pod["metadata"]["labels"].items()]
@@ -159,23 +161,53 @@ def test_a_deployments_selectors_find_its_pods_and_no_others(deployment):
     assert budget["spec"]["selector"]["matchLabels"] == selector
 
 
+def test_the_page_reads_the_archivists_volume_on_its_node_and_is_served_with_a_token(configuration):
+    spec = PAGE["spec"]["template"]["spec"]
+    labels = PAGE["spec"]["template"]["metadata"]["labels"]
+    (container,), (archivist,) = spec["containers"], [each for each in WORKERS if "archivist" in name(each)]
+    (claim,) = of("PersistentVolumeClaim")
+    kept = {"name": "verdicts", "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}}
+    near = spec["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]
+    for pod in (spec, archivist["spec"]["template"]["spec"]):
+        assert kept in pod["volumes"]
+    assert near["labelSelector"]["matchLabels"] == archivist["spec"]["selector"]["matchLabels"]
+    # Beyond loopback it starts with a token alone, which the optional secret brings.
+    assert container["args"][:3] == ["ui", "--host", "0.0.0.0"]
+    (port,) = container["ports"]
+    assert port["containerPort"] == configuration.ui.port
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"] == {"path": "/login", "port": port["name"]}
+    (service,) = [each for each in of("Service") if each["metadata"]["name"] == name(PAGE).removeprefix("Deployment-")]
+    (policy,) = [each for each in of("NetworkPolicy") if each["metadata"]["name"] == service["metadata"]["name"]]
+    for selector in (service["spec"]["selector"], policy["spec"]["podSelector"]["matchLabels"]):
+        assert selector == PAGE["spec"]["selector"]["matchLabels"]
+        assert selector.items() <= labels.items()
+    assert service["spec"]["ports"][0]["targetPort"] == policy["spec"]["ingress"][0]["ports"][0]["port"] == port["name"]
+
+
+def test_no_secret_is_given_on_a_command_line():
+    guide = (ROOT / "docs" / "deploying.md").read_text("utf-8")
+    assert "create secret generic assay --from-env-file=" in guide
+    assert "--from-literal" not in guide
+
+
 def test_prometheus_finds_every_worker_and_nothing_else():
-    (service,) = of("Service")
+    (service,) = [each for each in of("Service") if each["metadata"]["name"] != "assay-page"]
     selector = service["spec"]["selector"]
     found = {title for title, pod in PODS if selector.items() <= pod["metadata"]["labels"].items()}
-    assert found == {name(each) for each in DEPLOYMENTS}
+    assert found == {name(each) for each in WORKERS}
     assert service["spec"]["clusterIP"] == "None"
     (job,) = read(PROMETHEUS / "kubernetes.yml")["scrape_configs"]
     (search,) = job["dns_sd_configs"]
     assert search["names"] == [f"{service['metadata']['name']}.{service['metadata']['namespace']}.svc"]
     assert [search["port"]] == [port["port"] for port in service["spec"]["ports"]]
-    for deployment in DEPLOYMENTS:
+    for deployment in WORKERS:
         annotations = deployment["spec"]["template"]["metadata"]["annotations"]
         assert annotations["prometheus.io/port"] == str(search["port"])
 
 
 def test_the_network_policy_is_for_all_pods_and_lets_the_configured_brokers_and_alertmanager_be_reached(configuration):
-    (policy,) = of("NetworkPolicy")
+    (policy,) = [each for each in of("NetworkPolicy") if each["metadata"]["name"] == "assay"]
     selector = policy["spec"]["podSelector"]["matchLabels"]
     assert all(selector.items() <= pod["metadata"]["labels"].items() for _, pod in PODS)
     allowed = {
@@ -269,7 +301,7 @@ def test_the_operators_monitor_scrapes_every_worker_under_the_name_that_the_rule
     spec = monitor["spec"]
     (job,) = read(PROMETHEUS / "kubernetes.yml")["scrape_configs"]
     (endpoint,) = spec["podMetricsEndpoints"]
-    for deployment in DEPLOYMENTS:
+    for deployment in WORKERS:
         pod = deployment["spec"]["template"]
         labels = pod["metadata"]["labels"]
         assert spec["selector"]["matchLabels"].items() <= labels.items()

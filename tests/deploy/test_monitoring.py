@@ -94,20 +94,25 @@ def test_the_three_windows_differ_in_their_window_alone():
 def test_an_alert_says_how_bad_it_is_what_it_means_and_what_to_do(rule):
     assert rule["labels"] == {"severity": rule["labels"]["severity"]}
     assert rule["labels"]["severity"] in {"page", "warning"}
-    assert rule["annotations"].keys() == {"summary", "description", "runbook_url"}
+    about_a_source = (
+        "$labels.source" in rule["annotations"]["summary"] or "$labels.model" in rule["annotations"]["summary"]
+    )
+    assert rule["annotations"].keys() - {"page_url"} == {"summary", "description", "runbook_url"}
+    assert ("page_url" in rule["annotations"]) == about_a_source
     configured = '{{ with query "runbook:assay_runbook:info" }}{{ . | first | label "url" }}'
     assert rule["annotations"]["runbook_url"] == f"{configured}#{rule['alert'].lower()}{{{{ end }}}}"
-    headings = re.findall(r"^#+ (\w+)$", (ROOT / "docs" / "operations.md").read_text("utf-8"), flags=re.MULTILINE)
+    headings = re.findall(r"^#+ (\w+)$", (ROOT / "docs" / "runbook.md").read_text("utf-8"), flags=re.MULTILINE)
     assert rule["alert"] in headings
 
 
-def test_where_no_worker_ever_was_the_runbook_is_where_the_settings_default_says():
+def test_where_no_worker_ever_was_the_runbook_and_the_page_are_where_the_settings_defaults_say():
     (rule,) = [rule for rule in RECORDS if rule["record"] == "runbook:assay_runbook:info"]
     assert f'"{AlertmanagerSettings().runbook_url}"' in rule["expr"]
+    assert f'"{AlertmanagerSettings().page_url}"' in rule["expr"]
 
 
 def test_every_heading_of_an_alert_is_of_one_that_there_is():
-    headings = re.findall(r"^#+ (Assay\w+)$", (ROOT / "docs" / "operations.md").read_text("utf-8"), flags=re.MULTILINE)
+    headings = re.findall(r"^#+ (Assay\w+)$", (ROOT / "docs" / "runbook.md").read_text("utf-8"), flags=re.MULTILINE)
     # Posted by the trust monitor itself.
     assert sorted(headings) == sorted([*(rule["alert"] for rule in ALERTS), "AssayTrustDrop"])
 

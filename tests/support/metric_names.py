@@ -50,7 +50,7 @@ def labels_by_series() -> dict[str, set[str]]:
         ProbeMetrics(registry, stream.subject),
     )
     # Of the front door, which knows the judge and the configuration.
-    found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url"}}
+    found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url", "page"}}
     for metric in (value for holder in holders for value in vars(holder).values()):
         if isinstance(metric, MetricWrapperBase):
             named = set(metric._labelnames)

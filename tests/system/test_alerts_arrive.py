@@ -36,7 +36,7 @@ assay_records_in_flight{{agent="trust-monitor"}} 0
 assay_kafka_last_answer_timestamp_seconds {time.time()}
 assay_intake_paused{{agent="consistency"}} 1
 assay_intake_paused{{agent="extraction"}} 1
-assay_runbook_info{{url="https://wiki.example/assay"}} 1
+assay_runbook_info{{url="https://wiki.example/assay",page="https://assay.example"}} 1
 """
 
 

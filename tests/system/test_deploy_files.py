@@ -10,7 +10,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 PROMETHEUS = ROOT / "deploy" / "prometheus"
 ALERTMANAGER = ROOT / "deploy" / "alertmanager" / "alertmanager.yml"
-OPERATIONS = ROOT / "docs" / "operations.md"
+DEPLOYING = ROOT / "docs" / "deploying.md"
 SUBJECT = ("checker=consistency", "source=app", "model=m")
 
 
@@ -75,7 +75,7 @@ def test_an_alert_goes_to_its_receiver(labels, receiver):
 
 
 def test_the_receivers_that_the_documentation_shows_are_ones(tmp_path: Path):
-    shown = re.search(r"```yaml\n(receivers:\n.*?)```", OPERATIONS.read_text("utf-8"), flags=re.DOTALL)[1]
+    shown = re.search(r"```yaml\n(receivers:\n.*?)```", DEPLOYING.read_text("utf-8"), flags=re.DOTALL)[1]
     document = yaml.safe_load(ALERTMANAGER.read_text("utf-8"))
     document |= yaml.safe_load(shown)
     assert {each["name"] for each in document["receivers"]} == {"pager", "team"}

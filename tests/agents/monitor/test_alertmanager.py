@@ -82,7 +82,9 @@ class TestWhatIsPosted:
         drop = alert(reasons=("Says 1999.\nThe reference\x1b[31m says 1998.", "Wrong place."))
         async with (
             stand_in() as door,
-            telling(door.url, resend_seconds=30, runbook_url="https://wiki.example/assay") as told,
+            telling(
+                door.url, resend_seconds=30, runbook_url="https://wiki.example/assay", page_url="https://assay.example/"
+            ) as told,
         ):
             told.client.take(drop)
             await door.until(lambda door: bool(door.posts))
@@ -97,6 +99,7 @@ class TestWhatIsPosted:
         assert posted["annotations"]["summary"] == "Trust in m dropped."
         assert posted["annotations"]["alert_id"] == "alert-m"
         assert posted["annotations"]["runbook_url"] == "https://wiki.example/assay#assaytrustdrop"
+        assert posted["annotations"]["page_url"] == "https://assay.example/alerts/alert-m"
         assert posted["annotations"]["rejected"] == "r0: Says 1999. The reference [31m says 1998.\nr1: Wrong place."
         for figure in ("50.0%", "100", "40.0%", "60.0%", "90.0%", "1.0%"):
             assert figure in posted["annotations"]["description"]

@@ -414,7 +414,7 @@ class TestSettings:
         ("given", "said"),
         [
             ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
-            ({"runbook_url": "docs/operations.md#runbook"}, "is not `http://…` or `https://…`"),
+            ({"runbook_url": "docs/runbook.md#runbook"}, "is not `http://…` or `https://…`"),
             ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
         ],
     )
