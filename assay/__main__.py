@@ -4,7 +4,7 @@ import os
 import sys
 import traceback
 
-from assay.cli.front_door import INTERRUPTED, NOT_FINISHED
+from assay.cli.common import INTERRUPTED, NOT_FINISHED
 from assay.cli.root import cli
 
 

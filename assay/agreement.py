@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from agents.monitor.true_rate import Sums, agreement
 from agents.routing import sample_point
-from assay.cli.front_door import WrongUse
+from assay.cli.common import WrongUse
 from assay.messages import TopicView
 from checkers.intervals import wilson
 from models.wording import counted

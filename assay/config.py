@@ -13,7 +13,7 @@ from agents.budgets import BudgetSettings
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.routing import RoutingSettings, unknown_checkers
 from agents.webhooks.settings import WebhookName, WebhookSettings
-from assay.faults import explain, unknown_keys
+from assay.config_errors import explain, unknown_keys
 from assay.origins import EnvironmentSource, Origins, rename_subjects, slips, variables
 from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings

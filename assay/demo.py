@@ -16,12 +16,11 @@ from pydantic import TypeAdapter
 
 from agents.monitor.settings import LabelSettings
 from agents.worker import Worker
-from assay.cli.front_door import stopped
+from assay.cli.common import progress, stopped
 from assay.cli.ui import served_page
 from assay.config import Configuration, default_configuration
-from assay.lines import Line
+from assay.file_check import Line
 from assay.plugins import own_checkers
-from assay.progress import progress
 from assay.summary import Summary
 from assay.verdict_printer import VerdictPrinter, indented
 from assay.wiring import ARCHIVIST, LABELS, TRUST_MONITOR, build_worker

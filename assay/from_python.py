@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import orjson
 
-from assay import own_packages
+from assay import import_clash
 from models.wording import counted
 from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
 
@@ -132,11 +132,11 @@ def _line(record: RecordLike, where: str) -> bytes:
 
 
 async def _verdicts(lines: dict[str, bytes], checkers: Collection[str]) -> list[Verdicts]:
-    own_packages.require()
-    from assay.held_service import held_service
+    import_clash.require()
+    from assay.cached_service import cached_service
 
     names = [checkers] if isinstance(checkers, str) else checkers
-    found = await held_service(asyncio.get_running_loop()).check(lines, names)
+    found = await cached_service(asyncio.get_running_loop()).check(lines, names)
     return [Verdicts(verdicts) for verdicts in found]
 
 

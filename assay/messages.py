@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 
-from assay.cli.front_door import tell_of_broker
+from assay.cli.common import tell_of_broker
 from assay.config import Misconfigured
 from models.wording import counted
 from schemas import Verdict
@@ -83,8 +83,8 @@ class StoreView:
         """Yield the verdicts that are kept, oldest first; with `follow` then those that come, without end.
 
         Raises:
-            Misconfigured: there is no store.
-            StreamError: it does not answer.
+            Misconfigured: it cannot be used as it is configured.
+            StreamError: there is none yet, or it does not answer.
         """
         seq = 0
         with opened_store(self._url) as reader:
@@ -108,10 +108,10 @@ def opened_store(url: str) -> "Iterator[Reader]":
     """A reader of the store for as long as the context lasts.
 
     Raises:
-        Misconfigured: there is no store, or it cannot be used as it is configured.
-        StreamError: it does not answer.
+        Misconfigured: it cannot be used as it is configured.
+        StreamError: there is none yet, or it does not answer.
     """
-    # Whoever reads topics loads no library of databases.
+    # Commands that read topics load no library of databases.
     from store.opening import StoreAway, StoreError, open_for_reading
     from store.reading import Reader
 
@@ -122,6 +122,20 @@ def opened_store(url: str) -> "Iterator[Reader]":
         raise Misconfigured(str(error)) from None
     except StoreAway as error:
         raise StreamError(f"the store cannot be read: {error}") from None
+
+
+def require_store(url: str) -> None:
+    """Make sure that the archivist could write to the store.
+
+    Raises:
+        Misconfigured: it could not.
+    """
+    from store.opening import StoreError, require_writable
+
+    try:
+        require_writable(url)
+    except StoreError as error:
+        raise Misconfigured(str(error)) from None
 
 
 def oldest_first(reader: "Reader", seq: int = 0, **wanted: Any) -> "Iterator[Listed]":

@@ -7,8 +7,7 @@ from math import sqrt
 from statistics import NormalDist, mean, stdev
 from textwrap import wrap
 
-from assay.file_check import CheckedLine
-from assay.lines import Line
+from assay.file_check import CheckedLine, Line
 from checkers.draws import generator
 from models.wording import counted
 from schemas import OUTCOMES, Abstention, Outcome, Usage, Verdict

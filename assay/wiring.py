@@ -137,9 +137,11 @@ def _without_models(configuration: Configuration, names: Collection[str]) -> "li
     if LABELS in names:
         factories.append(labels_agent(configuration.labels))
     if ARCHIVIST in names:
-        # Whoever keeps nothing loads no library of databases.
+        # A worker without a store loads no library of databases.
         from agents.archivist import archivist
+        from assay.messages import require_store
 
+        require_store(configuration.store.url or "")
         factories.append(archivist(configuration.store))
     if set(OTLP) & set(names):
         from agents.otlp.agents import otlp_agents

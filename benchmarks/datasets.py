@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 
 Task = Literal["summary", "answer", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]

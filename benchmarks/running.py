@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from models.model_loading import ModelUnusable
 from models.protocol import ModelError
 

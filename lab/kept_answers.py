@@ -12,7 +12,7 @@ import click
 import orjson
 from pydantic import ValidationError
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from checkers.checker import Models
 from models.billing import book
 from models.judges.prompted import PromptedJudge

@@ -1,6 +1,7 @@
 """Opening a store: its address, its tables and their version, and the one who may write to a file."""
 
 import contextlib
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -68,13 +69,13 @@ def open_for_reading(url: str) -> Engine:
     """Connect to a store that is there. Nothing can be written.
 
     Raises:
-        StoreError: there is none; a wrong address, or a missing package.
-        StoreAway: the database does not answer.
+        StoreError: a wrong address, or a missing package.
+        StoreAway: there is none yet, or the database does not answer.
     """
     address = _address(url)
     if address.drivername == "sqlite":
         if not (file := Path(address.database or "")).is_file():
-            raise StoreError(f"store.url: there is no {file.absolute()} yet; the archivist of `assay worker` makes it")
+            raise StoreAway(f"there is no {file.absolute()} yet; the archivist of `assay worker` makes it (store.url)")
         address = address.set(database=f"file:{quote(str(file))}", query={"mode": "ro", "uri": "true"})
     engine = _engine(address, _POSTGRESQL | _READING)
     with faults(), engine.connect() as connection:
@@ -84,7 +85,7 @@ def open_for_reading(url: str) -> Engine:
         return engine
     engine.dispose()
     if version is None:
-        raise StoreError(f"store.url: {_address(url)} has no tables yet; the archivist of `assay worker` makes them")
+        raise StoreAway(f"{_address(url)} has no tables yet; the archivist of `assay worker` makes them (store.url)")
     raise _of_another_version(_address(url), version)
 
 
@@ -93,6 +94,23 @@ def _of_another_version(address: URL, version: int) -> StoreError:
         f"store.url: {address} has tables of version {version}, and this assay has those of version {VERSION}; name "
         "another store"
     )
+
+
+def require_writable(url: str) -> None:
+    """Make sure that an archivist on this machine could write to the store's file.
+
+    Raises:
+        StoreError: it could not.
+    """
+    address = _address(url)
+    if address.drivername != "sqlite":
+        return
+    file = Path(address.database or "").absolute()
+    try:
+        with tempfile.TemporaryFile(dir=file.parent), file.open("ab") if file.exists() else contextlib.nullcontext():
+            pass
+    except OSError as error:
+        raise StoreError(f"store.url: {file} cannot be written to: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -109,8 +127,9 @@ def sole_archivist(url: str) -> Iterator[None]:
     """Keep a second archivist from a file, until the context or the process ends. Many may share PostgreSQL.
 
     Raises:
-        StoreError: there is one already, or the folder cannot be written to.
+        StoreError: there is one already, or the file cannot be written to.
     """
+    require_writable(url)
     address = _address(url)
     if address.drivername != "sqlite":
         yield
@@ -123,9 +142,6 @@ def sole_archivist(url: str) -> Iterator[None]:
             f"store.url: another archivist writes to {address.database} (it holds {lock.lock_file}); stop it, run this "
             "worker without the archivist, or let them share PostgreSQL"
         ) from None
-    except OSError as error:
-        where = Path(address.database or "").absolute()
-        raise StoreError(f"store.url: {where} cannot be written to: {error.strerror}") from None
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ from aiokafka.structs import OffsetAndMetadata
 from pydantic import ValidationError
 
 from agents.routing import Routing
-from assay.cli.front_door import MOMENT, config_option, configuration, print_figures, quiet_logs, selected, told
+from assay.cli.common import MOMENT, config_option, configuration, print_figures, quiet_logs, selected, told
 from assay.config import Configuration
 from checkers.checker import NOBODY
 from checkers.wording import plain

@@ -15,13 +15,14 @@ from pydantic import ValidationError
 from assay.agreement import PersonLabel, agreed_with, agreement_line, labelled_records, person_label
 from assay.calibration import Labelled, Outcome, shortfall
 from assay.calibration import calibrate as calibrated
-from assay.cli.front_door import (
+from assay.cli.common import (
     EXISTING_OR_DASH,
     NotFinished,
     WrongUse,
     config_option,
     configuration,
     download_models,
+    progress,
     quiet_logs,
     reading,
     run_errors,
@@ -29,9 +30,7 @@ from assay.cli.front_door import (
     size_of,
 )
 from assay.config import Configuration
-from assay.file_check import CheckedLine, configured_check
-from assay.lines import Line, read_lines
-from assay.progress import progress
+from assay.file_check import CheckedLine, Line, configured_check, read_lines
 from assay.wiring import wired
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin

@@ -11,14 +11,16 @@ from typing import BinaryIO
 
 import click
 
-from assay.cli.front_door import (
+from assay.cli.common import (
     EXISTING_OR_DASH,
     REJECTED,
     NotFinished,
+    Progress,
     config_option,
     configuration,
     download_models,
     out_option,
+    progress,
     quiet_logs,
     reading,
     run_errors,
@@ -27,9 +29,7 @@ from assay.cli.front_door import (
     writing,
 )
 from assay.config import Configuration
-from assay.file_check import CheckedLine, configured_check
-from assay.lines import Line, read_lines
-from assay.progress import Progress, progress
+from assay.file_check import CheckedLine, Line, configured_check, read_lines
 from assay.summary import Sample, Summary
 from assay.verdict_printer import JUnitReport, VerdictPrinter
 from checkers.model_patience import ModelPatience

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import click
 from pydantic import ValidationError
 
-from assay.cli.front_door import EXISTING, NotFinished, WrongUse, print_figures
+from assay.cli.common import EXISTING, NotFinished, WrongUse, print_figures
 from checkers.intervals import wilson
 from checkers.wording import plain
 from models.wording import on_a_line

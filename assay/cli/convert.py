@@ -13,7 +13,7 @@ import click
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assay.cli.front_door import (
+from assay.cli.common import (
     EXISTING,
     CannotRun,
     NotFinished,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.front_door import NotFinished, told, typed
+from assay.cli.common import NotFinished, told, typed
 from streams.errors import ExtraMissing, StreamError
 
 

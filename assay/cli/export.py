@@ -1,7 +1,7 @@
 """`assay export`: rejected verdicts, or their improvements, as JSON lines, of the store or of the topics."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from datetime import datetime
@@ -12,28 +12,18 @@ import click
 import orjson
 from pydantic import ValidationError
 
-from assay.cli.front_door import config_option, configuration, out_option, quiet_logs, run_errors, writing
+from assay.cli.common import MOMENT, config_option, configuration, out_option, quiet_logs, run_errors, writing
 from assay.messages import oldest_first, opened_store
 from checkers.wording import plain
 from models.wording import counted
 from schemas import Generation, Improvement, Task, Unreadable, read_record, to_json
-from schemas.base import as_utc
+from streams.errors import BrokerUnavailable
 from streams.lookup import RecordGone, RecordLookup, ResultHeader, StoredRecord
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
 if TYPE_CHECKING:
     from store.reading import Reader
-
-
-class _Moment(click.ParamType):
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        try:
-            return as_utc(value if isinstance(value, datetime) else datetime.fromisoformat(value))
-        except ValueError:
-            self.fail(f"{value!r} is no time; expected RFC 3339, such as 2026-11-16T08:00:00Z", param, ctx)
 
 
 @click.group()
@@ -54,9 +44,9 @@ def export() -> None:
 @click.option("--model", metavar="M", help="Only records of this model.")
 @click.option("--checker", metavar="C", help="Only verdicts of this checker.")
 @click.option(
-    "--since", type=_Moment(), metavar="T", help="Only what was rejected or improved at this time (RFC 3339) or later."
+    "--since", type=MOMENT, metavar="T", help="Only what was rejected or improved since: 7d ago, or 2026-11-20T08:00."
 )
-@click.option("--until", type=_Moment(), metavar="T", help="Only what was rejected or improved before this time.")
+@click.option("--until", type=MOMENT, metavar="T", help="Only what was rejected or improved before, likewise.")
 @out_option("lines")
 @config_option
 def rejected(
@@ -72,9 +62,9 @@ def rejected(
 ) -> None:
     """Write the rejected outputs as JSON lines, each once; a summary goes to standard error.
 
-    They are read from the store where there is one (store.url), else from the topics, and the records from theirs.
-    The summary names records that their topic no longer holds. Their verdicts have null for the record; corrections
-    and preferences leave them out.
+    With a store (store.url) they are read from it, and so are the records that it keeps (store.records): no broker is
+    needed then. Other records, and without a store everything, are read from the topics. The summary names records
+    that cannot be read. Their verdicts have null for the record; corrections and preferences skip them.
     """
     loaded = configuration(config_file)
     quiet_logs()
@@ -114,9 +104,10 @@ _INSTRUCTIONS: dict[Task, str] = {
 }
 _MOST_NAMES = 10
 
-_NOT_IMPROVED = "left out, as the response could not be improved"
-_NO_PROMPT = "left out, as the record holds no prompt"
+_NOT_IMPROVED = "skipped: the response could not be improved"
+_NO_PROMPT = "skipped: the record holds no prompt"
 _GONE = "whose record is no longer on its topic"
+_AWAY = "whose record the store does not hold, and no broker answers"
 
 
 class Export:
@@ -125,32 +116,29 @@ class Export:
     def __init__(
         self, settings: StreamSettings, form: Form, takes: Callable[[ResultHeader], bool], *, store: str | None = None
     ) -> None:
-        """`takes` says whether the message with a header is exported; `store`: its address, to be read in its place."""
+        """`takes` says whether the message with a header is exported; `store`: its address, to be read instead."""
         self._settings = settings
         self._form = form
         self._takes = takes
         self._store = store
-        self._reader: Reader | None = None
         self._topic = settings.topics.rejected if form == "verdicts" else settings.topics.improved
+        self._lookup: RecordLookup | None = None
+        self._away = False
         self._counts: Counter[str] = Counter()
-        self._names: dict[str, list[str]] = {_NO_PROMPT: [], _GONE: []}
-        """The first records of each."""
+        self._names: defaultdict[str, list[str]] = defaultdict(list)
+        """The first records of each cause."""
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """JSON lines, oldest first, each verdict or improvement once; only ids are kept in memory.
 
         Raises:
-            BrokerUnavailable: no broker answered.
-            TopicsMissing: naming the command that creates them.
-            StreamError: the store does not answer.
+            StreamError: the store or, without one, the broker does not answer, or topics are missing.
         """
         seen: set[str] = set()
         async with AsyncExitStack() as stack:
-            if self._store is not None:
-                self._reader = stack.enter_context(opened_store(self._store))
-            lookup = await stack.enter_async_context(RecordLookup(self._settings).running())
-            messages = await stack.enter_async_context(aclosing(self._messages()))
-            async for message in messages:
+            reader = None if self._store is None else stack.enter_context(opened_store(self._store))
+            messages = self._of_topic() if reader is None else self._of_store(reader)
+            async for message in await stack.enter_async_context(aclosing(messages)):
                 try:
                     header = ResultHeader.read(message)
                     if not self._takes(header):
@@ -158,7 +146,7 @@ class Export:
                     if header.id in seen:
                         self._counts["repeated message"] += 1
                         continue
-                    example = await self._example(header, message, lookup)
+                    example = await self._example(header, message, reader, stack)
                 except Unreadable:
                     self._counts["unreadable"] += 1
                     continue
@@ -168,12 +156,12 @@ class Export:
                     self._counts["line"] += 1
                     yield orjson.dumps(example, option=orjson.OPT_APPEND_NEWLINE)
 
-    async def _messages(self) -> AsyncGenerator[bytes, None]:
-        if (reader := self._reader) is None:
-            async with aclosing(read_topic(self._settings.kafka, self._topic)) as messages:
-                async for message in messages:
-                    yield message.value
-            return
+    async def _of_topic(self) -> AsyncGenerator[bytes, None]:
+        async with aclosing(read_topic(self._settings.kafka, self._topic)) as messages:
+            async for message in messages:
+                yield message.value
+
+    async def _of_store(self, reader: "Reader") -> AsyncGenerator[bytes, None]:
         for each in oldest_first(reader, outcomes=("reject",)):
             if self._form != "verdicts":
                 for improvement in reader.improvements(each.id):
@@ -181,40 +169,16 @@ class Export:
             elif (verdict := reader.verdict(each.id)) is not None:
                 yield to_json(verdict)
 
-    async def _record(self, header: ResultHeader, lookup: RecordLookup) -> StoredRecord | None:
-        data = self._reader and header.record_id and self._reader.record(header.source, header.record_id)
-        if data:
-            return StoredRecord(data, read_record(data, max_bytes=len(data)))
-        try:
-            return await lookup.record(header.origin, header.source, header.record_id)
-        except RecordGone:
-            self._count(_GONE, header)
-            return None
-
-    def summary(self) -> Iterator[str]:
-        """The counts, a line at a time; quotes names that producers chose."""
-        counts = self._counts
-        lines, selected = (counted(counts[noun], noun) for noun in ("line", "selected message"))
-        yield f"{lines} from {selected} {'in the store' if self._store else f'on {self._topic}'}"
-        for cause in (_NOT_IMPROVED, _NO_PROMPT, _GONE):
-            if counts[cause]:
-                names = self._names.get(cause, [])
-                more = f" and {counts[cause] - len(names)} more" if counts[cause] > len(names) else ""
-                told = f": {', '.join(names)}{more}" if names else ""
-                yield f"  {counts[cause]} {cause}{told}"
-        if repeats := counts["repeated message"]:
-            yield f"  {counted(repeats, 'repeated message')} left out"
-        if counts["unreadable"]:
-            yield f"  {counted(counts['unreadable'], 'message')} left out that could not be read"
-
-    async def _example(self, header: ResultHeader, message: bytes, lookup: RecordLookup) -> dict[str, Any] | None:
+    async def _example(
+        self, header: ResultHeader, message: bytes, reader: "Reader | None", stack: AsyncExitStack
+    ) -> dict[str, Any] | None:
         improvement = None if self._form == "verdicts" else _improvement(message)
         if improvement is not None and (improvement.status != "improved" or not improvement.after):
             self._counts[_NOT_IMPROVED] += 1
             return None
-        found = await self._record(header, lookup)
+        found = await self._record(header, reader, stack)
         if improvement is None:
-            # Both as they stand on their topics or in the store, byte for byte.
+            # Both as they are on their topics or in the store, byte for byte.
             record = None if found is None else orjson.Fragment(found.data)
             return {"record": record, "verdict": orjson.Fragment(message)}
         if found is None:
@@ -225,10 +189,46 @@ class Export:
             return None
         return _trained_on(self._form, prompt, improvement)
 
+    async def _record(
+        self, header: ResultHeader, reader: "Reader | None", stack: AsyncExitStack
+    ) -> StoredRecord | None:
+        if reader and header.record_id and (data := reader.record(header.source, header.record_id)):
+            return StoredRecord(data, read_record(data, max_bytes=len(data)))
+        try:
+            if self._lookup is None and not self._away:
+                self._lookup = await stack.enter_async_context(RecordLookup(self._settings).running())
+            if self._lookup is not None:
+                return await self._lookup.record(header.origin, header.source, header.record_id)
+        except BrokerUnavailable:
+            if reader is None:
+                raise
+            self._away = True
+        except RecordGone:
+            self._count(_GONE, header)
+            return None
+        self._count(_AWAY, header)
+        return None
+
     def _count(self, cause: str, header: ResultHeader) -> None:
         self._counts[cause] += 1
         if len(self._names[cause]) < _MOST_NAMES:
             self._names[cause].append(f"{header.source}/{header.record_id}")
+
+    def summary(self) -> Iterator[str]:
+        """The counts, a line at a time; quotes names that producers chose."""
+        counts = self._counts
+        lines, selected = (counted(counts[noun], noun) for noun in ("line", "selected message"))
+        yield f"{lines} from {selected} {'in the store' if self._store else f'on {self._topic}'}"
+        for cause in (_NOT_IMPROVED, _NO_PROMPT, _GONE, _AWAY):
+            if counts[cause]:
+                names = self._names[cause]
+                more = f" and {counts[cause] - len(names)} more" if counts[cause] > len(names) else ""
+                named = f": {', '.join(names)}{more}" if names else ""
+                yield f"  {counts[cause]} {cause}{named}"
+        if repeats := counts["repeated message"]:
+            yield f"  {counted(repeats, 'repeated message')} skipped"
+        if counts["unreadable"]:
+            yield f"  {counted(counts['unreadable'], 'message')} skipped that could not be read"
 
 
 def _trained_on(form: Form, prompt: str, improvement: Improvement) -> dict[str, Any]:
@@ -247,10 +247,10 @@ def _improvement(message: bytes) -> Improvement:
 
 
 def prompt_of(record: Generation) -> str | None:
-    """The record's prompt with what belongs to it, or one made from its task and texts, or None where none can be made.
+    """The record's prompt with its texts, or one made from its task and texts, or None where none can be made.
 
-    Texts that the prompt quotes already are not repeated. The reference of an answer is the true answer, and would
-    give it away; it is left out, also where a prompt stands without a task, which may be either.
+    Texts that the prompt quotes are not repeated. The reference of an answer is the true answer and would give it
+    away; it is not used, nor is that of a prompt without a task, which may be an answer.
     """
     prompt = (record.prompt or "").strip()
     task = record.task if prompt else record.effective_task

@@ -9,18 +9,19 @@ from typing import Any
 
 import click
 
-from assay.cli.front_door import (
+from assay.cli.common import (
     CannotRun,
+    Progress,
     config_option,
     configuration,
     download_models,
     models_of,
     print_figures,
+    progress,
     quiet_logs,
     run_errors,
 )
 from assay.config import Configuration
-from assay.progress import Progress, progress
 from checkers.intervals import wilson
 from checkers.wording import plain
 from models.judges.choice import forms_of

@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agents.monitor.labels import EXPIRES_AFTER
-from assay.cli.front_door import EXISTING, NotFinished, WrongUse, config_option, configuration, quiet_logs, told
+from assay.cli.common import EXISTING, NotFinished, WrongUse, config_option, configuration, quiet_logs, told
 from assay.messages import TopicView
 from checkers.wording import plain
 from models.wording import counted

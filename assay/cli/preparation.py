@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import BaseModel
 
-from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, told
+from assay.cli.common import NotFinished, config_option, configuration, quiet_logs, told
 from assay.config import Configuration
+from assay.messages import require_store
 from assay.origins import Origins, masked, toml_key
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ def config() -> None:
 @config_option
 def check_configuration(config_file: Path | None) -> None:
     """Check the configuration and print the one in force: each value with its origin, secrets masked."""
-    for line in lines(configuration(config_file)):
+    loaded = configuration(config_file)
+    with told():
+        if loaded.store.url is not None:
+            require_store(loaded.store.url)
+    for line in lines(loaded):
         click.echo(line)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from agents.routing import sample_point
-from assay.cli.front_door import (
+from assay.cli.common import (
     MOMENT,
     NotFinished,
     WrongUse,
@@ -24,8 +24,7 @@ from assay.cli.front_door import (
     selected,
 )
 from assay.config import Configuration
-from assay.file_check import configured_check
-from assay.lines import Line
+from assay.file_check import Line, configured_check
 from assay.summary import Sample
 from assay.wiring import wired
 from checkers.model_patience import ModelPatience

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from assay.cli.front_door import INTERRUPTED, NOT_FINISHED, config_option
+from assay.cli.common import INTERRUPTED, NOT_FINISHED, config_option
 
 ENTRY_POINT_GROUP = "assay.commands"
 """Installed packages add a command by an entry point of this group: a click command."""

@@ -12,7 +12,7 @@ from typing import get_args
 import click
 import orjson
 
-from assay.cli.front_door import (
+from assay.cli.common import (
     EXISTING,
     EXISTING_OR_DASH,
     NotFinished,
@@ -23,7 +23,7 @@ from assay.cli.front_door import (
     reading,
     told,
 )
-from assay.lines import read_lines
+from assay.file_check import read_lines
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record

@@ -12,7 +12,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from assay.agreement import worst_on
-from assay.cli.front_door import WrongUse, config_option, configuration, quiet_logs, stopped, told
+from assay.cli.common import WrongUse, config_option, configuration, quiet_logs, stopped, told
 from assay.config import Configuration, Misconfigured
 from assay.messages import opened_store
 from schemas import Label, Verdict, to_json

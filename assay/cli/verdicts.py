@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter
 
-from assay.cli.front_door import MOMENT, NotFinished, WrongUse, config_option, configuration, quiet_logs, selected, told
+from assay.cli.common import MOMENT, NotFinished, WrongUse, config_option, configuration, quiet_logs, selected, told
 from assay.config import Configuration
 from assay.messages import StoreView, TopicView
 from assay.verdict_printer import VerdictPrinter

@@ -14,7 +14,7 @@ from typing import Final
 import click
 import structlog
 
-from assay.cli.front_door import (
+from assay.cli.common import (
     WRONG_USE,
     NotFinished,
     WrongUse,

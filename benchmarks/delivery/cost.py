@@ -19,7 +19,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import GroupCoordinatorNotAvailableError
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from benchmarks.delivery.throughput import cpu_seconds
 from benchmarks.tables import table
 from streams.settings import StreamSettings

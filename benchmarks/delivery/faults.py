@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 from confluent_kafka import OFFSET_END, Consumer, TopicPartition
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from benchmarks.tables import table
 from tests.support.ledger import Ledger
 from tests.support.storm import Storm, Traffic, by_kind, plan

@@ -20,7 +20,7 @@ from statistics import fmean
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from benchmarks.endpoint.forms import OPEN, Checked, Form, Kept, Worded
 from benchmarks.endpoint.rows import Row, row_sets
 from benchmarks.tables import table

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from checkers.labelling.rubric import Rubric, load_rubric, no_judge
 
 RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from benchmarks.tables import table
 from lab.audit.cases import Figure, Kind, Triplet, all_cases, read_triplets
 from lab.audit.embedding import BUNDLED, Encodings, SentenceTransformerModel, encoded

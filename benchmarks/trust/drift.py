@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from benchmarks.datasets import DataMissing, Example, traffic
 from benchmarks.recorded import DONE_SECONDS, as_record, verdicts
 from benchmarks.tables import table

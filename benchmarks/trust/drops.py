@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from benchmarks.tables import table
 from benchmarks.trust.methods import Verdicts, Watchers, check_agreement
 from checkers.intervals import wilson

@@ -16,7 +16,7 @@ def explain(verdict: Verdict) -> Iterator[str]:
     for finding in faults[:_MOST_FINDINGS]:
         yield from labelled("says:   ", f"“{finding.text}”")
         yield from labelled("fault:  ", finding.reason)
-        if finding.passage:
+        if finding.passage and finding.passage not in finding.reason:
             yield from labelled("source: ", f"“{finding.passage}”")
     if len(faults) > _MOST_FINDINGS:
         yield f"and {len(faults) - _MOST_FINDINGS} more"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 import orjson
 from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints, TypeAdapter, ValidationError
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from checkers.lines import numbered_lines
 from checkers.retrieval.relations import Relation
 from schemas import explain

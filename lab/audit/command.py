@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from assay.cli.front_door import WrongUse, config_option, configuration, print_figures, quiet_logs, run_errors
-from assay.progress import progress
+from assay.cli.common import WrongUse, config_option, configuration, print_figures, progress, quiet_logs, run_errors
 from checkers.retrieval.relations import RELATIONS
 from checkers.wording import plain
 from lab.audit.cases import METRICS, Figure, Groups, all_cases

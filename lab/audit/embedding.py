@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import openai
 
-from assay.cli.front_door import CannotRun, NotFinished
+from assay.cli.common import CannotRun, NotFinished
 from models.endpoint import client_options, request_headers, secrets_of
 from models.faults import quoted
 from models.local.encoder import bundled_model

@@ -4,9 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cli.front_door import CannotRun, models_of
+from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
-from assay.progress import progress
 from checkers.model_patience import ModelPatience
 from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.wording import plain

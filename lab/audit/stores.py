@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from assay.cli.front_door import CannotRun, NotFinished
+from assay.cli.common import CannotRun, NotFinished
 from models.wording import first_line
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from assay.cli.front_door import CannotRun, models_of
+from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
-from assay.progress import progress
 from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier

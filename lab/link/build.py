@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
-from assay.cli.front_door import CannotRun, NotFinished
+from assay.cli.common import CannotRun, NotFinished, Progress, progress
 from assay.config import Configuration
-from assay.progress import Progress, progress
 from checkers.longtail.corpus import STATEMENTS, write_corpus
 from lab.kept_answers import KeptAnswers
 from lab.link.models import CausalModel, EndpointScorer, Scorer, SearchModels

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import openai
 from pydantic import BaseModel, ConfigDict
 
-from assay.progress import Progress
+from assay.cli.common import Progress
 from checkers.model_patience import ModelPatience
 from lab.kept_answers import KeptAnswers, KeptModel
 from models.concurrent import gather_or_cancel

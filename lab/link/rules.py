@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from checkers.longtail.corpus import Sentence
 from schemas import explain
 from schemas.base import Name

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from assay.cli.front_door import config_option, configuration, print_figures, quiet_logs, run_errors
+from assay.cli.common import config_option, configuration, print_figures, quiet_logs, run_errors
 from checkers.longtail.settings import Way
 from lab.options import json_option, out_option, seed_option
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.cli.front_door import CannotRun, models_of
+from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
-from assay.progress import progress
 from checkers.checker import Models
 from checkers.draws import generator
 from checkers.longtail.asking.asker import Asker

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from assay.cli.front_door import typed
+from assay.cli.common import typed
 from assay.plugins import own_checkers
 from assay.verdict_printer import VerdictPrinter
 from schemas import SentenceFinding

@@ -35,8 +35,8 @@ def test_verdicts_stand_beside_their_records_each_once(tmp_path: Path, embedded_
     assert [line["record"] for line in lines] == [*map(json.loads, records), None, None]
     assert f"5 lines from 5 selected messages on {topics.rejected}" in ran.stderr
     assert "2 whose record is no longer on its topic: tests/r40, tests/r41" in ran.stderr
-    assert "1 repeated message left out" in ran.stderr
-    assert "3 messages left out that could not be read" in ran.stderr
+    assert "1 repeated message skipped" in ran.stderr
+    assert "3 messages skipped that could not be read" in ran.stderr
 
 
 def test_where_there_is_a_store_it_is_read_and_the_records_that_it_keeps(
@@ -56,14 +56,26 @@ def test_where_there_is_a_store_it_is_read_and_the_records_that_it_keeps(
     assert [line["verdict"] for line in lines] == [json.loads(to_json(verdict)) for verdict in verdicts]
     assert [line["record"] and line["record"]["prompt"] for line in lines] == ["When?", "Who?", None]
     assert "3 lines from 3 selected messages in the store" in ran.stderr
-    ran = assay("export", "rejected", "--format", "preferences", cwd=tmp_path, **variables)
+    variables["ASSAY_KAFKA__BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+    ran = assay("export", "rejected", cwd=tmp_path, **variables)
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert (ran.returncode, len(lines), lines[1]["record"]["prompt"]) == (0, 3, "Who?")
+    assert "2 whose record the store does not hold, and no broker answers: tests/r0, tests/r2" in ran.stderr
+    ran = assay(
+        "export",
+        "rejected",
+        "--format",
+        "preferences",
+        cwd=tmp_path,
+        **servers(embedded_place) | {"ASSAY_STORE__URL": sqlite_store.url},
+    )
     chosen = [json.loads(line)["chosen"][0]["content"] for line in ran.stdout.splitlines()]
     assert chosen == ["Better response 0.", "Better response 1."]
 
 
 def test_a_store_that_is_not_there_is_named(tmp_path: Path, embedded_place: Place):
     ran = assay("export", "rejected", cwd=tmp_path, ASSAY_STORE__URL="sqlite:///v.db", **servers(embedded_place))
-    assert ran.returncode == 2
+    assert ran.returncode == 3
     assert f"there is no {tmp_path}/v.db yet; the archivist of `assay worker` makes it" in ran.stderr
 
 
@@ -128,10 +140,10 @@ def test_improvements_become_examples_to_train_on(tmp_path: Path, embedded_place
     )
     assert [json.loads(line) for line in out.read_text().splitlines()] == expected
     assert f"2 lines from 7 selected messages on {topics.improved}" in ran.stderr
-    assert "2 left out, as the response could not be improved" in ran.stderr
-    assert "2 left out, as the record holds no prompt: tests/r2, tests/r4" in ran.stderr
+    assert "2 skipped: the response could not be improved" in ran.stderr
+    assert "2 skipped: the record holds no prompt: tests/r2, tests/r4" in ran.stderr
     assert "1 whose record is no longer on its topic: tests/r50" in ran.stderr
-    assert "1 repeated message left out" in ran.stderr
+    assert "1 repeated message skipped" in ran.stderr
 
 
 def test_names_cannot_act_on_the_terminal_and_long_lists_end(tmp_path: Path, embedded_place: Place):
@@ -146,7 +158,7 @@ def test_names_cannot_act_on_the_terminal_and_long_lists_end(tmp_path: Path, emb
 def test_what_is_wrong_is_said(tmp_path: Path, embedded_place: Place):
     when = assay("export", "rejected", "--since", "yesterday", cwd=tmp_path)
     assert when.returncode == 2
-    assert "'yesterday' is no time; expected RFC 3339, such as 2026-11-16T08:00:00Z" in when.stderr
+    assert "'yesterday' is not a time; allowed are" in when.stderr
     form = assay("export", "rejected", "--format", "csv", cwd=tmp_path)
     assert form.returncode == 2
     assert "'verdicts', 'corrections', 'preferences'" in form.stderr

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck
-from assay.lines import Line
+from assay.file_check import CheckedLine, FileCheck, Line
 from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.model_patience import ModelPatience

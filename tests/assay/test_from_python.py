@@ -222,7 +222,7 @@ def test_a_model_that_refuses_the_key_ends_it(unconfigured: Path, monkeypatch: p
 def test_a_model_that_is_away_is_waited_for_once_and_not_by_each_of_many_tests(
     kept: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("assay.held_service.ModelPatience", lambda say: ModelPatience(say, 1.0))
+    monkeypatch.setattr("assay.cached_service.ModelPatience", lambda say: ModelPatience(say, 1.0))
     away = CALM | {"id": "away"}
     verdicts = assay.check(away, checkers=["kept"])
     tried = len(kept.asked)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import lines as reading
-from assay.lines import Line, read_lines
+from assay import file_check as reading
+from assay.file_check import Line, read_lines
 from schemas import Unreadable
 
 

@@ -60,6 +60,6 @@ def test_a_judge_that_cannot_be_downloaded_ends_the_check_with_a_message(tmp_pat
 
 
 def test_what_libraries_warn_of_as_models_load_stays_out_of_the_terminal() -> None:
-    code = "import warnings, assay.cli.front_door as front; front.quiet_logs(); warnings.warn('old', FutureWarning)"
+    code = "import warnings, assay.cli.common as front; front.quiet_logs(); warnings.warn('old', FutureWarning)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stderr == ""

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from assay.cli.front_door import CannotRun, NotFinished, WrongUse, run_errors
+from assay.cli.common import CannotRun, NotFinished, WrongUse, run_errors
 from checkers.model_patience import ModelLost
 from models.protocol import ModelFailed, ModelUnavailable
 

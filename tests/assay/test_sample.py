@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.file_check import CheckedLine
-from assay.lines import Line
+from assay.file_check import CheckedLine, Line
 from assay.summary import Sample
 from schemas import Usage
 from tests.assay.running import assay

@@ -54,7 +54,7 @@ def test_it_serves_until_ctrl_c_and_ends_quietly(tmp_path: Path, url: str):
     ("options", "variables", "status", "said"),
     [
         ([], {}, 2, "store.url is not set: the page shows what the archivist"),
-        ([], {"STORE__URL": "sqlite:///none.db"}, 2, "none.db yet; the archivist of `assay worker` makes it"),
+        ([], {"STORE__URL": "sqlite:///none.db"}, 3, "none.db yet; the archivist of `assay worker` makes it"),
         ([], {"STORE__URL": "postgresql://x@127.0.0.1:PORT/x"}, 3, "the store cannot be read: "),
         (["--host", "0.0.0.0"], {"STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),
         ([], {"UI__HOST": "192.0.2.1", "STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),

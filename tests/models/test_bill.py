@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck
-from assay.lines import Line
+from assay.file_check import CheckedLine, FileCheck, Line
 from assay.plugins import own_checkers
 from assay.summary import Summary
 from checkers.checker import Models

@@ -7,8 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck
-from assay.lines import Line
+from assay.file_check import CheckedLine, FileCheck, Line
 from checkers.model_patience import ModelPatience
 from models.single_flight import SingleFlight
 from models.worktime import Phase, PhaseName, WaitsTold, WorkLimit, compute

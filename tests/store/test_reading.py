@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import URL, insert
 
 from schemas import ConsistencyEvidence
-from store.opening import StoreAway, StoreError, open_for_reading
+from store.opening import StoreAway, open_for_reading
 from store.reading import Wanted
 from store.tables import PROGRESS
 from tests.support.page import PageStore, dead_letter, numbered, sample
@@ -159,11 +159,11 @@ def test_a_reader_writes_nothing(store):
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path):
     file = tmp_path / "verdicts.db"
-    with pytest.raises(StoreError, match=r"there is no .*verdicts.db yet; the archivist of `assay worker` makes it"):
+    with pytest.raises(StoreAway, match=r"there is no .*verdicts.db yet; the archivist of `assay worker` makes it"):
         open_for_reading(f"sqlite:///{file}")
     assert not file.exists()
     file.touch()
-    with pytest.raises(StoreError, match="has no tables yet"):
+    with pytest.raises(StoreAway, match="has no tables yet"):
         open_for_reading(f"sqlite:///{file}")
     file.write_bytes(b"no database, " * 1000)
     with pytest.raises(StoreAway, match="DatabaseError"):

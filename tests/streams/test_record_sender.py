@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assay.lines import Line, read_lines
+from assay.file_check import Line, read_lines
 from streams.errors import BrokerUnavailable
 from streams.record_sender import RefusedLine, send_records
 from streams.settings import StreamSettings

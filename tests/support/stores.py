@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from lab.audit.measuring import Vectors
 from lab.audit.stores import STORES, Store, StoreMetric, open_store
 from tests.support.waiting import wait_until

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.cli.front_door import CannotRun, NotFinished
+from assay.cli.common import CannotRun, NotFinished
 from lab.audit.cases import METRICS, Count, Triplet, all_cases, cases
 from lab.audit.embedding import encoded
 from lab.audit.measuring import embedding_figures, store_figures

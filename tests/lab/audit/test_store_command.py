@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from assay.cli.front_door import NotFinished
+from assay.cli.common import NotFinished
 from assay.cli.root import cli
 from lab.audit.cases import Triplet, write_triplets
 from tests.assay.running import assay

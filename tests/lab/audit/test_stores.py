@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.sql import SQL
 
-from assay.cli.front_door import CannotRun, NotFinished
+from assay.cli.common import CannotRun, NotFinished
 from lab.audit import stores
 from lab.audit.stores import without_password
 from tests.support.ports import free_port

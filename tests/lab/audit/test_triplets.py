@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.cli.front_door import CannotRun
+from assay.cli.common import CannotRun
 from checkers.retrieval.relations import RELATIONS
 from lab.audit.cases import Triplet, read_triplets, write_triplets
 

@@ -28,7 +28,7 @@ class _Held:
     """Under way."""
 
 
-class HeldService:
+class CachedService:
     """The service that the configuration asks for; belongs to one event loop, and is closed when Python ends."""
 
     def __init__(self) -> None:
@@ -85,9 +85,9 @@ class HeldService:
 
 
 @cache
-def held_service(loop: asyncio.AbstractEventLoop) -> HeldService:
+def cached_service(loop: asyncio.AbstractEventLoop) -> CachedService:
     """The service of the event loop that is running."""
-    return HeldService()
+    return CachedService()
 
 
 def _say(message: str) -> None:

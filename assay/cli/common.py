@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Itera
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import click
 import orjson
@@ -25,6 +25,9 @@ from checkers.plugin import CheckerPlugin
 from models.protocol import ModelFailed, ModelUnavailable
 from models.wording import first_line
 from streams.errors import ExtraMissing, StreamError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 REJECTED = 1
 WRONG_USE = 2
@@ -71,7 +74,7 @@ class _Moment(click.ParamType):
             moment = datetime.fromisoformat(str(value))
         except ValueError:
             allowed = "minutes, hours and days ago, such as 90m, 24h and 7d, or a time in UTC, such as 2026-11-20T08:00"
-            self.fail(f"{value!r} is no time; allowed are {allowed}", param, ctx)
+            self.fail(f"{value!r} is not a time; allowed are {allowed}", param, ctx)
         return moment.replace(tzinfo=moment.tzinfo or UTC)
 
 
@@ -285,3 +288,41 @@ def size_of(source: BinaryIO) -> int | None:
     """Bytes of a file; None if it is no regular one."""
     status = os.fstat(source.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+class Progress:
+    """Tells the person who waits how far a run is."""
+
+    def __init__(self, bar: "Bar | None", total: int | None, *, stderr: bool) -> None:
+        self._bar = bar
+        self._task = bar.add_task("", total=total) if bar else None
+        self._stderr = stderr
+
+    def say(self, message: str) -> None:
+        """Print a line."""
+        if self._bar is None:
+            click.echo(message, err=self._stderr)
+        else:
+            from rich.text import Text
+
+            self._bar.console.print(Text.from_ansi(message))
+
+    def at(self, done: int, note: str) -> None:
+        """So much of the total is done."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, description=note)
+
+
+@contextmanager
+def progress(total: int | None, *, bar: bool | None = None, stderr: bool = True) -> Iterator[Progress]:
+    """A bar of `total` steps on a terminal, or if `bar`; `total` is None if the end is not known."""
+    if not (sys.stderr.isatty() if bar is None else bar):
+        yield Progress(None, total, stderr=stderr)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=stderr), transient=True) as shown:
+        yield Progress(shown, total, stderr=stderr)
