@@ -28,11 +28,11 @@ from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
 from web.evidence import aligned, compared, grounding, telling
-from web.filters import BadAddress, Filters, key_of, moment_of, number, written
+from web.filters import RANGES, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
 from web.people import SHOWN_FROM, FindWorst, People
-from web.rates import HEIGHT, RANGES, SPARSE, WIDTH, Rate, Span, open_alerts, rates
+from web.rates import HEIGHT, SPARSE, WIDTH, Rate, Span, open_alerts, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
 
@@ -42,6 +42,9 @@ _RECENT = timedelta(hours=40)
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 """Gives the record that a verdict is about, as JSON; None if it cannot be had."""
+
+_LOOKED_BACK = 1440
+"""Minutes that the overview shows unless it is asked for others."""
 
 _ROWS = 50
 _DRAWN = 24
@@ -128,6 +131,7 @@ class _Page:
             "W": wording,
             "LONGEST": LONGEST,
             "outcomes": OUTCOMES,
+            "ranges": RANGES,
             "shown_from": SHOWN_FROM,
             "BUNDLED_ACCURACY": BUNDLED_ACCURACY,
             "width": WIDTH,
@@ -135,17 +139,10 @@ class _Page:
         }
 
     async def overview(self, request: web.Request) -> web.Response:
-        now, given = datetime.now(UTC), request.query
-        minutes = None
-        begin, end = moment_of("since", given.get("since", "")), moment_of("until", given.get("until", "")) or now
-        if begin is None:
-            minutes = number(given.get("minutes", "1440"))
-            if minutes not in RANGES:
-                raise BadAddress(f"minutes is {minutes}; allowed are {', '.join(map(str, RANGES))}, or since and until")
-            begin = end - timedelta(minutes=minutes)
-        if begin >= end:
-            raise BadAddress("since is not before until")
-        span = Span.of(begin, end, now)
+        now, filters = datetime.now(UTC), Filters.of({"minutes": str(_LOOKED_BACK), **request.query})
+        begin, end = filters.period(now)
+        minutes = None if filters.since else int(filters.minutes or _LOOKED_BACK)
+        span = Span.of(begin or now - timedelta(minutes=_LOOKED_BACK), end or now, now)
         within: dict[str, Any] = {"until": span.end, "minutes": span.minutes}
 
         def read() -> dict[str, Any]:
@@ -169,7 +166,6 @@ class _Page:
             "minutes": minutes,
             "span": span,
             "now": now,
-            "ranges": RANGES,
             "drawn": _DRAWN,
             "sparse": SPARSE,
         }
@@ -179,7 +175,7 @@ class _Page:
 
     async def verdicts(self, request: web.Request) -> web.Response:
         filters = Filters.of(request.query)
-        wanted, before = filters.wanted(), key_of(request.query.get("before"))
+        wanted, before = filters.wanted(datetime.now(UTC)), key_of(request.query.get("before"))
 
         def read() -> dict[str, Any]:
             reader = self._reader
@@ -200,7 +196,7 @@ class _Page:
     async def download(self, request: web.Request) -> web.Response:
         """The list as JSON or CSV, with the same filters, and the address of the earlier ones."""
         filters, form = Filters.of(request.query), request.match_info["form"]
-        wanted, before = filters.wanted(), key_of(request.query.get("before"))
+        wanted, before = filters.wanted(datetime.now(UTC)), key_of(request.query.get("before"))
         rows = await asyncio.to_thread(self._reader.verdicts, wanted, before=before)
         path = f"/verdicts.{form}"
         earlier = filters.address(path, before=written(rows[-1].key)) if len(rows) == MOST else None
@@ -276,7 +272,7 @@ class _Page:
         return self.answer("alert.html", alert=alert, rate=rate, span=span)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
-        wanted = Filters.of(request.query).wanted()
+        wanted = Filters.of(request.query).wanted(datetime.now(UTC))
         after = number(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
         if self._listeners >= _LISTENERS:
             raise web.HTTPServiceUnavailable(text=f"{_LISTENERS} browsers are told of new verdicts already")

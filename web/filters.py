@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 from schemas import OUTCOMES
@@ -12,6 +12,10 @@ _LONGEST = 256
 """Characters of a name, and of the words."""
 
 _NAMES = ("source", "model", "checker", "outcome")
+
+RANGES = {15: "15 minutes", 60: "1 hour", 360: "6 hours", 1440: "24 hours", 10080: "7 days", 43200: "30 days",
+          129600: "90 days"}  # fmt: skip
+"""Minutes that can be looked back, in words."""
 
 
 class BadAddress(ValueError):
@@ -26,6 +30,8 @@ class Filters:
     model: str = ""
     checker: str = ""
     outcome: str = ""
+    minutes: str = ""
+    """Looked back from `until` or now; `since` takes its place."""
     since: str = ""
     until: str = ""
     q: str = ""
@@ -48,7 +54,23 @@ class Filters:
         """Those that are not empty."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name))}
 
-    def wanted(self) -> Wanted:
+    def period(self, now: datetime) -> tuple[datetime | None, datetime | None]:
+        """The time that is looked at, the end exclusive; None where it is open.
+
+        Raises:
+            BadAddress: a value is not allowed, or nothing lies between them.
+        """
+        begin, end = moment_of("since", self.since), moment_of("until", self.until)
+        if self.minutes and begin is None:
+            minutes = number(self.minutes)
+            if minutes not in RANGES:
+                raise BadAddress(f"minutes is {minutes}; allowed are {', '.join(map(str, RANGES))}, or since and until")
+            begin = (end or now) - timedelta(minutes=minutes)
+        if begin and end and begin >= end:
+            raise BadAddress("since is not before until")
+        return begin, end
+
+    def wanted(self, now: datetime) -> Wanted:
         """The verdicts that they let through.
 
         Raises:
@@ -57,7 +79,8 @@ class Filters:
         if self.outcome and self.outcome not in OUTCOMES:
             raise BadAddress(f"outcome is {self.outcome!r}; allowed are {', '.join(OUTCOMES)}")
         names = {f"{name}s": (value,) for name in _NAMES if (value := getattr(self, name))}
-        return Wanted(**names, since=moment_of("since", self.since), until=moment_of("until", self.until), words=self.q)
+        since, until = self.period(now)
+        return Wanted(**names, since=since, until=until, words=self.q)
 
     def address(self, path: str, **more: object) -> str:
         """`path` with these filters, and others in their place or beside them; None leaves one out."""

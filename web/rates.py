@@ -13,10 +13,6 @@ from store.reading import Count, Series
 
 WIDTH, HEIGHT = 320, 72
 
-RANGES = {15: "15 minutes", 60: "1 hour", 360: "6 hours", 1440: "24 hours", 10080: "7 days", 43200: "30 days",
-          129600: "90 days"}  # fmt: skip
-"""Minutes that can be looked back, in words."""
-
 _STEPS = (1, 2, 10, 60, 240, 1440, 4320)
 """Minutes of one point of a picture. Days are counted by the day."""
 _POINTS = 45

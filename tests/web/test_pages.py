@@ -126,6 +126,7 @@ async def test_a_list_is_walked_by_its_links_from_the_latest_to_the_earliest(emp
         ("q=lamp+45", {"sup-02"}),
         ("since=2100-01-01T00:00", set()),
         ("until=2000-01-01", set()),
+        ("source=dedup&outcome=accept&minutes=129600&until=2026-11-25", {"par-01", "trusted"}),
     ],
 )
 async def test_filters_live_in_the_address(samples, query, found):
