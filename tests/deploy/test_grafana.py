@@ -74,7 +74,9 @@ def test_a_dashboards_variables_are_labels_of_series_and_all_are_used(file):
         assert faults(selector, real) == []
         assert label in real[re.match(r"\w+", selector)[0]]
     used = {name for text in (*expressions(file), *links(file)) for name in re.findall(r"\$\{?(\w+)", text)}
-    assert used - {"__rate_interval", "__field", "__data"} == {variable["name"] for variable in variables}
+    assert used - {"__rate_interval", "__field", "__data", "__from", "__to"} == {
+        variable["name"] for variable in variables
+    }
 
 
 def test_panels_about_subjects_link_to_their_verdicts_on_the_page():
@@ -85,7 +87,7 @@ def test_panels_about_subjects_link_to_their_verdicts_on_the_page():
         assert page == "${page}/verdicts"
         for field, value in parse_qsl(query):
             assert field in Filters.__slots__
-            assert value == "abstain" or re.fullmatch(
+            assert value in {"abstain", "${__from:date:iso}", "${__to:date:iso}"} or re.fullmatch(
                 rf"\$\{{__(field.labels|data.fields).{field}:percentencode\}}", value
             )
 
