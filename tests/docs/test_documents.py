@@ -10,7 +10,7 @@ from schemas import read_record
 from schemas.evidence import AbstentionCause
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("*/*.md")})
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("lab/docs/*.md")})
 
 
 def _slugs(document: Path) -> set[str]:
