@@ -34,7 +34,6 @@ from streams.errors import StreamError
 from streams.lookup import RecordLookup
 from streams.record_sender import send_records
 from streams.settings import HttpSettings, KafkaSettings, RecordSettings, StreamSettings
-from web.settings import PageSettings
 
 _SAMPLES = "records.jsonl"
 
@@ -121,7 +120,7 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
                     say(f"  {f'{program} {command}':<{len(program) + 20}} {purpose}")
                 say(_BETTER.format(program=program))
             if follow and not missing:
-                async with served_page(store, PageSettings(port=0), settings) as page:
+                async with served_page(configuration) as page:
                     say(_FOLLOWING.format(settings=settings, page=page, port=worker.http_port, program=program))
                     await demo.follow()
     return missing

@@ -28,11 +28,11 @@ def build_judge(
         ValueError: (as TemplateError) one of its own templates cannot be used.
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
-    journal = Journal(settings.record_to) if settings.record_to else None
+    journal = _journal(settings)
     if settings.backend == "local":
         return _of_this_process(settings, journal, on_usage=on_usage)
-    if settings.backend == "replay" and settings.replay_from:
-        replay = Replay(settings.replay_from, model=settings.model)
+    if settings.backend == "replay" and settings.recording:
+        replay = Replay(settings.recording, model=settings.model)
         if replay.grades:
             return MeteredJudge(replay, cached=True, journal=journal, on_usage=on_usage)
     questions = JudgeQuestions(settings.prompts)
@@ -55,10 +55,10 @@ def build_model(
     Raises:
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
-    journal = Journal(settings.record_to) if settings.record_to else None
+    journal = _journal(settings)
     model: Model
-    if settings.backend == "replay" and settings.replay_from:
-        model = Replay(settings.replay_from, model=settings.model)
+    if settings.backend == "replay" and settings.recording:
+        model = Replay(settings.recording, model=settings.model)
     elif isinstance(settings, JudgeSettings) and settings.backend == "llama":
         from models.chat import ChatModel
         from models.llama import LlamaModel
@@ -80,11 +80,15 @@ def build_model(
     return metered
 
 
+def _journal(settings: JudgeSettings | SubjectSettings) -> Journal | None:
+    return Journal(settings.recording) if settings.recording and settings.backend != "replay" else None
+
+
 def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredJudge | None:
     """The local judge of a cascade, which nobody is charged for; None if the backend is another one."""
     if settings.backend != "cascade":
         return None
-    journal = Journal(settings.record_to) if settings.record_to else None
+    journal = _journal(settings)
     return _of_this_process(settings, journal, on_usage=on_usage, charged=False)
 
 

@@ -101,10 +101,8 @@ class EndpointSettings(_Settings):
     """Price of a million prompt tokens that the endpoint had in its cache; that of the others unless set."""
     completion_price: float = Field(default=0.0, ge=0)
     """Price of a million completion tokens, in the same currency."""
-    record_to: Path | None = None
-    """File to which every exchange with the model is appended, to be replayed later."""
-    replay_from: Path | None = None
-    """Recorded file to answer from; needed with the backend `replay`."""
+    recording: Path | None = None
+    """File to which every exchange with the model is appended; the backend `replay` answers from it."""
 
     @field_validator("base_url")
     @classmethod
@@ -163,7 +161,7 @@ class EndpointSettings(_Settings):
             "openai": ("base_url", "model"),
             "cascade": ("base_url", "model"),
             "service": ("base_url",),
-            "replay": ("replay_from",),
+            "replay": ("recording",),
         }.get(backend, ())
         missing = [name for name in needed if not getattr(self, name)]
         if missing:
@@ -189,8 +187,6 @@ class JudgeSettings(EndpointSettings):
     threshold: float | None = None
     """Log-odds of a yes from which on a sentence counts as supported. If it is not set, the self-test finds it; with
     `form` and `threshold` both set, none is run."""
-    require_self_test: bool = False
-    """Judge nothing, and do not start, with a model that is right on fewer than three quarters of its self-test."""
     currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
     """Currency of the prices, a label of the metrics on cost."""
     prompts: dict[str, Path] = Field(default_factory=dict)
@@ -199,7 +195,7 @@ class JudgeSettings(EndpointSettings):
     @property
     def is_pinned(self) -> bool:
         """True if no self-test is needed to know how to ask."""
-        return self.form != "auto" and self.threshold is not None and not self.require_self_test
+        return self.form != "auto" and self.threshold is not None
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:

@@ -34,7 +34,7 @@ class ReviewRequest(Wire):
     """The probability that the verdict was drawn with; null of a complaint."""
     share: Share = 1.0
     """That of the verdict."""
-    reason: Literal["sample", "all_rejects", "second_opinion", "complaint"]
+    reason: Literal["sample", "second_opinion", "complaint"]
     """`second_opinion`: another person than for the request before. `complaint`: asked about by name, not drawn; what
     is said of it never counts for the rate."""
     rubric_version: Name

@@ -108,7 +108,7 @@ class Verdict(Wire):
     rechecked: bool = False
     """True if `assay recheck` asked for it: an output of the past, which counts in no rate and raises no alert."""
     exchanges: tuple[str, ...] = ()
-    """Digests of the questions that were asked, by which a recording of the model (`record_to`) has them; empty where
+    """Digests of the questions that were asked, by which a recording of the model (`recording`) has them; empty where
     nothing is recorded."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """The record's metadata under the keys of `records.version_metadata`."""

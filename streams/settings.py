@@ -193,25 +193,15 @@ class TopicSettings(SettingsSection):
     """Partitions of each topic that `assay topics create` creates; as many as they have, where the prefix has topics
     already. As many processes of workers can share one checker."""
     replication: int = Field(default=1, ge=1, le=100)
-    """Replicas of each topic that `assay topics create` creates; use 3 with three brokers or more."""
+    """Replicas of each topic that `assay topics create` creates; use 3 with three brokers or
+    more. A message counts as written once all but one have it (`min.insync.replicas`)."""
     retention_days: RetentionSettings = RetentionSettings()
     """Days for which Kafka keeps messages, by what they are."""
-    min_insync_replicas: int | None = Field(default=None, ge=1, le=100)
-    """Replicas that must have a message before it counts as written, the topics' `min.insync.replicas`; one less than
-    `replication` if not set, so that one broker may be away, and nothing is lost with another."""
-
-    @model_validator(mode="after")
-    def _written_to(self) -> Self:
-        if self.in_sync > self.replication:
-            raise ValueError(
-                f"min_insync_replicas {self.in_sync} is above replication {self.replication}: nothing could be written"
-            )
-        return self
 
     @property
     def in_sync(self) -> int:
-        """`min.insync.replicas` of the topics."""
-        return self.min_insync_replicas or max(1, self.replication - 1)
+        """`min.insync.replicas` of the topics: one broker may be away, and nothing is lost with another."""
+        return max(1, self.replication - 1)
 
     @property
     def outputs(self) -> str:

@@ -2,7 +2,7 @@
 
 import ipaddress
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, SecretStr, field_validator
 
 _TOKEN_CHARACTERS = 16
 """Fewer could be guessed."""
@@ -13,12 +13,8 @@ class PageSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    host: str = "127.0.0.1"
-    """Address to listen on. Any but a loopback address demands a token."""
-    port: int = Field(default=8090, ge=0, le=65535)
-    """Port on which it is served; 0 takes a free one."""
     token: SecretStr | None = None
-    """Whoever opens the page has to enter it; at least 16 characters."""
+    """People enter it to open the page; at least 16 characters. Needed where other machines can reach it (`--host`)."""
 
     @field_validator("token")
     @classmethod
@@ -28,12 +24,6 @@ class PageSettings(BaseModel):
             if characters < _TOKEN_CHARACTERS:
                 raise ValueError(f"it has {characters} characters; allowed are {_TOKEN_CHARACTERS} and more")
         return value
-
-    @model_validator(mode="after")
-    def _guarded(self) -> "PageSettings":
-        if not is_loopback(self.host) and self.token is None:
-            raise ValueError(f"host {self.host!r} can be reached from elsewhere, which demands token")
-        return self
 
 
 def is_loopback(host: str) -> bool:

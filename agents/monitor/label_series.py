@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, Field
 
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Worth
-from agents.monitor.sampling import OUTCOMES, REJECTS, Traffic, allocation, mean_of, of_outcome, outcome_of
+from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_outcome, outcome_of
 from agents.monitor.true_rate import STORED, Agreement, Rate, Sums, agreement, corrected_rate, missing
 from agents.routing import sample_point
 from schemas import Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id
@@ -61,14 +61,13 @@ class LabelSeries(BaseModel):
         budget: float,
         score: float | None = None,
         share: float = 1.0,
-        all_rejects: bool = False,
     ) -> Draw | None:
         """Count a verdict; returns how it was drawn, or None if it was not."""
         stratum = self.traffic.stratum("accept" if accepted else "reject", score)
         self.traffic.add(stratum, at, share)
         self.strata.setdefault(stratum, Sums()).count(share)
         self.alarm.verdict(accepted=accepted)
-        chances = self.traffic.chances(self.allocation, budget, REJECTS if all_rejects else ())
+        chances = self.traffic.chances(self.allocation, budget)
         return self.draw(stratum, chances, share) if sample_point("review", verdict_id) < chances[stratum] else None
 
     def draw(self, stratum: str, chances: Mapping[str, float], share: float = 1.0) -> Draw:

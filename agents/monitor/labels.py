@@ -125,7 +125,6 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
             at=outcome.checked_at.timestamp(),
             budget=self._settings.per_hour,
             score=outcome.score,
-            all_rejects=self._settings.all_rejects,
             share=outcome.share,
         )
         if draw is not None:
@@ -133,8 +132,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
 
     def _request(self, key: LabelKey, outcome: SeriesOutcome, draw: Draw) -> None:
         second = sample_point("second opinion", outcome.verdict_id) < _SECOND
-        drawn = "all_rejects" if self._settings.all_rejects and not outcome.accepted else "sample"
-        for reason in (drawn, "second_opinion")[: 1 + second]:
+        for reason in ("sample", "second_opinion")[: 1 + second]:
             request = ReviewRequest(
                 **key._asdict(),
                 **outcome.model_dump(include={"verdict_id", "record_id", "score", "origin", "share"}),

@@ -6,7 +6,7 @@ most: a stratum's share of them is its share of the verdicts times how far its l
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import BaseModel, Field
@@ -93,22 +93,15 @@ class Traffic(BaseModel):
         """Verdicts that the shares are told from."""
         return min(RECENT, self.verdicts)
 
-    def chances(self, allocation: Mapping[str, float], budget: float, every: Collection[str] = ()) -> dict[str, float]:
-        """The probability of being drawn by stratum, if `budget` are an hour, with this share from each stratum.
-
-        The strata of `every` are drawn whole, beside the budget.
-        """
+    def chances(self, allocation: Mapping[str, float], budget: float) -> dict[str, float]:
+        """The probability of being drawn by stratum, if `budget` are an hour, with this share from each stratum."""
         # A stratum that is new gets what it would have if its outcome were drawn evenly.
         parts = {
             name: allocation.get(name, _within(self.shares, name) / len(OUTCOMES))
             for name, share in self.shares.items()
             if share > 0
         }
-        rest = sum(part for name, part in parts.items() if name not in every) if every else 1.0
-        return {
-            name: 1.0 if name in every else min(1.0, budget * part / (rest * self.pace * self.shares[name]))
-            for name, part in parts.items()
-        }
+        return {name: min(1.0, budget * part / (self.pace * self.shares[name])) for name, part in parts.items()}
 
 
 def allocation(strata: Mapping[str, Sums], shares: Mapping[str, float]) -> dict[str, float]:

@@ -50,8 +50,6 @@ class LabelSettings(SettingsSection):
     per_hour: float = Field(default=0.0, ge=0, le=10_000)
     """Verdicts of each series (source, model, checker and its configuration) that people are asked about an hour, on
     the average; more in its first hour. 0 switches labels off."""
-    all_rejects: bool = False
-    """Ask about every reject, beside the budget, which then is for accepts alone."""
     rubric_version: Name = "1"
     """The rules by which people label. Change it with them: labels by other rules are not mixed, the rate begins
     anew."""

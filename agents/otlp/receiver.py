@@ -117,12 +117,12 @@ class Receiver:
             shutdown_timeout=_ANSWER_SECONDS,
         )
         await runner.setup()
-        host, port = self._settings.host, self._settings.port
+        host, port = self._settings.address
         try:
             await connections.listen(cast("web.Server", runner.server), host, port)
         except OSError as error:
             await runner.cleanup()
-            raise StreamError(f"cannot listen on {host}:{port} ({error.strerror}); see otlp.host, otlp.port") from error
+            raise StreamError(f"cannot listen on {host}:{port} ({error.strerror}); see otlp.listen") from error
         self._runner, self._connections = runner, connections
 
     async def stop(self) -> None:

@@ -31,9 +31,8 @@ class WebhookSettings(SettingsSection):
     url: str
     """URL to post to, http or https."""
     secret: SecretStr
-    """Secret that requests are signed with: `whsec_` and the base64 of 24 to 64 random bytes; never shown."""
-    previous_secret: SecretStr | None = None
-    """The secret before, with which requests are signed as well while receivers change to a new one; never shown."""
+    """Secret that requests are signed with: `whsec_` and the base64 of 24 to 64 random bytes; never shown. While
+    receivers change to a new one: the new and the old one, with a space between; requests are signed with both."""
     topics: tuple[WebhookTopic, ...] = Field(default=("rejected",), min_length=1)
     """Messages to post: rejected verdicts, improvements, alerts on trust."""
     include_record: bool = False
@@ -53,11 +52,10 @@ class WebhookSettings(SettingsSection):
             raise ValueError("port 0 is none; allowed are 1 to 65535")
         return value
 
-    @field_validator("secret", "previous_secret")
+    @field_validator("secret")
     @classmethod
-    def _is_a_key(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None:
-            key_of(value)
+    def _are_keys(cls, value: SecretStr) -> SecretStr:
+        keys_of(value)
         return value
 
     @field_validator("topics")
@@ -75,16 +73,23 @@ class WebhookSettings(SettingsSection):
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        return tuple(key_of(secret) for secret in (self.secret, self.previous_secret) if secret is not None)
+        return keys_of(self.secret)
 
 
-def key_of(secret: SecretStr) -> bytes:
-    """The bytes that `secret` stands for.
+def keys_of(secret: SecretStr) -> tuple[bytes, ...]:
+    """The keys that `secret` stands for, one or two.
 
     Raises:
         ValueError: it does not have the form; the message says how one is made, and not what was given.
     """
-    prefix, _, encoded = secret.get_secret_value().partition("_")
+    first, *others = secret.get_secret_value().split(" ")
+    if len(others) > 1:
+        raise ValueError(f"{len(others) + 1} secrets; allowed are two at most, the new one and the old one")
+    return tuple(_key_of(each) for each in (first, *others))
+
+
+def _key_of(secret: str) -> bytes:
+    prefix, _, encoded = secret.partition("_")
     try:
         key = base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
     except (binascii.Error, ValueError):

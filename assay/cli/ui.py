@@ -5,11 +5,9 @@ import contextlib
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import click
 from aiohttp import web
-from pydantic import ValidationError
 
 from assay.agreement import worst_on
 from assay.cli.common import WrongUse, config_option, configuration, quiet_logs, stopped, told
@@ -17,7 +15,6 @@ from assay.config import Configuration, Misconfigured
 from assay.messages import opened_store
 from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
-from store.settings import StoreSettings
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup
 from streams.messages import label_message
@@ -25,32 +22,36 @@ from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 from web.app import create_app
 from web.review import NotSent
-from web.settings import PageSettings
+from web.settings import is_loopback
 
 
 @click.command()
-@click.option("--host", help="Address to listen on. Default: ui.host. Any but loopback demands ui.token.")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes a free one. Default: ui.port.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on. One that other machines can reach needs ui.token.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8090, show_default=True, help="Port; 0 takes a free one."
+)
 @config_option
-def ui(*, host: str | None, port: int | None, config_file: Path | None) -> None:
+def ui(*, host: str, port: int, config_file: Path | None) -> None:
     """Serve the page until Ctrl-C: success rates, verdicts with their evidence, alerts.
 
     It reads the store that the archivist of `assay worker` fills (store.url).
     """
     loaded = configuration(config_file)
     quiet_logs()
-    given = {name: value for name, value in {"host": host, "port": port}.items() if value is not None}
+    if loaded.ui.token is None and not is_loopback(host):
+        raise WrongUse(f"other machines can reach {host}: set ui.token")
     with told():
-        asyncio.run(_serve(loaded, given))
+        asyncio.run(_serve(loaded, host, port))
 
 
-async def _serve(loaded: Configuration, given: dict[str, Any]) -> None:
-    try:
-        page = type(loaded.ui).model_validate(dict(loaded.ui) | given)
-    except ValidationError as error:
-        raise WrongUse(f"ui: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
+async def _serve(loaded: Configuration, host: str, port: int) -> None:
     ended = asyncio.create_task(stopped())
-    async with served_page(loaded.store, page, loaded.streams) as address:
+    async with served_page(loaded, host=host, port=port) as address:
         click.echo(f"The page is at {address} until Ctrl-C.")
         await ended
 
@@ -69,39 +70,34 @@ _STOP_SECONDS = 1.0
 
 
 @contextlib.asynccontextmanager
-async def served_page(store: StoreSettings, page: PageSettings, streams: StreamSettings) -> AsyncIterator[str]:
+async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
     """Serve it for as long as the context lasts; yields its address.
 
     Raises:
-        Misconfigured: there is no store, or no token where one is demanded.
+        Misconfigured: no store is configured.
         StreamError: the store does not answer, or the address is taken.
     """
+    store, streams = loaded.store, loaded.streams
     if store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
-    token = None if page.token is None else page.token.get_secret_value()
+    token = None if loaded.ui.token is None else loaded.ui.token.get_secret_value()
     with opened_store(store.url) as reader:
         finder, sender = _RecordFinder(streams, Redaction(store.redact)), _LabelSender(streams)
-        app = create_app(
-            reader, host=page.host, token=token, find_record=finder.record, labels=sender, find_worst=worst_on
-        )
+        app = create_app(reader, host=host, token=token, find_record=finder.record, labels=sender, find_worst=worst_on)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
         try:
-            await _listen(web.TCPSite(runner, page.host, page.port), page)
-            host = f"[{page.host}]" if ":" in page.host else page.host
-            yield f"http://{host}:{runner.addresses[0][1]}/"
+            try:
+                await web.TCPSite(runner, host, port).start()
+            except OSError as error:
+                at = f"{host}:{port} ({error.strerror})"
+                raise StreamError(f"cannot listen on {at}; see --host and --port, 0 takes a free port") from error
+            shown = f"[{host}]" if ":" in host else host
+            yield f"http://{shown}:{runner.addresses[0][1]}/"
         finally:
             await runner.cleanup()
             await finder.stop()
             await sender.stop()
-
-
-async def _listen(site: web.TCPSite, page: PageSettings) -> None:
-    try:
-        await site.start()
-    except OSError as error:
-        at = f"{page.host}:{page.port} ({error.strerror})"
-        raise StreamError(f"cannot listen on {at}; see ui.host and ui.port, 0 takes a free port") from error
 
 
 class _RecordFinder:

@@ -45,7 +45,7 @@ def measure(records: int, pairs: int) -> bool:
         asyncio.run(put(place.servers, settings.topics.outputs, [record(at, response=_TEXT) for at in range(backlog)]))
         topic, port = f"{place.prefix}-spans", free_port()
         asyncio.run(_create(settings, topic))
-        receiver = {"type": "otlp", "spans_topic": topic, "receive": True, "port": port, "token": _TOKEN}
+        receiver = {"type": "otlp", "spans_topic": topic, "listen": f"127.0.0.1:{port}", "token": _TOKEN}
         command = [sys.executable, "-m", __spec__.name, place.servers, topic, str(port), str(_MESSAGES // pairs)]
         with (
             place.worker([{"type": "accept"}, receiver], place.settings()) as worker,

@@ -25,12 +25,9 @@ def _logs_of(endpoint: str) -> str:
 class OtlpSettings(SettingsSection):
     """OpenTelemetry: calls of models from applications' spans and log records, and verdicts back as events."""
 
-    receive: bool = False
-    """Take in `POST /v1/traces` and `/v1/logs`, as an agent of the worker."""
-    host: str = Field(default="127.0.0.1", min_length=1)
-    """Address on which they are served; another than of this machine alone needs a token."""
-    port: int = Field(default=4318, ge=1, le=65535)
-    """Port on which they are served."""
+    listen: str | None = None
+    """`HOST:PORT`, such as `127.0.0.1:4318`, on which an agent of the worker receives `POST /v1/traces` and
+    `/v1/logs`. An address that other machines can reach needs `token`."""
     token: SecretStr | None = Field(default=None, min_length=16)
     """Token that requests must carry (`Authorization: Bearer …`), of 16 characters or more; never shown."""
     spans_topic: str | None = Field(default=None, min_length=1)
@@ -50,6 +47,20 @@ class OtlpSettings(SettingsSection):
     """Headers of these requests, such as `authorization`; never shown."""
     explanations: bool = True
     """Send the reason of a verdict as well; it may quote the response."""
+
+    @field_validator("listen")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        host, _, port = (value or "").rpartition(":")
+        if value is not None and not (host and port.isdecimal() and 0 < int(port) < 65536):
+            raise ValueError("expected HOST:PORT, such as 127.0.0.1:4318")
+        return value
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port to listen on."""
+        host, _, port = (self.listen or "").rpartition(":")
+        return host.strip("[]"), int(port)
 
     @field_validator("endpoint")
     @classmethod
@@ -90,8 +101,8 @@ class OtlpSettings(SettingsSection):
 
     @model_validator(mode="after")
     def _guarded(self) -> Self:
-        if self.receive and self.token is None and not _is_loopback(self.host):
-            raise ValueError(f"host {self.host} is reached by other machines: set token as well")
+        if self.listen and self.token is None and not _is_loopback(self.address[0]):
+            raise ValueError(f"other machines can reach {self.listen}: set token as well")
         return self
 
 

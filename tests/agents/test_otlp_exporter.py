@@ -147,7 +147,7 @@ async def test_a_call_traced_by_the_sdk_is_judged_and_its_verdict_comes_back_to_
     port = free_port()
     endpoint = Endpoint()
     async with endpoint.running() as url, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-        settings = OtlpSettings.model_validate({"receive": True, "port": port, "endpoint": url})
+        settings = OtlpSettings.model_validate({"listen": f"127.0.0.1:{port}", "endpoint": url})
         agents = [*otlp_agents(settings, ["otlp-receiver", "otlp-exporter"]), checker_agent(RejectsNo())]
         async with agents_here(agents, prepared.settings()) as worker:
 

@@ -36,10 +36,10 @@ PROTOBUF, JSON = "application/x-protobuf", "application/json"
 
 @contextlib.asynccontextmanager
 async def _receiving(place: Place, **settings: Any) -> AsyncIterator[tuple[httpx.AsyncClient, WorkerHere]]:
-    checked = OtlpSettings.model_validate({"receive": True, "port": free_port()} | settings)
+    checked = OtlpSettings.model_validate({"listen": f"127.0.0.1:{free_port()}"} | settings)
     async with (
         agents_here(otlp_agents(checked, ["otlp-receiver"]), place.settings()) as worker,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{checked.port}", timeout=30) as client,
+        httpx.AsyncClient(base_url=f"http://{checked.listen}", timeout=30) as client,
     ):
         yield client, worker
 
@@ -129,11 +129,11 @@ async def test_a_request_without_the_token_is_not_read(prepared: Place):
 
 
 def test_other_machines_need_a_token():
-    with pytest.raises(ValueError, match=r"host 0\.0\.0\.0 is reached by other machines: set token as well"):
-        OtlpSettings.model_validate({"receive": True, "host": "0.0.0.0"})
+    with pytest.raises(ValueError, match=r"other machines can reach 0\.0\.0\.0:4318: set token as well"):
+        OtlpSettings.model_validate({"listen": "0.0.0.0:4318"})
     with pytest.raises(ValueError, match="at least 16"):
-        OtlpSettings.model_validate({"receive": True, "host": "0.0.0.0", "token": "short"})
-    assert OtlpSettings.model_validate({"receive": True, "host": "::1"}).token is None
+        OtlpSettings.model_validate({"listen": "0.0.0.0:4318", "token": "short"})
+    assert OtlpSettings.model_validate({"listen": "[::1]:4318"}).token is None
 
 
 GOOD = traces(span(1, chat())).SerializeToString()

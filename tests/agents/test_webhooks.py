@@ -331,7 +331,7 @@ class TestOnApacheKafka(Delivering):
         await put(place.servers, settings.topics.rejected, _rejected(settings, 1))
         new = SECRET.replace("AAEC", "AAED")
         old_receiver, new_receiver = WebhookTarget(), WebhookTarget(secret=new)
-        changing = {"secret": new, "previous_secret": SECRET}
+        changing = {"secret": f"{new} {SECRET}"}
         async with (
             old_receiver.running(),
             new_receiver.running(),

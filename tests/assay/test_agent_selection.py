@@ -37,17 +37,19 @@ def test_the_archivist_runs_where_there_is_a_store():
 
 
 def test_opentelemetrys_agents_run_where_they_are_configured():
-    assert configured_agents(configured("[otlp]\nreceive = true\n")) == ["trust-monitor", "otlp-receiver"]
+    assert configured_agents(configured("[otlp]\nlisten = '127.0.0.1:4318'\n")) == ["trust-monitor", "otlp-receiver"]
     out = "[otlp]\nendpoint = 'http://127.0.0.1:4318'\n"
     assert configured_agents(configured(out)) == ["trust-monitor", "otlp-exporter"]
     topics = "[otlp]\nspans_topic = 'otlp_spans'\nlogs_topic = 'otlp_logs'\n"
     assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
-    with pytest.raises(UnknownAgent, match=r"otlp-receiver is switched off; otlp\.receive = true switches it on"):
+    with pytest.raises(UnknownAgent, match=r"otlp-receiver is switched off; otlp.listen = '127.+' switches it on"):
         select_agents(configured(topics), ["otlp-receiver"])
 
 
 async def test_a_worker_has_opentelemetrys_agents_that_are_configured():
-    everything = "[otlp]\nreceive = true\nspans_topic = 's'\nlogs_topic = 'l'\nendpoint = 'http://127.0.0.1:4318'\n"
+    everything = (
+        "[otlp]\nlisten = '127.0.0.1:4318'\nspans_topic = 's'\nlogs_topic = 'l'\nendpoint = 'http://127.0.0.1:4318'\n"
+    )
     configuration = configured(everything)
     worker = await build_worker(configuration, [], configured_agents(configuration))
     agents = ["receiver", "spans", "logs", "exporter-accepted", "exporter-rejected", "exporter-abstained"]

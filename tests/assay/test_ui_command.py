@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from assay.cli.ui import served_page
+from assay.config import default_configuration
 from schemas import Label, Origin
 from store.settings import StoreSettings
 from streams.settings import StreamSettings
@@ -56,8 +58,7 @@ def test_it_serves_until_ctrl_c_and_ends_quietly(tmp_path: Path, url: str):
         ([], {}, 2, "store.url is not set: the page shows what the archivist"),
         ([], {"STORE__URL": "sqlite:///none.db"}, 3, "none.db yet; the archivist of `assay worker` makes it"),
         ([], {"STORE__URL": "postgresql://x@127.0.0.1:PORT/x"}, 3, "the store cannot be read: "),
-        (["--host", "0.0.0.0"], {"STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),
-        ([], {"UI__HOST": "192.0.2.1", "STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),
+        (["--host", "0.0.0.0"], {"STORE__URL": "URL"}, 2, "other machines can reach 0.0.0.0: set ui.token"),
         ([], {"UI__TOKEN": "fifteen-letters", "STORE__URL": "URL"}, 2, "it has 15 characters; allowed are 16 and more"),
         (["--host", "192.0.2.1"], {"UI__TOKEN": TOKEN, "STORE__URL": "URL"}, 3, "cannot listen on 192.0.2.1:8090"),
     ],
@@ -76,7 +77,7 @@ def test_what_keeps_it_from_serving_is_said_in_a_line(  # noqa: PLR0917
 
 
 async def test_whoever_has_no_token_sees_nothing(url: str):
-    async with _page(url, PageSettings(port=0, token=SecretStr(TOKEN))) as (session, address):
+    async with _page(url, SecretStr(TOKEN)) as (session, address):
         assert (await session.get(address)).status == 401
         assert (await session.get(address, headers={"Authorization": f"Bearer {TOKEN}"})).status == 200
 
@@ -93,7 +94,7 @@ async def test_a_record_is_read_back_from_its_topic_and_redacted(
     store.keep([sample("sup-05", id="ver-1", record_id="r1", origin=origin)])
     store.close()
     settings = embedded_place.checked()
-    async with _page(url, PageSettings(port=0), settings, redact=redact) as (session, address):
+    async with _page(url, None, settings, redact=redact) as (session, address):
         html = await (await session.get(f"{address}verdicts/ver-1")).text()
     assert shown in html
     assert "read back from its topic" in html
@@ -106,7 +107,7 @@ async def test_without_a_broker_the_page_goes_without_the_record(tmp_path: Path,
     origin = Origin(topic=settings.topics.outputs, partition=0, offset=1).model_dump()
     store.keep([sample("sup-05", id="ver-1", record_id="r1", origin=origin)])
     store.close()
-    async with _page(url, PageSettings(port=0), settings.model_copy(update={"kafka": away})) as (session, address):
+    async with _page(url, None, settings.model_copy(update={"kafka": away})) as (session, address):
         html = await (await session.get(f"{address}verdicts/ver-1")).text()
     assert "could not be read back from its topic" in html
 
@@ -124,7 +125,7 @@ async def test_an_answer_is_on_its_topic_or_it_is_said_that_none_can_be_taken(
     times = {"asked_at": datetime.now(UTC), "expires_at": datetime.now(UTC) + timedelta(days=1)}
     store.keep_message(REQUEST.model_copy(update=times))
     store.close()
-    async with _page(url, PageSettings(port=0), settings) as (session, address):
+    async with _page(url, None, settings) as (session, address):
         headers = {"Sec-Fetch-Site": "same-origin", "Cookie": "assay-annotator=ada"}
         async with session.get(f"{address}review", headers=headers) as answer:
             html = await answer.text()
@@ -139,8 +140,13 @@ async def test_an_answer_is_on_its_topic_or_it_is_said_that_none_can_be_taken(
 
 @contextlib.asynccontextmanager
 async def _page(
-    url: str, page: PageSettings, streams: StreamSettings | None = None, *, redact: tuple[str, ...] = ()
+    url: str, token: SecretStr | None, streams: StreamSettings | None = None, *, redact: tuple[str, ...] = ()
 ) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
-    store = StoreSettings(url=url, redact=redact)
-    async with served_page(store, page, streams or StreamSettings()) as address, aiohttp.ClientSession() as session:
+    loaded = replace(
+        default_configuration(["consistency"]),
+        store=StoreSettings(url=url, redact=redact),
+        streams=streams or StreamSettings(),
+        ui=PageSettings(token=token),
+    )
+    async with served_page(loaded) as address, aiohttp.ClientSession() as session:
         yield session, address

@@ -95,7 +95,7 @@ def test_the_page_demands_a_token_and_is_published_where_it_listens(monkeypatch)
     assert len(page.token.get_secret_value() if page.token else "") >= 16
     service = services()["page"]
     assert service["command"][-2:] == ["--host", "0.0.0.0"]
-    assert service["ports"] == [f"127.0.0.1:{page.port}:{page.port}"]
+    assert service["ports"] == ["127.0.0.1:8090:8090"]
 
 
 def test_the_image_holds_every_package():

@@ -174,7 +174,7 @@ def test_the_page_reads_the_archivists_volume_on_its_node_and_is_served_with_a_t
     # Beyond loopback it starts with a token alone, which the optional secret brings.
     assert container["args"][:3] == ["ui", "--host", "0.0.0.0"]
     (port,) = container["ports"]
-    assert port["containerPort"] == configuration.ui.port
+    assert port["containerPort"] == 8090
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         assert container[probe]["httpGet"] == {"path": "/login", "port": port["name"]}
     (service,) = [each for each in of("Service") if each["metadata"]["name"] == name(PAGE).removeprefix("Deployment-")]

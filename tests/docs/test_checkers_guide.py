@@ -73,7 +73,7 @@ def test_installed_from_outside_it_runs_on_the_stream(tmp_path: Path, embedded_p
         "ASSAY_HTTP__PORT": "0",
         # It needs no judge: one that cannot be had keeps nobody waiting.
         "ASSAY_JUDGE__BACKEND": "replay",
-        "ASSAY_JUDGE__REPLAY_FROM": "missing.jsonl",
+        "ASSAY_JUDGE__RECORDING": "missing.jsonl",
     }
     with subprocess.Popen(
         [sys.executable, "-m", "assay", "worker", "--checkers", "brevity", "--agents", "none"],

@@ -186,7 +186,7 @@ async def test_values_of_headers_stand_in_no_message_log_or_recording(
     said = "no such deployment for azure-key-12345 or dXNlcjpwYXNz"
     stub.play([stubs.status(400, said), stubs.status(401, said)])
     headers = {"api-key": "azure-key-12345", "Authorization": "Basic dXNlcjpwYXNz"}
-    oracle = oracle_of(api_key=None, record_to=file, extra_headers=headers)
+    oracle = oracle_of(api_key=None, recording=file, extra_headers=headers)
 
     with capture_logs() as logged:
         with pytest.raises(ModelFailed, match=r"no such deployment for \[key\] or \[key\]"):

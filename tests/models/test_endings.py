@@ -159,11 +159,11 @@ async def test_an_incomplete_answer_is_cached_and_replayed_as_such(
 ) -> None:
     file = tmp_path / "recording.jsonl"
     stub.play([stubs.says(TEXT[:-35], finish_reason="length")])
-    oracle = oracle_of(record_to=file)
+    oracle = oracle_of(recording=file)
     asked = question(reply=Entries, salvage=entries)
 
     first, second = await oracle.ask(asked), await oracle.ask(asked)
-    replayed = await oracle_of(backend="replay", replay_from=file).ask(asked)
+    replayed = await oracle_of(backend="replay", recording=file).ask(asked)
 
     assert first.complete is second.complete is replayed.complete is False
     assert first.reply == second.reply == replayed.reply

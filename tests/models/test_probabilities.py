@@ -211,10 +211,10 @@ async def test_those_of_the_reply_that_was_taken_count(oracle: MeteredModel, stu
 async def test_they_are_cached_recorded_and_replayed(oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any) -> None:
     file = tmp_path / "recording.jsonl"
     stub.play([graded(REPLY, [0.9, 0.2])])
-    oracle = oracle_of(record_to=file)
+    oracle = oracle_of(recording=file)
 
     answers = [await oracle.ask(asking()), await oracle.ask(asking())]
-    answers.append(await oracle_of(backend="replay", replay_from=file).ask(asking()))
+    answers.append(await oracle_of(backend="replay", recording=file).ask(asking()))
 
     assert [answer.probabilities for answer in answers] == [pytest.approx((0.9, 0.2))] * 3
     assert [answer.usage.cached for answer in answers] == [0, 1, 1]

@@ -21,7 +21,7 @@ from tests.support.stub_endpoint import StubEndpoint
 
 
 def replaying(path: Path, **settings: Any) -> Model:
-    return build_model(JudgeSettings(backend="replay", replay_from=path, **settings))
+    return build_model(JudgeSettings(backend="replay", recording=path, **settings))
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 
 async def test_a_recorded_answer_is_replayed(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
-    recorded = await oracle_of(record_to=file).ask(question())
+    recorded = await oracle_of(recording=file).ask(question())
     stub.down()
 
     oracle = replaying(file)
@@ -48,7 +48,7 @@ async def test_a_recorded_answer_is_replayed(oracle_of: MakeModel, stub: StubEnd
 async def test_a_recorded_failure_is_replayed(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(422, "no such role")])
     with pytest.raises(ModelFailed):
-        await oracle_of(record_to=file).ask(question())
+        await oracle_of(recording=file).ask(question())
 
     with pytest.raises(ModelFailed, match="no such role") as failure:
         await replaying(file).ask(question())
@@ -60,7 +60,7 @@ async def test_every_exchange_is_recorded_with_what_came_back(
 ) -> None:
     stub.play([stubs.status(500, "out of order"), stubs.close(), stubs.nonsense()])
 
-    await oracle_of(record_to=file, max_attempts=5).ask(question())
+    await oracle_of(recording=file, max_attempts=5).ask(question())
 
     exchanges = [line for line in lines(file) if line["type"] == "exchange"]
     assert [line["status"] for line in exchanges] == [500, None, 200, 200]
@@ -73,11 +73,11 @@ async def test_every_exchange_is_recorded_with_what_came_back(
 
 async def test_the_key_is_in_no_recording(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(500, "wrong key sk-very-secret")])
-    await oracle_of(record_to=file).ask(question())
+    await oracle_of(recording=file).ask(question())
     stub.play([stubs.status(401, "wrong key sk-very-secret")])
 
     with pytest.raises(Exception, match=r"wrong key \[key\]"):
-        await oracle_of(record_to=file).ask(question("Another."))
+        await oracle_of(recording=file).ask(question("Another."))
 
     assert all("sk-very-secret" not in json.dumps(line) for line in lines(file))
 
@@ -85,19 +85,19 @@ async def test_the_key_is_in_no_recording(oracle_of: MakeModel, stub: StubEndpoi
 async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
     oracle_of: MakeModel, stub: StubEndpoint, file: Path
 ) -> None:
-    await oracle_of(record_to=file).ask(question("First."))
+    await oracle_of(recording=file).ask(question("First."))
     with file.open("ab") as torn:
         torn.write(b'{"type": "answer", "dig')
     assert (await replaying(file).ask(question("First."))).reply
 
-    await oracle_of(record_to=file).ask(question("Second."))
+    await oracle_of(recording=file).ask(question("Second."))
 
     assert (await replaying(file).ask(question("Second."))).reply
 
 
 async def test_the_last_of_several_endings_counts(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(422)])
-    oracle = oracle_of(record_to=file)
+    oracle = oracle_of(recording=file)
     with pytest.raises(ModelFailed):
         await oracle.ask(question())
     await oracle.ask(question())
@@ -110,7 +110,7 @@ async def test_grades_are_recorded_and_replayed(file: Path) -> None:
     claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
     recorded = await MeteredJudge(grader, cached=True, journal=Journal(file)).grade("consistency.summary", claims)
 
-    replay = build_judge(JudgeSettings(backend="replay", replay_from=file))
+    replay = build_judge(JudgeSettings(backend="replay", recording=file))
     replayed = await replay.grade("consistency.summary", claims)
 
     assert replayed.reply == recorded.reply
@@ -120,8 +120,8 @@ async def test_grades_are_recorded_and_replayed(file: Path) -> None:
 
 
 async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle_of: MakeModel, file: Path) -> None:
-    await oracle_of(record_to=file, model="one").ask(question("First."))
-    await oracle_of(record_to=file, model="two").ask(question("Second."))
+    await oracle_of(recording=file, model="one").ask(question("First."))
+    await oracle_of(recording=file, model="two").ask(question("Second."))
 
     with pytest.raises(RecordingUnreadable, match="openai/one, openai/two"):
         replaying(file)
@@ -131,7 +131,7 @@ async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle
 
 
 async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeModel, file: Path) -> None:
-    await oracle_of(record_to=file).ask(question())
+    await oracle_of(recording=file).ask(question())
     document = next(line for line in lines(file) if line["type"] == "answer")
     journal = Journal(file)
     journal.write({**document, "reply": {"number": 1}})

@@ -101,7 +101,7 @@ async def test_they_are_recorded_and_replayed(oracle_of: MakeModel, stub: StubEn
     texts = iter(['{"number": 1}', "nonsense"])
     stub.answer = lambda request: next(texts)
     file = tmp_path / "recording.jsonl"
-    recorded = await sample(oracle_of(record_to=file), NUMBER, 2)
+    recorded = await sample(oracle_of(recording=file), NUMBER, 2)
     replay = Replay(file)
     assert recorded == (Number(number=1), None)
     assert await sample(replay, NUMBER, 2) == recorded

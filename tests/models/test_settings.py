@@ -10,7 +10,7 @@ from models.settings import JudgeSettings, SubjectSettings
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "no endpoint": ({"backend": "openai"}, "backend is 'openai', but base_url and model are not set"),
     "no model": ({"backend": "openai", "base_url": "http://a/v1"}, "backend is 'openai', but model is not set"),
-    "no recording": ({"backend": "replay"}, "backend is 'replay', but replay_from is not set"),
+    "no recording": ({"backend": "replay"}, "backend is 'replay', but recording is not set"),
     "unknown backend": ({"backend": "azure"}, "'local', 'openai', 'llama', 'cascade' or 'replay'"),
     "no URL": ({"base_url": "localhost:8000"}, "expected a URL such as https"),
     "key in the URL": ({"base_url": "https://me:key@host/v1"}, "put the key in api_key"),

@@ -204,12 +204,12 @@ async def test_how_much_fits_is_told_to_all_who_wait_and_replayed(
     oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any
 ) -> None:
     stub.play(server(refusals.vllm, counts_the_reply=True))
-    oracle = oracle_of(record_to=tmp_path / "recording.jsonl", max_tokens=100)
+    oracle = oracle_of(recording=tmp_path / "recording.jsonl", max_tokens=100)
     asked = [oracle.ask(asking(20_000)) for _ in range(2)]
     first, joined = await asyncio.gather(*asked, return_exceptions=True)
 
     with pytest.raises(WindowExceeded) as replayed:
-        await oracle_of(backend="replay", replay_from=tmp_path / "recording.jsonl").ask(asking(20_000))
+        await oracle_of(backend="replay", recording=tmp_path / "recording.jsonl").ask(asking(20_000))
 
     assert isinstance(first, WindowExceeded)
     assert isinstance(joined, WindowExceeded)

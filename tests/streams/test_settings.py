@@ -69,16 +69,9 @@ def test_every_property_that_is_allowed_is_one_of_the_client(client, known):
     assert getattr(settings, f"{known}_PROPERTIES").keys() <= inspect.signature(client).parameters.keys()
 
 
-@pytest.mark.parametrize(
-    ("given", "in_sync"), [({}, 1), ({"replication": 3}, 2), ({"replication": 3, "min_insync_replicas": 3}, 3)]
-)
+@pytest.mark.parametrize(("given", "in_sync"), [({}, 1), ({"replication": 3}, 2)])
 def test_a_message_counts_as_written_once_all_replicas_but_one_have_it(given, in_sync):
     assert TopicSettings.model_validate(given).in_sync == in_sync
-
-
-def test_topics_that_nothing_could_be_written_to_are_refused():
-    with pytest.raises(ValidationError, match="min_insync_replicas 3 is above replication 2"):
-        TopicSettings(replication=2, min_insync_replicas=3)
 
 
 @pytest.mark.parametrize("seconds", [0, 20, 3600])

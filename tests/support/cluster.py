@@ -26,7 +26,7 @@ _LOOK_SECONDS = 0.2
 WELL_SECONDS = 300.0
 """Whoever met a fault is not well again if it takes longer than that, however busy the machine is."""
 
-TOPICS: dict[str, Any] = {"replication": 3, "min_insync_replicas": 2}
+TOPICS: dict[str, Any] = {"replication": 3}
 """Settings of topics that outlive one node."""
 
 

@@ -76,7 +76,7 @@ def main() -> None:
         exchanges = Path(folder) / "exchanges.jsonl"
         patience = {"timeout_seconds": 900, "deadline_seconds": 3600}
         for form in FORMS:
-            asked = verdicts(options.base_url, form, model=options.model, record_to=exchanges, **patience)
+            asked = verdicts(options.base_url, form, model=options.model, recording=exchanges, **patience)
             for name, verdict in asyncio.run(asked).items():
                 print(f"{form:<6} {name:<14} {verdict.outcome:<8} {verdict.reason}", flush=True)
         lines = [line for line in map(orjson.loads, exchanges.read_bytes().splitlines()) if line["type"] == "exchange"]

@@ -229,7 +229,7 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [trust_monitor(trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
         case "otlp":
             otlp = OtlpSettings.model_validate(more)
-            return otlp_agents(otlp, ["otlp-spans", "otlp-logs", *(["otlp-receiver"] if otlp.receive else [])])
+            return otlp_agents(otlp, ["otlp-spans", "otlp-logs", *(["otlp-receiver"] if otlp.listen else [])])
         case "scheduler":
             return [scheduler(Counting(tuple(more["models"])))]
         case "webhook":

@@ -84,7 +84,7 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
         max_tokens = 256
         timeout_seconds = 300
         deadline_seconds = 800
-        record_to = "exchanges.jsonl"
+        recording = "exchanges.jsonl"
         """,
         "utf-8",
     )

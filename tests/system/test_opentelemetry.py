@@ -186,8 +186,7 @@ async def test_spans_of_three_packages_are_judged_and_their_verdicts_come_back_t
     relays: list[Relay] = []
     async with endpoint.running() as backend, _serving("POST", "/v1/chat/completions", _model) as model:
         settings = {
-            "ASSAY_OTLP__RECEIVE": "true",
-            "ASSAY_OTLP__PORT": str(port),
+            "ASSAY_OTLP__LISTEN": f"127.0.0.1:{port}",
             "ASSAY_OTLP__TOKEN": TOKEN,
             "ASSAY_OTLP__SPANS_TOPIC": topics["traces"],
             "ASSAY_OTLP__LOGS_TOPIC": topics["logs"],

@@ -168,16 +168,14 @@ def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
     assert false <= 1
 
 
-def scored(*, seed: int, all_rejects: bool = False) -> tuple[LabelSeries, list[tuple[bool, Draw | None]]]:
+def scored(*, seed: int) -> tuple[LabelSeries, list[tuple[bool, Draw | None]]]:
     """A series whose low scores are more often wrong, every draw answered; outcome and draw of each verdict."""
     rng, series, found = random.Random(seed), LabelSeries(), []
     for number in range(8000):
         good, accepted = judged(rng, 0.9)
         score = round((rng.random() + (rng.random() > (0.45 if good else 0.98))) / 2, 3)
         at = number * HOUR / 1000
-        draw = series.count(
-            f"v{seed}-{number}", accepted=accepted, at=at, budget=50, score=score, all_rejects=all_rejects
-        )
+        draw = series.count(f"v{seed}-{number}", accepted=accepted, at=at, budget=50, score=score)
         found.append((accepted, draw))
         if draw is not None:
             series.label(f"v{number}", draw, None, float(good))
@@ -197,13 +195,3 @@ def test_scores_that_say_less_are_drawn_more_often_and_shift_nothing():
         assert rate.low < 0.9 < rate.high
         rates.append(rate.estimate)
     assert abs(sum(rates) / len(rates) - 0.9) < 0.015
-
-
-def test_every_reject_is_asked_about_beside_the_budget_where_that_is_wanted():
-    series, found = scored(seed=1, all_rejects=True)
-    assert all(draw is not None and draw.probability == 1 for accepted, draw in found if not accepted)
-    # The budget is an hour's, of which there are eight, and the first takes more.
-    assert 30 < sum(draw is not None for accepted, draw in found[2000:] if accepted) / 6 < 60
-    rate = series.rate()
-    assert rate is not None
-    assert rate.low < 0.9 < rate.high

@@ -87,9 +87,9 @@ class TestEndpoints:
 
     async def test_what_was_recorded_is_replayed_without_the_model(self, stub, tmp_path):
         file = tmp_path / "recording.jsonl"
-        recorded = await self.verdict(base_url=stub.base_url, model="m", record_to=file)
+        recorded = await self.verdict(base_url=stub.base_url, model="m", recording=file)
         stub.down()
-        replayed = await self.verdict(backend="replay", replay_from=file)
+        replayed = await self.verdict(backend="replay", recording=file)
         assert replayed.outcome == "accept"
         assert replayed.evidence == recorded.evidence
         assert replayed.usage.calls == 0
