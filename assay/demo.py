@@ -61,17 +61,18 @@ A better judge than the bundled one:
 """
 
 _FOLLOWING = """
-The worker stays until Ctrl-C, and takes records from {settings.topics.outputs}.
+The worker runs until Ctrl-C and reads records from {settings.topics.outputs}.
   page      {page}
-  review    {page}review: the verdicts that people are asked about, a key an answer
+  review    {page}review: outputs that people are asked about; one key per answer
   broker    {settings.kafka.bootstrap_servers}
   metrics   http://127.0.0.1:{port}/metrics
 In other terminals:
   export ASSAY_KAFKA__BOOTSTRAP_SERVERS={settings.kafka.bootstrap_servers}
   {program} send FILE           more records
   {program} verdicts --id ID    a verdict with all its evidence
-  {program} label               the same by command, and label ID good or bad
-Verdicts are shown here, and an alert as soon as it is certain that a model got worse.
+  {program} alerts --follow     alerts, as soon as it is certain that a model got worse
+  {program} label               the same review by command, and label ID good or bad
+Verdicts and alerts are shown here, too.
 """
 
 _ASKED_AN_HOUR = 60

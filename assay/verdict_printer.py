@@ -35,14 +35,14 @@ class VerdictPrinter:
     def lines(self, verdict: Verdict) -> Iterator[str]:
         """The head line and the explanation; of an acceptance often the head line alone."""
         subject = f"{verdict.source} / {verdict.model}  by {verdict.checker}"
-        yield _head(verdict.outcome, verdict.record_id, verdict.score, subject)
+        yield head(verdict.outcome, verdict.record_id, verdict.score, subject)
         yield from indented(self.explanation(verdict))
 
     def explanation(self, verdict: Verdict) -> list[str]:
-        """What the method tells, or the reason; of an acceptance nothing if the method has nothing to add."""
+        """The method's explanation, or else the reason; of an acceptance without one, nothing."""
         explain = self._explain.get(verdict.checker)
-        told = [] if explain is None else list(explain(verdict))
-        return told if told or verdict.outcome == "accept" else labelled("", verdict.reason)
+        found = [] if explain is None else list(explain(verdict))
+        return found if found or verdict.outcome == "accept" else labelled("", verdict.reason)
 
     def whole(self, verdict: Verdict) -> Iterator[str]:
         """The lines, with a reason in any case, and the verdict with all its evidence as JSON."""
@@ -67,21 +67,21 @@ class VerdictPrinter:
         for record in alert.rejected if isinstance(alert, Alert) else ():
             verdict = await lookup.verdict(record)
             score = None if verdict is None else verdict.score
-            yield _head("reject", record.record_id, score, f"{record.checked_at:%Y-%m-%dT%H:%M:%SZ}")
+            yield head("reject", record.record_id, score, f"{record.checked_at:%Y-%m-%dT%H:%M:%SZ}")
             for line in indented(labelled("", record.reason) if verdict is None else self.explanation(verdict)):
                 yield line
 
 
 def indented(lines: Iterable[str]) -> Iterator[str]:
-    """Lines as they stand below a head line."""
+    """Lines as they are printed below a head line."""
     return (_INDENT + line for line in lines)
 
 
-def _head(outcome: Outcome, record_id: str, score: float | None, beside: str) -> str:
+def head(outcome: Outcome, record_id: str, score: float | None, about: str) -> str:
     """The line above an explanation."""
     shown = "    -" if score is None else f"{score:5.2f}"
     mark = click.style(f"{outcome.upper():<7}", fg=_COLOURS[outcome], bold=True)
-    return f"{mark}  {plain(f'{record_id[:24]:<10} {shown}  {beside}')[: explanation_width()]}"
+    return f"{mark}  {plain(f'{record_id[:24]:<10} {shown}  {about}')[: explanation_width()]}"
 
 
 _IN_MEMORY_BYTES = 1_048_576

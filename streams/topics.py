@@ -202,7 +202,7 @@ async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
     if missing:
         raise TopicsMissing(
             f"no topic {', '.join(missing)} at {kafka.bootstrap_servers}; "
-            "`assay topics create` makes what begins with topics.prefix; a collector's topics are made beside it"
+            "`assay topics create` creates assay's own topics; create those of an OpenTelemetry collector yourself"
         )
 
 

@@ -1,4 +1,4 @@
-"""`assay accounts`: what became of each message, by checker and hour, and whether one is missing."""
+"""`assay accounts`: the fate of each message, by checker and hour, and whether an answer is missing."""
 
 import asyncio
 import hashlib
@@ -29,23 +29,23 @@ from streams.takeover import read_note
 from streams.topic_reader import kept_since, read_topic
 
 UNCHECKED: Final = "unchecked"
-"""In the place of a checker's name, where a message cannot be read."""
+"""Instead of a checker's name, for messages that cannot be read."""
 
-COLUMNS: Final = ("decided", "abstained", "left_out", "dead_letters", "held", "missing")
-"""All that may have become of what a checker took in."""
+COLUMNS: Final = ("decided", "abstained", "skipped", "dead_letters", "held", "missing")
+"""All fates of what a checker received."""
 
-_LEFT_OUT: Final = ("route", "sample")
+_SKIPPED: Final = ("route", "sample")
 
 _MOST_NAMED: Final = 1000
-"""Missing records whose ids are told; all are counted."""
+"""Missing records that are named; all are counted."""
 
 _NAMED: Final = 20
-"""Of these, as many are told to a person."""
+"""Of these, so many are shown to a person."""
 
-_TITLES = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker takes)"}
+_TITLES = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker checks)"}
 
 _CLOCKS: Final = timedelta(hours=1)
-"""An answer is looked for from so long before its record: they are stamped by different machines."""
+"""Answers are read from so long before their records: different machines stamp them."""
 
 _BATCH: Final = 1000
 
@@ -55,20 +55,20 @@ Hour = datetime
 
 
 class Reached(NamedTuple):
-    """How far a checker has come in a partition."""
+    """A checker's progress in a partition."""
 
     offset: int
-    """Behind the last record that it has finished, all before it being finished."""
+    """Offset after the last record before which all are finished."""
     begun: int = 0
-    """Where it began: it was added to the deployment when what stands before was there already."""
+    """Offset at which it began: it was added to the deployment when earlier records were there already."""
 
 
 NEVER: Final = Reached(0)
-"""Of a partition that it never finished anything of."""
+"""Of a partition in which it finished nothing."""
 
 
 class MissingRecord(NamedTuple):
-    """A record that a checker has passed, that its rules take, and that has no answer."""
+    """A record that a checker has passed, that its rules select, and that has no answer."""
 
     checker: str
     source: str
@@ -79,14 +79,14 @@ class MissingRecord(NamedTuple):
 
 @dataclass
 class Accounts:
-    """The messages of some time, by what became of them."""
+    """The messages of some time by their fate."""
 
     since: datetime
     topic: str
     messages: int = 0
-    """On the topic in that time; each checker took them in, or they are of other kinds, or cannot be read."""
+    """On the topic in that time; each checker received them, or they are of other kinds, or cannot be read."""
     fates: dict[tuple[str, Hour], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """By checker and hour; what was left out by reason, and what it does not take as `others`."""
+    """By checker and hour; skipped ones by reason, and kinds that it does not check as `others`."""
     named: list[MissingRecord] = field(default_factory=list)
     """The first of those that are missing."""
     asked_since: datetime | None = None
@@ -100,9 +100,9 @@ class Accounts:
         return sorted({checker for checker, _ in self.fates})
 
     def rows(self, checker: str) -> Iterator[dict[str, Any]]:
-        """The hours of a checker in which it took something in, in order."""
+        """The hours of a checker in which it received something, in order."""
         for (name, hour), fates in sorted(self.fates.items()):
-            if name == checker and (row := row_of(fates))["taken_in"]:
+            if name == checker and (row := row_of(fates))["received"]:
                 yield {"hour": hour, **row}
 
     def total(self, checker: str) -> dict[str, int]:
@@ -115,7 +115,7 @@ class Accounts:
             "since": self.since,
             "messages": self.messages,
             "accounts": [
-                {"checker": name, **row, "left_out": {each: self.fates[name, row["hour"]][each] for each in _LEFT_OUT}}
+                {"checker": name, **row, "skipped": {each: self.fates[name, row["hour"]][each] for each in _SKIPPED}}
                 for name in self.checkers
                 for row in self.rows(name)
             ],
@@ -129,21 +129,27 @@ class Accounts:
         since = f"{self.since:%Y-%m-%d %H:%M}Z"
         if self.asked_since is not None and self.since > self.asked_since:
             yield f"Answers from before {since} are deleted already; the accounts begin there."
-        heads = ["taken in", *(name.replace("_", " ") for name in COLUMNS)]
+        heads = ["received", *(name.replace("_", " ") for name in COLUMNS)]
+        idle = []
         for checker in self.checkers:
+            if not (rows := [*self.rows(checker)]):
+                idle.append(checker)
+                continue
             yield _TITLES.get(checker, checker)
             yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
-            for row in self.rows(checker):
+            for row in rows:
                 yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
             yield _line("all", self.total(checker))
+        if named := [checker for checker in idle if checker not in _TITLES]:
+            yield f"Nothing received by {', '.join(named)}."
         yield f"{counted(self.messages, 'message')} on {self.topic} since {since}."
         if not self.checkers:
-            yield "No checker was at work there."
+            yield "No checker was running."
         elif not self.missing:
             yield "Nothing is missing."
         else:
             missing = f"{counted(self.missing, 'answer')} missing"
-            yield f"{missing}: lost, or left out by rules that were changed since ([[routing.rules]])."
+            yield f"{missing}: lost, or skipped by rules that have changed since ([[routing.rules]])."
             for each in self.named[:_NAMED]:
                 at = f"{self.topic}[{each.partition}]@{each.offset}"
                 yield f"  {plain(each.record_id) or 'unreadable'}  {plain(each.source)}  by {each.checker}  {at}"
@@ -153,12 +159,12 @@ class Accounts:
 
 def row_of(fates: Mapping[str, int]) -> dict[str, int]:
     """The columns of a table."""
-    row = {name: fates.get(name, 0) for name in COLUMNS} | {"left_out": sum(fates.get(each, 0) for each in _LEFT_OUT)}
-    return {"taken_in": sum(row.values())} | row
+    row = {name: fates.get(name, 0) for name in COLUMNS} | {"skipped": sum(fates.get(each, 0) for each in _SKIPPED)}
+    return {"received": sum(row.values())} | row
 
 
 class Ledger:
-    """Takes the answers first, then the messages that they are about, in any order; what it keeps is on disk."""
+    """Reads the answers first, in any order, then the messages that they are about; keeps them on disk."""
 
     def __init__(
         self,
@@ -170,9 +176,9 @@ class Ledger:
         checked_kinds: Collection[str] | None,
         accounts: Accounts,
     ) -> None:
-        """`checkers`: the kinds that each takes. `committed`: how far each has come, by partition.
+        """`checkers`: the kinds that each checks. `committed`: the progress of each, by partition.
 
-        What none can read, and kinds that are not among `checked_kinds`, are accounted for unless that is None.
+        Unless `checked_kinds` is None, unreadable messages and those of other kinds are accounted for, too.
         """
         self._topics = settings.topics
         self._max_bytes = settings.records.max_bytes
@@ -181,7 +187,7 @@ class Ledger:
         self._routing = routing
         self._checked_kinds = checked_kinds
         self._accounts = accounts
-        # A file that nobody else sees, and that is gone with the connection.
+        # A temporary file, deleted with the connection.
         self._answers = sqlite3.connect("", isolation_level=None)
         self._answers.execute("PRAGMA journal_mode = OFF")
         self._answers.execute(
@@ -194,7 +200,7 @@ class Ledger:
         self._answers.close()
 
     def answer(self, topic: str, value: bytes | None) -> None:
-        """Note a verdict or a dead letter, of which there may be several with one origin: repeats are one answer."""
+        """Note a verdict or a dead letter; repeats with one origin are one answer."""
         try:
             found = orjson.loads(value or b"")
             origin = found["origin"]
@@ -208,7 +214,7 @@ class Ledger:
                 fate = "abstained" if topic == self._topics.abstained else "decided"
                 self._batch.append((*place, found["checker"], fate, found["record_id"]))
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-            # Who writes something else onto these topics has answered no record.
+            # Anything else on these topics is not an answer.
             return
         if len(self._batch) >= _BATCH:
             self._write()
@@ -222,18 +228,17 @@ class Ledger:
         found = self._answers.execute(
             "SELECT checker, fate, mark FROM answer WHERE partition = ? AND at = ?", place
         ).fetchall()
-        # By whom it was answered and what marks its own answers: records of a topic that was made anew, and had the
-        # same name, stood at the same offsets.
+        # By checker and mark: a topic that was deleted and created again had other records at the same offsets.
         answers = {(checker, mark): fate for checker, fate, mark in found}
         content = hashlib.sha256(message.value or b"").hexdigest() if answers else ""
         dead = any(fate == "unreadable" and mark == content for (_, mark), fate in answers.items())
         try:
             if dead:
-                # It was, whatever this version can read.
+                # It was unreadable then, whatever this version can read.
                 raise Unreadable("invalid_record", "it has a dead letter")
             record = read_record(message.value, max_bytes=self._max_bytes)
         except Unreadable:
-            envelope = None if dead else self._left_out_by_all(message.value)
+            envelope = None if dead else self._skipped_by_all(message.value)
             for checker, kinds in self._checkers.items():
                 takes = envelope is not None and envelope.kind in kinds  # type: ignore[attr-defined]
                 self._count(checker, hour, self._fate(checker, envelope, *place) if takes and envelope else "others")
@@ -255,8 +260,8 @@ class Ledger:
             fate = answers.get((NOBODY, record.id)) or self._unanswered(*place)
             self._count(NOBODY, hour, fate, MissingRecord(NOBODY, record.source, record.id, *place))
 
-    def _left_out_by_all(self, value: bytes | None) -> Envelope | None:
-        """The envelope of an invalid record, if no checker looks at it: then nobody has noticed that it is invalid."""
+    def _skipped_by_all(self, value: bytes | None) -> Envelope | None:
+        """The envelope of an invalid record that every checker's rules skip: no checker reads it in full."""
         try:
             document = orjson.loads(value or b"")
             given = {name: document[name] for name in ("kind", "id", "source", "model")}
@@ -267,17 +272,17 @@ class Ledger:
         return record if takers and all(self._routing.left_out(checker, record) for checker in takers) else None
 
     def _was_there(self, checker: str, partition: int, offset: int) -> bool:
-        """True of what stood on the topic before the checker was added."""
+        """True if the message was there before the checker was added."""
         return offset < self._committed[checker].get(partition, NEVER).begun
 
     def _fate(self, checker: str, record: Envelope, partition: int, offset: int, *, by_rules: bool = True) -> str:
-        """Tell what became of a record that has no answer."""
+        """The fate of a record without an answer."""
         if offset >= self._committed[checker].get(partition, NEVER).offset:
             return "held"
         return (self._routing.left_out(checker, record) if by_rules else None) or "missing"
 
     def _unanswered(self, partition: int, offset: int) -> str:
-        """Tell what became of a message that any checker might have answered, and none has."""
+        """The fate of a message that any checker might have answered, and none has."""
         passed = all(offset < self._committed[checker].get(partition, NEVER).offset for checker in self._checkers)
         return "missing" if passed else "held"
 
@@ -293,17 +298,17 @@ class Ledger:
 
 
 def groups_of(configuration: Configuration, names: Sequence[str] = ()) -> dict[str, str]:
-    """The consumer groups of checkers: of these, else of all that run, as far as the configuration knows."""
+    """The consumer groups of these checkers, or of all that the configuration knows."""
     prefix = configuration.streams.topics.prefix
     known = names or configuration.routing.checkers or configuration.installed.plugins
     return {name: f"{prefix}.{name}" for name in known}
 
 
 async def take_accounts(configuration: Configuration, since: datetime, names: Sequence[str] = ()) -> Accounts:
-    """Count what became of each message on the outputs topic since `since`, as far as the topics still hold answers.
+    """Count the fate of each message on the outputs topic since `since`, as far as the topics still hold answers.
 
-    `names` are checkers; without any, all that `routing.checkers` names or that have a consumer group, and what none
-    takes or can read.
+    `names` are checkers; without any, all that `routing.checkers` names or that have a consumer group, and the messages
+    that no checker checks or can read.
 
     Raises:
         StreamError: no broker answered, or topics are missing.
@@ -311,7 +316,7 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
     settings, installed = configuration.streams, configuration.installed.plugins
     topics, kafka = settings.topics, settings.kafka
     groups = groups_of(configuration, names)
-    # In this order: what a group has passed was answered before, and the answers are read to their end after that.
+    # In this order: a group's committed messages were answered before, and the answers are read to their end after.
     found = {
         group: {number: _progress(at) for number, at in each.items()}
         for group, each in (await commits(kafka, topics.outputs, [*groups.values()])).items()
@@ -347,7 +352,7 @@ def _progress(at: OffsetAndMetadata) -> Reached:
 
 
 MISSING = 1
-"""Exit status where a record is missing."""
+"""Exit status if an answer is missing."""
 
 
 @click.command()
@@ -359,11 +364,11 @@ MISSING = 1
 def accounts(
     ctx: click.Context, *, since: datetime, checkers: tuple[str, ...], as_json: bool, config_file: Path | None
 ) -> None:
-    """Show what became of each message on the outputs topic, by checker and hour of its arrival.
+    """Show the fate of each message on the outputs topic, by checker and hour of its arrival.
 
-    What a checker took in was decided, abstained on, left out by a rule, became a dead letter or is held: not finished
-    yet. What its group has passed without any of these is missing: lost, or left out by rules that have changed since.
-    All is counted from the topics themselves. The exit status is 1 if something is missing.
+    A checker decided or abstained, a rule skipped the record, it became a dead letter, or it is held: not finished yet.
+    An answer is missing if the consumer group has passed the record without any of these: it is lost, or was skipped by
+    rules that have changed since. Everything is counted from the topics. Exit status 1 if an answer is missing.
     """
     loaded = configuration(config_file)
     selected(loaded, checkers)

@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -41,10 +41,12 @@ from models.wording import counted
 
 @dataclasses.dataclass(slots=True)
 class _Scored:
-    """The labelled records under one checker, by what became of them."""
+    """The labelled records of one checker."""
 
     scores: list[Labelled | None] = dataclasses.field(default_factory=list)
-    """Scores of those that are drawn as later ones are; None where the checker abstains."""
+    """Scores of those that are drawn evenly; None where the checker abstains."""
+    uneven: int = 0
+    """Those that are skipped so that the others are drawn evenly."""
     verdicts: list[tuple[bool, PersonLabel]] = dataclasses.field(default_factory=list)
     """Whether it accepts and what a person says, of all."""
 
@@ -57,14 +59,14 @@ class _Scored:
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
     default=0.1,
     show_default=True,
-    help="Of what is decided, at most this share is wrong.",
+    help="At most this part of the decisions is wrong.",
 )
 @click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="The probability that the promise is kept.",
+    help="Probability that the promise holds.",
 )
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Only this checker; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each checker instead.")
@@ -79,12 +81,12 @@ def calibrate(
     as_json: bool,
     config_file: Path | None,
 ) -> None:
-    """Say how far the judge agrees with people, and find the scores from which to accept and below which to reject.
+    """Print how far the judge agrees with people, and find the scores from which to accept and below which to reject.
 
-    Of either at most --error is wrong. FILE holds records (JSON lines; - is standard input) with a further field
-    "label": "accept" or "reject", what people say of them. The records should be drawn as the later ones are. Without
-    FILE, labels are those on their topic, and records those that they are about. Prints a table and a section for
-    assay.toml. Exits with status 3 if no threshold keeps the promise, and says what could be promised.
+    At most --error of either is wrong. FILE holds records (JSON lines; - is standard input) with a further field
+    "label", "accept" or "reject": what people say. Draw the records from the traffic that is judged later. Without
+    FILE, people's labels are read from their topic, with the records that they are about. Prints a table and a section
+    for assay.toml. Exits with status 3 if no threshold keeps the promise, and prints what could be promised.
     """
     loaded = configuration(config_file)
     plugins = _scoring(loaded, selected(loaded, checkers), named=bool(checkers))
@@ -95,9 +97,9 @@ def calibrate(
         with labelled_records(loaded.streams, [plugin.name for plugin in plugins], file) as records:
             scored = asyncio.run(_scored(configured, plugins, records))
     found = [
-        _found(checker, judge, each.scores, error, confidence) | {"agreement": agreed_with(each.verdicts)}
+        _found(checker, judge, each, error, confidence) | {"agreement": agreed_with(each.verdicts)}
         for (checker, judge), each in scored.items()
-        if each.scores
+        if each.scores or each.uneven
     ]
     if not found:
         raise WrongUse(f"no labelled record is of a kind that {' or '.join(name for name, _ in scored)} takes")
@@ -110,11 +112,9 @@ def calibrate(
         raise NotFinished(f"an error of {error:g} with confidence {confidence:g} cannot be promised")
 
 
-def _found(
-    checker: str, judge: str, scores: Sequence[Labelled | None], error: float, confidence: float
-) -> dict[str, Any]:
-    """The thresholds of a checker, as JSON has them; a score that is None is an abstention."""
-    labelled = [one for one in scores if one is not None]
+def _found(checker: str, judge: str, scored: _Scored, error: float, confidence: float) -> dict[str, Any]:
+    """The thresholds of a checker, as JSON has them."""
+    labelled = [one for one in scored.scores if one is not None]
     found = calibrated(labelled, error=error, confidence=confidence)
 
     def side(outcome: Outcome) -> dict[str, Any]:
@@ -132,8 +132,10 @@ def _found(
         "kept": found.decided > 0,
         "accept_from": found.accept.value,
         "reject_below": found.reject.value,
+        "labelled": len(scored.scores) + scored.uneven,
+        "uneven": scored.uneven,
+        "abstained": len(scored.scores) - len(labelled),
         "labels": len(labelled),
-        "abstained": len(scores) - len(labelled),
         "decided": found.decided,
         "wrong": found.wrong,
         "accept": side("accept"),
@@ -145,9 +147,11 @@ def _table(found: Mapping[str, Any]) -> Iterator[str]:
     """The table and the promise; why not, where there is none."""
     error = found["error"]
     yield f"{found['checker']}, judged by {found['judge']}: {agreement_line(found['agreement'])}"
-    yield f"{counted(found['labels'], 'labelled record')} with a score"
+    yield f"{counted(found['labelled'], 'labelled record')}, of which thresholds can use {found['labels']}"
+    if found["uneven"]:
+        yield f"  {found['uneven']} skipped at random: outcomes that were drawn more often must not count for more"
     if found["abstained"]:
-        yield f"{counted(found['abstained'], 'further one')} abstained on, which no threshold changes"
+        yield f"  {found['abstained']} without a score: the checker abstains, which no threshold changes"
     yield f"{'':<14}{'score':>9}{'decided':>9}{'wrong':>7}{'of them':>9}"
     sides = ("accept", "accept_from"), ("reject", "reject_below")
     for outcome, key in sides:
@@ -173,7 +177,7 @@ def _table(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _section(found: Mapping[str, Any]) -> Iterator[str]:
-    """Lines for `assay.toml`, behind an empty one; none if nothing is promised."""
+    """Lines for `assay.toml` after an empty one; none if nothing is promised."""
     if found["kept"]:
         yield f"\n[{found['checker']}.thresholds]"
         for key in ("accept_from", "reject_below"):
@@ -193,7 +197,7 @@ def _scoring(loaded: Configuration, plugins: list[CheckerPlugin], *, named: bool
     if (named and len(scoring) < len(plugins)) or not scoring:
         others = ", ".join(plugin.name for plugin in plugins if plugin not in able)
         known = ", ".join(plugin.name for plugin in able) or "none"
-        raise WrongUse(f"{others}: its verdicts do not hang on a score; those of {known} do")
+        raise WrongUse(f"{others}: its verdicts do not depend on a score; those of {known} do")
     return scoring
 
 
@@ -238,6 +242,8 @@ async def _scored(
                     if label.even:
                         score = None if verdict.score is None else Labelled(verdict.score, label.accept)
                         one.scores.append(score)
+                    else:
+                        one.uneven += 1
                     if verdict.outcome != "abstain":
                         one.verdicts.append((verdict.outcome == "accept", label))
                 for fault in checked.faults:
@@ -254,14 +260,14 @@ async def _scored(
         raise WrongUse('no record has a label: each needs a further field "label", which is "accept" or "reject"')
     if without := counts["without"]:
         were = "was" if without == 1 else "were"
-        click.echo(f"{counted(without, 'line')} without a label {were} passed over", err=True)
+        click.echo(f"{counted(without, 'line')} without a label {were} skipped", err=True)
     return {(name, judges[name]): scores for name, scores in scored.items()}
 
 
 async def _labelled(
     file: Path, lines: AsyncIterator[Line], labels: dict[int, PersonLabel], counts: Counter[str]
 ) -> AsyncIterator[Line]:
-    """The lines with a label, which `labels` gets by their numbers; `counts` gets the number of those `without`.
+    """The lines with a label. Adds the labels to `labels` by line number, and to `counts` the lines `without`.
 
     Raises:
         WrongUse: a label is another than `accept` or `reject`.
@@ -280,5 +286,5 @@ async def _labelled(
         elif line.lines == 1:
             counts["without"] += 1
             continue
-        # Of a record over several lines, whoever reads it says what is wrong.
+        # The reader names the fault of a record over several lines.
         yield line

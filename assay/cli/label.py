@@ -1,7 +1,7 @@
-"""`assay label`: what a person says of an output that was drawn for review."""
+"""`assay label`: a person's label of an output that was drawn for review."""
 
 import asyncio
-import getpass
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,11 +15,14 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agents.monitor.labels import EXPIRES_AFTER
 from assay.cli.common import EXISTING, NotFinished, WrongUse, config_option, configuration, quiet_logs, told
+from assay.config import Configuration
 from assay.messages import TopicView
-from checkers.wording import plain
+from assay.verdict_printer import VerdictPrinter, head, indented
+from checkers.wording import labelled, plain
 from models.wording import counted
 from schemas import Label, ReviewRequest, Verdict, content_id, explain, valid_labels
 from schemas.base import Name
+from streams.lookup import RecordGone, RecordLookup
 from streams.messages import Outgoing, label_message, request_message
 from streams.publisher import Publisher, Undelivered
 from streams.settings import StreamSettings
@@ -29,8 +32,7 @@ _Said: TypeAlias = Literal["good", "bad", "unsure"]
 _LISTED = 20
 
 _ABOUT = {"verdict_id", "source", "model", "annotator", "rubric_version"}
-"""Fields of a label that tell whose it is and of what."""
-
+"""Fields of a label that say whose it is and of what."""
 
 _AS_THE_VERDICT = ("record_id", "source", "model", "checker", "config_digest", "outcome", "score", "origin")
 """Fields of a request that are the verdict's."""
@@ -49,17 +51,17 @@ class SampleLabel(BaseModel):
 
 @dataclass(slots=True)
 class _Asked:
-    """A verdict that people are asked about, and what they have said of it."""
+    """A verdict that people are asked about, and their labels of it."""
 
     request: ReviewRequest
     people: int = 1
-    """Wanted to answer."""
+    """Number of people who are asked."""
     said: list[Label] = field(default_factory=list)
 
     def label_of(self, annotator: str) -> Label | None:
         return valid_labels(self.said).get(annotator)
 
-    def is_open_to(self, annotator: str) -> bool:
+    def is_open_to(self, annotator: str | None) -> bool:
         by = valid_labels(self.said)
         return annotator not in by and len(by) < self.people
 
@@ -68,9 +70,14 @@ class _Asked:
 @click.argument("identifier", metavar="[ID]", required=False)
 @click.argument("said", metavar="[good|bad|unsure]", required=False, type=click.Choice(get_args(_Said)))
 @click.option("--note", metavar="TEXT", help="Why.")
-@click.option("--undo", is_flag=True, help="Take back what the annotator has said of ID.")
-@click.option("--ask", is_flag=True, help="Ask people about ID, for a complaint: what they say never moves the rate.")
-@click.option("--annotator", metavar="NAME", help="Who says so. Default: the user's name on this machine.")
+@click.option("--undo", is_flag=True, help="Take back the annotator's label of ID.")
+@click.option("--ask", is_flag=True, help="Ask people about ID, for a complaint: their labels never move the rate.")
+@click.option(
+    "--annotator",
+    metavar="NAME",
+    envvar="ASSAY_ANNOTATOR",
+    help="Who you are: a name or pseudonym, the same each time. Default: ASSAY_ANNOTATOR, or a terminal is asked.",
+)
 @click.option(
     "--from", "file", type=EXISTING, help='Label by a file: JSON lines with "source", "record_id" and "label".'
 )
@@ -86,19 +93,20 @@ def label(
     file: Path | None,
     config_file: Path | None,
 ) -> None:
-    """Say whether an output is good, whatever the judge says of it. ID is that of the verdict or of the record.
+    """Label an output as good or bad, whatever the judge says of it. ID is that of the verdict or of the record.
 
-    Only what was drawn for review can be labelled. Without ID, the verdicts are listed that wait for the annotator's
-    answer. The last of several labels by one person counts.
+    Only outputs that were drawn for review can be labelled. Without ID, those that wait for a label are listed, each
+    with its text and the judge's finding. The last of several labels by one person counts.
     """
     if (identifier is None) != (said is None and not undo and not ask) or (said is not None) + undo + ask > 1:
-        raise WrongUse("ID and what you say of it go together: assay label ID good, bad or unsure, --undo or --ask")
+        raise WrongUse("ID and its label go together: assay label ID good, bad or unsure, --undo or --ask")
     if file is not None and identifier is not None:
         raise WrongUse("either ID or --from")
     by_file = {} if file is None else _read(file)
     loaded = configuration(config_file)
     settings = loaded.streams
-    name = annotator or getpass.getuser()
+    labels_now = identifier is not None or file is not None
+    name = _named(annotator) if labels_now and not ask else annotator
     quiet_logs()
     with told():
         try:
@@ -108,8 +116,9 @@ def label(
                 return
             asked = asyncio.run(_asked(settings))
             if identifier is None and file is None:
-                _list(each.request for each in asked if each.is_open_to(name))
+                asyncio.run(_list(loaded, [each.request for each in asked if each.is_open_to(annotator)]))
                 return
+            name = name or ""
             named = [each for each in asked if identifier in _ids(each.request)]
             if undo:
                 labels = [_undone(before) for each in named if (before := each.label_of(name)) is not None]
@@ -121,14 +130,20 @@ def label(
                         wanted.append((each.request, found.label, found.note))
                 labels = [_label(request, name, what, why) for request, what, why in wanted]
             if not labels:
-                fault = f"{plain(name)} has said nothing of it" if named else "nobody is asked about it"
+                fault = f"{plain(name)} has not labelled it" if named else "nobody is asked about it"
                 about = plain(identifier or str(file))
                 raise WrongUse(f"{about}: {fault}; `assay label` lists what people are asked")
             asyncio.run(_send(settings, [label_message(each, settings.topics) for each in labels]))
         except Undelivered as error:
-            raise NotFinished(f"the broker took no labels: {error}") from None
+            raise NotFinished(f"the broker did not take the labels: {error}") from None
     what = counted(len(labels), "label") + " taken back" * undo
     click.echo(f"{what} by {plain(name)} on {settings.topics.labels}", err=True)
+
+
+def _named(annotator: str | None) -> str:
+    if annotator is None and not sys.stdin.isatty():
+        raise WrongUse("who labels? Give --annotator NAME, or set ASSAY_ANNOTATOR")
+    return annotator or click.prompt("Your name or pseudonym, the same each time", err=True)
 
 
 def _read(file: Path) -> dict[tuple[str, str], SampleLabel]:
@@ -190,15 +205,28 @@ def _ids(request: ReviewRequest) -> tuple[str, ...]:
     return request.verdict_id, request.record_id, request.id
 
 
-def _list(asked: Iterable[ReviewRequest]) -> None:
-    requests = sorted(asked, key=lambda one: one.asked_at)
-    for one in requests[:_LISTED]:
-        score = "    -" if one.score is None else f"{one.score:5.2f}"
-        about = f"{one.record_id}  {one.source} / {one.model}  by {one.checker}"
-        click.echo(f"{one.verdict_id}  {one.outcome:<7} {score}  {plain(about)}")
+async def _list(loaded: Configuration, requests: list[ReviewRequest]) -> None:
+    """Print the oldest requests: the text of each and, as far as they can be read, the judge's findings."""
+    shown = sorted(requests, key=lambda one: one.asked_at)[:_LISTED]
+    wanted, topics = {one.verdict_id for one in shown}, loaded.streams.topics
+    view = TopicView(loaded.streams.kafka, [topics.accepted, topics.rejected], TypeAdapter(Verdict))
+    verdicts = {each.id: each async for each in view.messages() if each.id in wanted} if wanted else {}
+    printer = VerdictPrinter([*loaded.installed.plugins.values()])
+    async with RecordLookup(loaded.streams).running() as lookup:
+        for one in shown:
+            click.echo(head(one.outcome, one.record_id, one.score, f"{one.source} / {one.model}  by {one.checker}"))
+            verdict = verdicts.get(one.verdict_id)
+            lines = [] if verdict is None else printer.explanation(verdict)
+            try:
+                found = (await lookup.record(one.origin, one.source, one.record_id)).record
+                lines = [*labelled("output: ", getattr(found, "response", "")), *lines]
+            except RecordGone:
+                lines = [*lines, "The record is no longer on its topic."]
+            for line in indented(lines):
+                click.echo(line)
     click.echo(f"{counted(len(requests), 'verdict')} to be labelled", err=True)
-    if requests:
-        click.echo("`assay verdicts --id ID` shows one with all evidence", err=True)
+    if shown:
+        click.echo("`assay label ID good` or `bad` labels one; `assay verdicts --id ID` shows all evidence", err=True)
 
 
 def _label(request: ReviewRequest, annotator: str, said: str, note: str | None) -> Label:
@@ -213,7 +241,7 @@ def _undone(label: Label) -> Label:
     return Label(**label.model_dump(include=_ABOUT), label=label.label, withdrawn=True)
 
 
-async def _send(settings: StreamSettings, messages: "Iterable[Outgoing]") -> None:
+async def _send(settings: StreamSettings, messages: Iterable[Outgoing]) -> None:
     publisher = Publisher(settings)
     await publisher.start()
     try:

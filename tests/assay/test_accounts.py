@@ -171,7 +171,7 @@ def test_each_message_has_one_fate_and_what_is_lost_is_named(
         found = sum((fates for (checker, _), fates in accounts.fates.items() if checker == name), Counter())
         others = found.pop("others", 0)
         assert found == expected
-        assert sum(row["taken_in"] for row in accounts.rows(name)) == expected.total()
+        assert sum(row["received"] for row in accounts.rows(name)) == expected.total()
         assert name != "steady" or others + expected.total() == len(messages)
     assert accounts.missing == len(accounts.named) == sum(each["missing"] for each in played.expected.values())
 
@@ -240,7 +240,7 @@ def test_after_kill_9_the_accounts_are_exact_and_what_was_skipped_is_named(place
     status, found = accounts()
     assert (status, found["messages"], found["missing"]) == (0, 612, [])
     assert sums(found)["held"] > 0
-    assert sums(found)["taken_in"] == 600
+    assert sums(found)["received"] == 600
     with worker(tmp_path, steady, **given):
         wait_until(lambda: not sums(accounts()[1])["held"], lambda: (tmp_path / "worker.log").read_text()[-2000:])
     routing = Routing(RULES)
@@ -249,12 +249,12 @@ def test_after_kill_9_the_accounts_are_exact_and_what_was_skipped_is_named(place
     status, found = accounts()
     assert status == 0
     assert sums(found) == +Counter(
-        taken_in=600,
+        received=600,
         decided=taken["yes"] + taken["no"],
         abstained=taken["unclear"],
         dead_letters=taken["crash"],
     )
-    assert sum(sum(row["left_out"].values()) for row in found["accounts"]) == 600 - taken.total()
+    assert sum(sum(row["skipped"].values()) for row in found["accounts"]) == 600 - taken.total()
     assert sums(found, UNCHECKED)["dead_letters"] == 5
     assert sums(found, NOBODY)["abstained"] == 7
     asyncio.run(put(place.servers, topics.outputs, [record(n) for n in range(1000, 1003)]))

@@ -135,6 +135,10 @@ def test_without_a_file_it_takes_the_labels_on_their_topic(folder: Path, embedde
     assert (told["agreement"]["agreed"], told["agreement"]["of"]) == (49, 50)
     # About half of the accepts are left out, so that all are drawn alike.
     assert 20 <= told["labels"] <= 40
+    assert (told["labelled"], told["uneven"]) == (50, 50 - told["labels"])
+    ran = assay("calibrate", "--checker", "consistency", cwd=folder, **servers(embedded_place))
+    assert f"50 labelled records, of which thresholds can use {told['labels']}" in ran.stdout
+    assert f"{told['uneven']} skipped at random: outcomes that were drawn more often" in ran.stdout
 
 
 def test_without_a_file_and_a_label_that_is_told(folder: Path, embedded_place: Place):
@@ -193,9 +197,9 @@ def test_records_without_a_label_and_those_that_the_checker_abstains_on_are_told
     path = write(folder, *graded(180), record(500, 0.9), record(501, 0.9, "accept", reference=None))
     ran = assay("calibrate", path, cwd=folder)
     assert ran.returncode == 0, ran.stderr
-    assert "1 line without a label was passed over" in ran.stderr
-    assert "180 labelled records" in ran.stdout
-    assert "1 further one abstained on" in ran.stdout
+    assert "1 line without a label was skipped" in ran.stderr
+    assert "181 labelled records, of which thresholds can use 180" in ran.stdout
+    assert "1 without a score: the checker abstains" in ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -205,7 +209,7 @@ def test_records_without_a_label_and_those_that_the_checker_abstains_on_are_told
         ([record(1, 0.9)], (), 'no record has a label: each needs a further field "label"'),
         ([record(1, 0.9, "accept")], ("--judge", "oracle"), "--judge oracle: 'oracle' is no judge; there are bundled"),
         ([record(1, 0.9, "accept")], ("--judge", "replay"), "--judge replay: backend is 'replay', but recording"),
-        ([record(1, 0.9, "accept")], ("--checker", "labelling"), "labelling: its verdicts do not hang on a score"),
+        ([record(1, 0.9, "accept")], ("--checker", "labelling"), "labelling: its verdicts do not depend on a score"),
         ([record(1, 0.9, "accept")], ("--error", "0.5"), "--error"),
         ([record(1, 0.9, "accept", kind="note")], (), "line 1: "),
     ],
