@@ -29,7 +29,6 @@ from schemas.evidence import (
     SampleAgreement,
     SentenceFinding,
     TextMatch,
-    WordDifference,
 )
 from schemas.extraction import (
     AnswerGroup,
@@ -144,7 +143,6 @@ __all__ = [
     "UntestedEntity",
     "Usage",
     "Verdict",
-    "WordDifference",
     "content_id",
     "digest",
     "explain",

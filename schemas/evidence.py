@@ -188,19 +188,8 @@ class TextMatch(Wire):
     question."""
 
 
-class WordDifference(Wire):
-    """One place where the matched text has other words than the query, or the same words elsewhere."""
-
-    kind: Literal["replaced", "added", "removed", "moved"]
-    """The difference between the matched text and the query."""
-    query: tuple[str, ...] = ()
-    """Words of the query; empty if words were added."""
-    matched: tuple[str, ...] = ()
-    """Words of the matched text; empty if words were removed."""
-
-
 class RetrievalEvidence(Wire):
-    """MeTMaP: a search result matched as text in both directions, with the relation that a false match violates."""
+    """MeTMaP: a search result matched as text in both directions."""
 
     type: Literal["retrieval"] = "retrieval"
     store: Literal["knowledge", "cache"]
@@ -211,12 +200,6 @@ class RetrievalEvidence(Wire):
     is_question: bool = False
     """True if the query is a question to a knowledge store, so that the text has to answer it."""
     matched: TextMatch
-    relation: str | None = None
-    """Relation of a rejected text to the query by the paper's algorithm 1; null if accepted. One of `word_swap`,
-    `object_substitution`, `action_substitution`, `negative_expression`, `word_deletion`, `quantifier_substitution`,
-    `back_translation_error`, `inference_error`, `other`."""
-    differences: tuple[WordDifference, ...] = ()
-    """Words in which a rejected text differs from the query."""
     candidates: tuple[TextMatch, ...] = ()
     """The other search results, closest by the store's metric first."""
     left_out: int = 0

@@ -1,6 +1,5 @@
 """The evidence of a verdict, made ready for its template: texts side by side, with the places that belong together."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -169,15 +168,8 @@ def aligned(evidence: EquivalenceEvidence) -> list[Aligned]:
 
 
 def compared(evidence: RetrievalEvidence) -> tuple[list[Piece], list[Piece]]:
-    """Query and matched text, with the words in which they differ."""
-    query: list[Span] = []
-    matched: list[Span] = []
-    for number, one in enumerate(evidence.differences, start=1):
-        for words, text, spans in ((one.query, evidence.query, query), (one.matched, evidence.matched.text, matched)):
-            pattern = r"\W+".join(map(re.escape, words))
-            if words and (found := re.search(rf"(?<!\w){pattern}(?!\w)", text)):
-                spans.append(Span(*found.span(), number))
-    return list(pieces(evidence.query, query)), list(pieces(evidence.matched.text, matched))
+    """Query and matched text, cut where they are long."""
+    return list(pieces(evidence.query, [])), list(pieces(evidence.matched.text, []))
 
 
 class Tested(NamedTuple):

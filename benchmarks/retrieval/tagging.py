@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from benchmarks.datasets import rows
 from benchmarks.tables import table
-from checkers.retrieval.relations import RELATIONS, WORD_LEVEL, Relation
-from checkers.retrieval.tagging import tag
+from lab.audit.relations import RELATIONS, WORD_LEVEL, Relation, relation_of
 
 STATED: dict[str, Relation] = {
     "word_swap": "word_swap",
@@ -83,8 +82,8 @@ def print_tagging(data: Path) -> None:
     backwards: Counter[tuple[str, Relation]] = Counter()
     for pair in pairs:
         key = pair.source, pair.relation
-        found.setdefault(key, Counter())[tag(pair.query, pair.matched).relation] += 1
-        backwards[key] += tag(pair.matched, pair.query).relation == pair.relation
+        found.setdefault(key, Counter())[relation_of(pair.query, pair.matched)] += 1
+        backwards[key] += relation_of(pair.matched, pair.query) == pair.relation
     seconds = time.perf_counter() - began
     lines = []
     for (source, relation), counts in found.items():

@@ -5,8 +5,6 @@ from checkers.retrieval.candidates import candidates_of, has_words
 from checkers.retrieval.explanation import reason_of
 from checkers.retrieval.matching import NEEDED, TextMatcher, matching_of
 from checkers.retrieval.settings import RetrievalSettings
-from checkers.retrieval.tagging import tag
-from models.worktime import compute
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
 _MOST_CANDIDATES = 10
@@ -41,8 +39,6 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             for hit, finding in zip(hits, findings, strict=True)
         )
         accepted = found.score >= self.settings.threshold
-        # On a thread: texts may be long.
-        tagged = None if accepted else await compute(tag, record.query, record.matched.text)
         evidence = RetrievalEvidence(
             store=record.store,
             metric=record.metric,
@@ -50,8 +46,6 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             query=record.query,
             is_question=matching == "question",
             matched=found,
-            relation=tagged.relation if tagged else None,
-            differences=tagged.differences if tagged else (),
             candidates=tuple(others),
             left_out=left_out,
             better=self._better(found, others),

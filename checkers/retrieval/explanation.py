@@ -3,12 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from checkers.retrieval.matching import NEEDED
-from checkers.retrieval.relations import WORD_LEVEL
 from checkers.wording import labelled
 from models.wording import on_a_line
-from schemas import RetrievalEvidence, Verdict, WordDifference
-
-_NAMED = 3
+from schemas import RetrievalEvidence, Verdict
 
 
 def explain(verdict: Verdict) -> Iterator[str]:
@@ -42,49 +39,18 @@ def _rejected(evidence: RetrievalEvidence) -> str:
     found = evidence.matched
     failing = [name for name in NEEDED[evidence.store] if getattr(found, name).score < evidence.threshold]
     if evidence.is_question:
-        what = "the matched text does not answer the query"
+        what = "The matched text does not answer the query"
     elif len(failing) == 2:
-        what = "the matched text and the query do not follow from each other"
+        what = "The matched text and the query do not follow from each other"
     elif failing == ["text_to_query"]:
-        what = "the query does not follow from the matched text"
+        what = "The query does not follow from the matched text"
     else:
-        what = "the matched text does not follow from the query"
-    relation = (evidence.relation or "other").replace("_", " ")
-    head = what if relation == "other" else f"{relation}: {what}"
-    judged, words = _worst_reason(evidence, failing), _differences(_at_fault(evidence, failing))
-    # Single words tell it all if the relation is one of words; of other texts they are too many.
-    why = (words or judged) if evidence.relation in WORD_LEVEL else (judged or words)
-    return f"{head[0].upper()}{head[1:]} ({found.score:.2f}){f'; {why}' if why else ''}."
-
-
-def _at_fault(evidence: RetrievalEvidence, failing: Sequence[str]) -> tuple[WordDifference, ...]:
-    """The differences that can be at fault: but for negations, a text with more words entails no less."""
-    if "query_to_text" in failing or evidence.relation == "negative_expression":
-        return evidence.differences
-    return tuple(one for one in evidence.differences if one.kind != "added")
+        what = "The matched text does not follow from the query"
+    why = _worst_reason(evidence, failing)
+    return f"{what} ({found.score:.2f}){f'; {why}' if why else ''}."
 
 
 def _worst_reason(evidence: RetrievalEvidence, failing: Sequence[str]) -> str:
     findings = sorted((getattr(evidence.matched, name) for name in failing), key=lambda one: one.score)
     reasons = [on_a_line(one.reason).rstrip(".") for one in findings if one.reason]
     return reasons[0] if reasons else ""
-
-
-def _differences(differences: tuple[WordDifference, ...]) -> str:
-    named = [_difference(one) for one in differences[:_NAMED]]
-    more = [f"{len(differences) - _NAMED} more"] if len(differences) > _NAMED else []
-    return ", ".join([*named, *more])
-
-
-def _difference(one: WordDifference) -> str:
-    there, here = _quoted(one.query), _quoted(one.matched)
-    if one.kind == "added":
-        return f"the matched text adds {here}"
-    if one.kind == "removed":
-        return f"the matched text lacks {there}"
-    # Another word may now stand where one was moved from.
-    return f"{here} for {there}" if one.matched else f"{there} elsewhere"
-
-
-def _quoted(words: tuple[str, ...]) -> str:
-    return f"“{on_a_line(' '.join(words))}”"

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints, Ty
 
 from assay.cli.common import CannotRun
 from checkers.lines import numbered_lines
-from checkers.retrieval.relations import Relation
+from lab.audit.relations import Relation
 from schemas import explain
 
 _AUTHORS: Mapping[object, Relation] = {

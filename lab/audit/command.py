@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from assay.cli.common import WrongUse, config_option, configuration, print_figures, progress, quiet_logs, run_errors
-from checkers.retrieval.relations import RELATIONS
 from checkers.wording import plain
 from lab.audit.cases import METRICS, Figure, Groups, all_cases
+from lab.audit.relations import RELATIONS
 from lab.audit.stores import STORES, StoreMetric, open_store, without_password
 
 if TYPE_CHECKING:

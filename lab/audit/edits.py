@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from checkers.draws import generator, seed_of
 from checkers.model_patience import ModelPatience
-from checkers.retrieval.relations import Relation
-from checkers.retrieval.tagging import tag
 from lab.audit.cases import Triplet
+from lab.audit.relations import Relation, relation_of
 from models.concurrent import gather_or_cancel
 from models.prompts import Placeholders, PromptSet
 from models.protocol import Model, ModelFailed, ReplyT
@@ -109,7 +108,7 @@ class TripletWriter(PromptSet):
         edit = _EDITS.get(relation)
 
         def complaint(reply: ChangedRewording) -> str | None:
-            made = tag(text, reply.rewording).relation
+            made = relation_of(text, reply.rewording)
             if relation in ("word_swap", "negative_expression", "word_deletion") and made != relation:
                 return f"'rewording' is no such edit. {edit}"
             if edit and abs(len(reply.rewording.split()) - len(text.split())) > 2 and relation != "word_deletion":

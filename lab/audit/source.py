@@ -7,10 +7,10 @@ from pathlib import Path
 from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
 from checkers.model_patience import ModelPatience
-from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.wording import plain
 from lab.audit.cases import Groups, Triplet, read_texts, read_triplets, write_triplets
 from lab.audit.edits import make_triplets
+from lab.audit.relations import RELATIONS, Relation
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""

@@ -151,7 +151,7 @@ async def test_every_verdict_says_first_what_was_tested_and_then_shows_it(sample
         "equivalence": lambda e: [pair["second"] for pair in e["proof"]["alignments"][0]["pairs"]],
         "extraction": lambda e: [e["rounds"][0]["x"]["vector"], e["entities"][0]["replacement"]],
         "labelling": lambda e: [str(e["runs"][0]["rounds"][0]["similar"]), e["runs"][0]["criteria"][0]],
-        "retrieval": lambda e: [e["matched"]["text_to_query"]["passage"], "where the query has"],
+        "retrieval": lambda e: [e["matched"]["text_to_query"]["passage"]],
         "probe": lambda e: [e["question"], f"Expected: {e['expected']}", f"number {e['template']}"],
         "abstention": lambda e: [e["cause"], e["detail"]],
     }[verdict["evidence"]["type"]](verdict["evidence"]):

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.model_patience import ModelLost, ModelPatience
-from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
 from lab.audit.edits import TripletAttempt, make_triplets, with_another_number
+from lab.audit.relations import RELATIONS, WORD_LEVEL
 from models.build import build_model
 from models.settings import JudgeSettings
 from tests.support.stub_acts import good, status

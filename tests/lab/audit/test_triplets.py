@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.cli.common import CannotRun
-from checkers.retrieval.relations import RELATIONS
 from lab.audit.cases import Triplet, read_triplets, write_triplets
+from lab.audit.relations import RELATIONS
 
 ROW = {
     "id": "t-1",
