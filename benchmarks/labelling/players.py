@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from sklearn.tree import DecisionTreeClassifier
 
 from checkers.labelling.challenges import Verifier
-from checkers.labelling.examples import load_examples
 from checkers.labelling.protocol import Proposal, Turn
+from checkers.labelling.questions import load_examples
 
 _TREE_SEED = 123
 """The authors'."""

@@ -15,6 +15,7 @@ from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.protocol import play
 from checkers.labelling.rubric import no_judge
+from lab.labelling.results import is_flipped
 
 IN, OUT = "in-phenomenon", "out-of-phenomenon"
 
@@ -100,7 +101,7 @@ async def _run(cell: Cell, evaluator: TreeEvaluator, entries: Sequence[Coded], s
     for number, entry in enumerate(entries):
         one = seed_of(seed, cell.table, cell.over, cell.lie, number)
         game = await play(entry.x, evaluator, verifier, seed=one)
-        flipped = game.is_flipped(cell.phi)
+        flipped = is_flipped(game, cell.phi)
         successes += game.succeeded
         flips += flipped
         labels.append(game.bit ^ flipped)

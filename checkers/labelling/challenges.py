@@ -1,5 +1,6 @@
 """The verifier: it challenges x' in one of two ways, and never looks at a label or at sigma (paper, section 6.1.1)."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -9,9 +10,9 @@ from cachetools import LRUCache
 from pydantic import JsonValue
 
 from checkers.draws import canonical
-from checkers.labelling.rubric import CriterionJudge, Rubric
-from checkers.labelling.values import is_echo
+from checkers.labelling.rubric import AskJudge, Rubric
 from models.concurrent import gather_or_cancel
+from models.typography import straightened
 
 Bits = tuple[int, ...]
 """An encoding: a bit a criterion, in the rubric's order."""
@@ -44,7 +45,7 @@ class ChallengeFinding:
 class Verifier:
     """Checks challenges under one rubric. It encodes a datapoint once, and forgets the least recently used ones."""
 
-    def __init__(self, rubric: Rubric, judge: CriterionJudge, *, kept: int = _KEPT) -> None:
+    def __init__(self, rubric: Rubric, judge: AskJudge, *, kept: int = _KEPT) -> None:
         self.rubric = rubric
         self._judge = judge
         self._known: LRUCache[tuple[str, bytes], Bits] = LRUCache(kept)
@@ -89,17 +90,17 @@ class Verifier:
         whole, other, *encoded = await self.total(x, similar, *parts, *other_parts)
         there = {other, *encoded[len(parts) :]}
         unmatched = [part for part, bits in zip(parts, encoded, strict=False) if bits not in there]
-        if unmatched:
-            return ChallengeFinding(
-                fault="unmatched_part", encoding=whole, similar_encoding=other, unmatched=unmatched[0]
-            )
-        return ChallengeFinding(fault=None, encoding=whole, similar_encoding=other)
+        return ChallengeFinding(
+            fault="unmatched_part" if unmatched else None,
+            encoding=whole,
+            similar_encoding=other,
+            unmatched=unmatched[0] if unmatched else None,
+        )
 
     async def _isomorphism(self, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         bits, other = await self.bits(x, similar)
-        return ChallengeFinding(
-            fault=None if bits == other else "other_encoding", encoding=bits, similar_encoding=other
-        )
+        fault: ChallengeFault | None = None if bits == other else "other_encoding"
+        return ChallengeFinding(fault=fault, encoding=bits, similar_encoding=other)
 
     async def _encoded(self, over: Literal["criteria", "total"], datapoints: Sequence[JsonValue]) -> list[Bits]:
         keys = [(over, sha256(canonical(x).encode()).digest()) for x in datapoints]
@@ -111,3 +112,23 @@ class Verifier:
             for key, bits in zip(missing, made, strict=True):
                 found[key] = self._known[key] = bits
         return [found[key] for key in keys]
+
+
+def is_echo(x: JsonValue, similar: JsonValue) -> bool:
+    """True if `similar` is x again.
+
+    Letter case, white space, the kinds of quotation marks and dashes, and the Unicode form make no difference.
+    """
+    return canonical(_folded(x)) == canonical(_folded(similar))
+
+
+def _folded(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return straightened(unicodedata.normalize("NFC", value).casefold())
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_folded(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _folded(one) for key, one in value.items()}
+    return value

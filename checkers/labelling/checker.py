@@ -1,26 +1,45 @@
 """The labelling checker: every record's label is put to the evaluator-verifier protocol against its subject."""
 
 from pathlib import Path
+from typing import Annotated, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Prompts, Undecidable
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import reason_of, run_of, unknown_label
-from checkers.labelling.examples import load_examples
-from checkers.labelling.labeller_questions import CriterionJudge, LabellingPrompts
-from checkers.labelling.problem import LabellingProblem, play_all
-from checkers.labelling.protocol import EvaluatorFailed, lie_bound, paper_lie_bound
-from checkers.labelling.rubric import load_rubric
-from checkers.labelling.settings import LabellingSettings
-from checkers.labelling.values import same_label, shown
+from checkers.labelling.protocol import LabellingProblem, lie_bound, paper_lie_bound, play_all
+from checkers.labelling.questions import CriterionJudge, LabellingPrompts, load_examples
+from checkers.labelling.rubric import load_rubric, same_label, shown
 from models.protocol import Model
 from schemas import Labelling, LabellingEvidence
 
 _MOST_CHARACTERS = 20_000
 """A datapoint, as text or as JSON, stands in every question of every round."""
+
+
+class LabellingSettings(CheckerSettings):
+    """The labelling checker: how the evaluator-verifier protocol is run, and under which rubrics."""
+
+    rubrics: Annotated[dict[str, Path | Annotated[list[Path], Field(min_length=1, max_length=100)]], OPERATIONAL] = (
+        Field(default_factory=dict)
+    )
+    """Rubric files, by the name that records use. A rubric of k labels is a list of k - 1 files, each of one label
+    against the rest."""
+    examples: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
+    """Files of example datapoints, by the same names: a line `{"x": ..., "y": ..., "reasons": [...]}` for each, `y`
+    (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five and may pick
+    from all."""
+    strategy: Literal["generate", "pick"] = "generate"
+    """The way in which the subject makes its own datapoint: by writing one, or by picking one of five examples of which
+    at least one matches."""
+    rounds: Annotated[int, Field(ge=1, le=20)] = 3
+    """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
+    seed: int = 0
+    """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
+    prompts: Prompts = Field(default_factory=dict)
 
 
 class LabellingChecker(Checker[LabellingSettings]):
@@ -75,10 +94,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             for one in verifiers
         ]
         seed, rounds = seed_of(self.settings.seed, record.source, record.id), self.settings.rounds
-        try:
-            games = await play_all(record.datapoint, evaluators, verifiers, seed=seed, rounds=rounds)
-        except EvaluatorFailed as error:
-            raise Undecidable(error.cause, error.detail) from error
+        games = await play_all(record.datapoint, evaluators, verifiers, seed=seed, rounds=rounds)
         revealed = problem.label([game.bit for game in games])
         succeeded = all(game.succeeded for game in games)
         contradicted = not same_label(record.label, revealed)
@@ -99,12 +115,8 @@ class LabellingChecker(Checker[LabellingSettings]):
             prompt_versions=self.prompts.versions,
             unparsable=sum(one.unparsable for one in evaluators),
         )
-        return Decision(
-            accepted=accepted,
-            reason=reason_of(evidence),
-            evidence=evidence,
-            error_bound=lie_bound(rounds) if accepted else None,
-        )
+        bound = lie_bound(rounds) if accepted else None
+        return Decision(accepted=accepted, reason=reason_of(evidence), evidence=evidence, error_bound=bound)
 
     def verifiers(self, problem: LabellingProblem) -> tuple[Verifier, ...]:
         """One for each rubric of the problem, for one datapoint."""
@@ -114,7 +126,5 @@ class LabellingChecker(Checker[LabellingSettings]):
         rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))
         file = self.settings.examples.get(name)
         if file is None and self.settings.strategy == "pick":
-            raise ValueError(
-                f"labelling.strategy is 'pick', but labelling.examples.{name} is not set: nothing to pick from"
-            )
+            raise ValueError(f"labelling.strategy is 'pick', which needs labelling.examples.{name}")
         return LabellingProblem(name, rubrics, load_examples(file) if file else ())

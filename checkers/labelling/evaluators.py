@@ -7,11 +7,11 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from checkers.labelling.challenges import Bits, Verifier
-from checkers.labelling.examples import Exemplar
-from checkers.labelling.labeller_questions import LabellingPrompts, datapoint_of
-from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
-from checkers.labelling.values import is_echo, same_label
+from checkers.checker import Undecidable
+from checkers.labelling.challenges import Bits, Verifier, is_echo
+from checkers.labelling.protocol import Proposal, Turn
+from checkers.labelling.questions import Exemplar, LabellingPrompts, datapoint_of
+from checkers.labelling.rubric import same_label
 from models.concurrent import both
 from models.protocol import Model, ModelFailed, Question, ReplyT
 from models.wording import on_a_line
@@ -19,7 +19,7 @@ from models.wording import on_a_line
 Strategy = Literal["generate", "pick"]
 
 _ASKED_AT_MOST = 3
-"""Each time with a repair turn: one call and up to five more, as in the paper, before it counts as unable to answer."""
+"""Each time with a repair turn: one call and up to five retries, as in the paper."""
 
 EXEMPLARS = 5
 CANDIDATES = 5
@@ -42,18 +42,13 @@ class LLMEvaluator:
         pool: Sequence[JsonValue] = (),
         under: str | None = None,
     ) -> None:
-        """The rubric is the verifier's. The first five `examples` are shown; `pool` is what may be picked from.
+        """The first five `examples` are shown; `pool` is what may be picked from.
 
         `under` is the prompt of the application that the model works for.
-
-        Raises:
-            ValueError: the strategy is `pick`, and there is nothing to pick from.
         """
-        if strategy == "pick" and not pool:
-            raise ValueError("the strategy 'pick' needs datapoints to pick from")
         self.name = model.name
         self.unparsable = 0
-        """Questions that were asked again because the answer could not be read."""
+        """Retries because an answer could not be read."""
         self._model = model
         self._verifier = verifier
         self._prompts = prompts
@@ -67,7 +62,7 @@ class LLMEvaluator:
         """The label of x, and a datapoint like it.
 
         Raises:
-            EvaluatorFailed: the model's answers could not be used, however often it was asked.
+            Undecidable: the model's answers could not be used, however often it was asked.
             ModelUnavailable: its endpoint is down.
         """
         if self._strategy == "pick":
@@ -96,17 +91,16 @@ class LLMEvaluator:
         question = self._prompts.generate(rubric, x, bit, self._examples, turn.earlier, under=self._under)
         return datapoint_of(await self._asked(question), x)
 
-    async def _asked(self, question: Question[ReplyT], times: int = _ASKED_AT_MOST) -> ReplyT:
-        try:
-            return (await self._model.ask(question)).reply
-        except ModelFailed as error:
-            if error.cause != "judge_unusable":
-                raise EvaluatorFailed(error.cause_of_subject, f"{self.name}: {error.detail}") from error
-            if times == 1:
-                told = f"{self.name} gave no usable answer, asked {_ASKED_AT_MOST} times"
-                raise EvaluatorFailed("subject_unusable", f"{told}: {on_a_line(error.detail, 300)}") from error
-            self.unparsable += 1
-        return await self._asked(question, times - 1)
+    async def _asked(self, question: Question[ReplyT]) -> ReplyT:
+        for asked in range(1, _ASKED_AT_MOST + 1):
+            try:
+                return (await self._model.ask(question)).reply
+            except ModelFailed as error:
+                if error.cause != "judge_unusable":
+                    raise Undecidable(error.cause_of_subject, f"{self.name}: {error.detail}") from error
+                detail = f"{self.name} gave no usable answer, asked {asked} times: {on_a_line(error.detail, 300)}"
+                self.unparsable += asked < _ASKED_AT_MOST
+        raise Undecidable("subject_unusable", detail)
 
 
 async def drawn_candidates(
@@ -117,7 +111,7 @@ async def drawn_candidates(
     That one matches is the verifier's promise (the paper's generation by picking).
 
     Raises:
-        EvaluatorFailed: none of the pool, or of as many as are tried, is like `x`.
+        Undecidable: none of the pool, or of as many as are tried, is like `x`.
     """
     most = MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
     drawn = draw.sample(pool, min(len(pool), most + CANDIDATES))
@@ -130,4 +124,4 @@ async def drawn_candidates(
             draw.shuffle(shown)
             return shown
         others.append(candidate)
-    raise EvaluatorFailed("no_candidate", f"none of {len(others)} datapoints to pick from is like this one")
+    raise Undecidable("no_candidate", f"none of {len(others)} datapoints to pick from is like this one")

@@ -5,10 +5,8 @@ from dataclasses import asdict
 
 from pydantic import JsonValue
 
-from checkers.labelling.problem import LabellingProblem
-from checkers.labelling.protocol import Game
-from checkers.labelling.rubric import Rubric
-from checkers.labelling.values import shown
+from checkers.labelling.protocol import Game, LabellingProblem
+from checkers.labelling.rubric import Rubric, shown
 from models.wording import on_a_line
 from schemas import LabellingEvidence, LabellingRound, LabellingRun
 from schemas.evidence import Label
@@ -47,10 +45,9 @@ def run_of(rubric: Rubric, game: Game) -> LabellingRun:
 
 
 def unknown_label(rubric: str, label: Label, problem: LabellingProblem) -> str:
-    """Why nothing can be decided about a label that is none of the problem's; `rubric` is what the user calls that."""
-    named = ", ".join(map(_cut, problem.labels[:_LABELS]))
-    more = f" and {len(problem.labels) - _LABELS} more" if len(problem.labels) > _LABELS else ""
-    return f"the rubric {rubric!r} does not know the label {_cut(label)!r}; allowed are {named}{more}"
+    """Why nothing can be decided about a label that the problem does not have; `rubric` is the user's name for it."""
+    allowed = ", ".join(map(_cut, problem.labels[:_LABELS]))
+    return f"the rubric {rubric!r} does not know the label {_cut(label)!r}; allowed are {allowed}"
 
 
 def reason_of(evidence: LabellingEvidence) -> str:

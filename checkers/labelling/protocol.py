@@ -1,15 +1,23 @@
-"""The evaluator-verifier protocol: r rounds of proposing, committing and being challenged (paper, section 6.1)."""
+"""The evaluator-verifier protocol: r rounds of proposing, committing and being challenged (paper, section 6.1).
+
+Label sets of any size: k labels are k - 1 games of one label against the rest (paper, appendix C.2).
+"""
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pydantic import JsonValue
 
 from checkers.draws import canonical, generator, uniform
 from checkers.labelling.challenges import CHALLENGES, Bits, Challenge, ChallengeFinding, Verifier
-from schemas.evidence import SubjectCause
+from checkers.labelling.questions import Exemplar
+from checkers.labelling.rubric import AskJudge, Rubric, no_judge, same_label
+from models.concurrent import gather_or_cancel
+from schemas.evidence import Label
 
 ROUNDS = 3
 """As in the paper's experiments."""
@@ -46,24 +54,12 @@ class LabelEvaluator(Protocol):
         """A fresh x' and y' for this round.
 
         Raises:
-            EvaluatorFailed: it gave nothing that could be challenged.
+            Undecidable: it gave nothing that could be challenged.
             ModelUnavailable: the model behind it is down.
         """
 
 
-FailureCause = Literal["no_subject", "no_candidate"] | SubjectCause
-
-
-class EvaluatorFailed(Exception):
-    """The evaluator gave nothing that could be challenged: neither a success nor a failure, the verdict abstains."""
-
-    def __init__(self, cause: FailureCause, detail: str) -> None:
-        super().__init__(detail)
-        self.cause: FailureCause = cause
-        self.detail = detail
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlayedRound:
     """One round as it was played."""
 
@@ -102,19 +98,12 @@ class Game:
         last = self.rounds[-1].proposal
         return self.encoding is not None and (last.holds, self.follows) != (self.encoding, last.bit)
 
-    def is_flipped(self, phi: float) -> bool:
-        """True if the label is to be flipped: with probability `phi` if the game was lost (paper, algorithm 1).
-
-        The values that the paper prints are probabilities to keep.
-        """
-        return not self.succeeded and uniform(self.seed, "flip") < phi
-
 
 async def play(x: JsonValue, evaluator: LabelEvaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
     """Play for `x`. All draws follow from `seed`: with the same answers of the evaluator the game is the same.
 
     Raises:
-        EvaluatorFailed: the evaluator gave nothing that could be challenged.
+        Undecidable: the evaluator gave nothing that could be challenged.
         ModelError: a model behind evaluator or verifier gave no answer.
         ValueError: there are no rounds to play.
     """
@@ -128,12 +117,10 @@ async def play(x: JsonValue, evaluator: LabelEvaluator, verifier: Verifier, *, s
         commitment = commit(seed, number, proposal)
         challenge = CHALLENGES[int(2 * uniform(seed, f"challenge {number}"))]
         finding = await verifier.check(challenge, x, proposal.similar)
-        played.append(
-            PlayedRound(number=number, proposal=proposal, commitment=commitment, challenge=challenge, finding=finding)
-        )
+        played.append(PlayedRound(number, proposal, commitment, challenge, finding))
         if not finding.passed:
-            return Game(seed=seed, rounds=tuple(played))
-    if proposal.holds is None:
+            break
+    if proposal.holds is None or not finding.passed:
         return Game(seed=seed, rounds=tuple(played))
     # Whatever was passed has encoded x: what a judge was asked about it is known.
     (encoding,) = await verifier.bits(x)
@@ -157,3 +144,62 @@ def lie_bound(rounds: int) -> float:
 def paper_lie_bound(rounds: int) -> float:
     """The same as the paper states it (lemma 1), for lies that get lucky half of the time besides: (1/4)^r."""
     return 0.25**rounds
+
+
+@dataclass(frozen=True)
+class LabellingProblem:
+    """The rules that datapoints are labelled by: a rubric for two labels, or k - 1 rubrics for k.
+
+    The first label is what the bit 1 of the first rubric stands for, and so on; the last one is what the bit 0 of the
+    last rubric stands for.
+    """
+
+    name: str
+    rubrics: tuple[Rubric, ...]
+    examples: tuple[Exemplar, ...] = ()
+    """The datapoints that a subject is shown, and may pick from."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if two labels are the same."""
+        for index, label in enumerate(self.labels):
+            if any(same_label(label, other) for other in self.labels[:index]):
+                allowed = "each rubric's label for 1, and the last one's label for 0, must differ"
+                raise ValueError(f"{self.name}: the label {label!r} has two meanings; {allowed}")
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        return (*(rubric.labels[1] for rubric in self.rubrics), self.rubrics[-1].labels[0])
+
+    @cached_property
+    def plain(self) -> bool:
+        """True if a judge is needed."""
+        return any(rubric.plain for rubric in self.rubrics)
+
+    def label(self, bits: Sequence[int]) -> Label:
+        """The label that the games' bits come to: the first that was chosen against the rest, else the last."""
+        chosen = next((index for index, bit in enumerate(bits) if bit), len(self.rubrics))
+        return self.labels[chosen]
+
+    def knows(self, label: Label) -> bool:
+        """True if `label` is one of the labels."""
+        return any(same_label(label, known) for known in self.labels)
+
+    def verifiers(self, judge: AskJudge) -> tuple[Verifier, ...]:
+        """One a rubric, for one datapoint; those of rules need no judge and serve all datapoints."""
+        return tuple(Verifier(one, judge) for one in self.rubrics) if self.plain else self._of_rules
+
+    @cached_property
+    def _of_rules(self) -> tuple[Verifier, ...]:
+        return tuple(Verifier(one, no_judge) for one in self.rubrics)
+
+
+async def play_all(
+    x: JsonValue, players: Iterable[LabelEvaluator], verifiers: Sequence[Verifier], *, seed: str, rounds: int = ROUNDS
+) -> tuple[Game, ...]:
+    """A game for each rubric, all at once; raises what `play` raises.
+
+    An evaluator that lies does so in at least one game, so the bound on lies is that of one game.
+    """
+    seeds = [seed] if len(verifiers) == 1 else [f"{seed}/{number}" for number in range(1, len(verifiers) + 1)]
+    games = zip(players, verifiers, seeds, strict=True)
+    return tuple(await gather_or_cancel(play(x, who, by, seed=one, rounds=rounds) for who, by, one in games))

@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from checkers.draws import uniform
 from checkers.intervals import wilson
-from checkers.labelling.protocol import lie_bound, paper_lie_bound
-from checkers.labelling.values import same_label, shown
+from checkers.labelling.protocol import Game, lie_bound, paper_lie_bound
+from checkers.labelling.rubric import same_label, shown
 from checkers.wording import plain
 from lab.report import listing
 from schemas import LabellingRun, Usage
@@ -37,6 +38,14 @@ class DatapointResult(BaseModel):
     """Why there is no label."""
     detail: str | None = None
     usage: Usage = Usage()
+
+
+def is_flipped(game: Game, phi: float) -> bool:
+    """True if the label is to be flipped: with probability `phi` if the game was lost (paper, algorithm 1).
+
+    The values that the paper prints are probabilities to keep.
+    """
+    return not game.succeeded and uniform(game.seed, "flip") < phi
 
 
 class LabellingTally:

@@ -4,24 +4,22 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
 from pydantic import JsonValue
 
 from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
-from checkers.checker import Models
+from checkers.checker import Models, Undecidable
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
-from checkers.labelling.checker import LabellingChecker
+from checkers.labelling.checker import LabellingChecker, LabellingSettings
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import run_of, unknown_label
-from checkers.labelling.problem import play_all
-from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator
-from checkers.labelling.settings import LabellingSettings
-from checkers.labelling.values import from_json
+from checkers.labelling.protocol import Game, LabelEvaluator, play_all
 from checkers.lines import numbered_lines
 from checkers.model_patience import ModelPatience
 from lab.kept_answers import kept_run
-from lab.labelling.results import DatapointResult, LabellingTally
+from lab.labelling.results import DatapointResult, LabellingTally, is_flipped
 from models.billing import Bill, billed
 from models.concurrent import in_order
 from models.protocol import ModelFailed
@@ -55,6 +53,8 @@ def read_datapoints(path: Path, x: str = "x", y: str = "y") -> list[Datapoint]:
     for place, line in numbered_lines(path, CannotRun):
         try:
             found.append(_datapoint(len(found) + 1, line, x, y))
+        except orjson.JSONDecodeError as error:
+            faults.append(f"{path}:{place}: not JSON: {error}")
         except ValueError as error:
             faults.append(f"{path}:{place}: {error}")
     if faults:
@@ -65,7 +65,7 @@ def read_datapoints(path: Path, x: str = "x", y: str = "y") -> list[Datapoint]:
 
 
 def _datapoint(number: int, line: bytes, x: str, y: str) -> Datapoint:
-    document = from_json(line)
+    document = orjson.loads(line)
     if not isinstance(document, dict):
         raise CannotRun(f"expected an object, got {type(document).__name__}")
     record = document.get("kind") == "labelling"
@@ -161,9 +161,9 @@ class CorpusRun:
 
         try:
             games = await patience.until_answered(played)
-        except (EvaluatorFailed, ModelFailed) as error:
+        except (Undecidable, ModelFailed) as error:
             return result(cause=error.cause, detail=error.detail)
-        flipped = [game.is_flipped(self._options.phi) for game in games]
+        flipped = [is_flipped(game, self._options.phi) for game in games]
         return result(
             label=self.problem.label([game.bit ^ flip for game, flip in zip(games, flipped, strict=True)]),
             succeeded=all(game.succeeded for game in games),
@@ -173,7 +173,7 @@ class CorpusRun:
         )
 
     def _chosen(self, datapoints: Sequence[Datapoint]) -> Callable[[Datapoint, Verifier], LabelEvaluator]:
-        """Who plays about a datapoint; raises EvaluatorFailed where its model is no subject."""
+        """Who plays about a datapoint; raises Undecidable where its model is no subject."""
         target = self._options.evaluator
         subjects = self._subjects
         names = ", ".join(subjects) or "none"
@@ -189,7 +189,7 @@ class CorpusRun:
         def asked(datapoint: Datapoint, verifier: Verifier) -> LabelEvaluator:
             name = only if target or datapoint.model is None else datapoint.model
             if name not in subjects:
-                raise EvaluatorFailed("no_subject", f"no subject {name!r} is configured in subjects")
+                raise Undecidable("no_subject", f"no subject {name!r} is configured in subjects")
             return LLMEvaluator(
                 subjects[name],
                 verifier,

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from checkers.equivalence.phrase_questions import EquivalenceReply
 from checkers.extraction.entity_questions import EntitiesReply, NamesReply, ParaphrasesReply
-from checkers.labelling.labeller_questions import GenerateReply, LabelReply, PickReply
+from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
 from lab.audit import edits
 
 FORMS: dict[str, type[BaseModel]] = {

@@ -22,9 +22,12 @@ IN_PHENOMENON = parse_rubric(
 rubric: in-phenomenon
 about: Strings of twelve bits.
 criteria:
-  - even-ones: {count: "1", is: even}
-  - starts-or-contains: {xor: [{starts: "0"}, {contains: "10101"}]}
-  - many-ones: {count: "1", more_than: 5}
+  even-ones: x.count("1") % 2 == 0
+  starts-or-contains: starts_zero != has_pattern
+  many-ones: x.count("1") > 5
+clauses:
+  starts_zero: x.startsWith("0")
+  has_pattern: x.contains("10101")
 label: majority
 """,
     shown="in-phenomenon",
@@ -34,9 +37,9 @@ OUT_OF_PHENOMENON = parse_rubric(
     """
 rubric: out-of-phenomenon
 criteria:
-  - has-111: {contains: "111"}
-  - ends-one: {ends: "1"}
-  - has-110001: {contains: "110001"}
+  has-111: x.contains("111")
+  ends-one: x.endsWith("1")
+  has-110001: x.contains("110001")
 label: majority
 """,
     shown="out-of-phenomenon",
@@ -46,9 +49,9 @@ PLAIN = parse_rubric(
     """
 rubric: polite
 criteria:
-  - thanks: {ask: "Does it thank somebody?"}
-  - short: {length: characters, at_most: 400}
-  - calm: {ask: "Is it free of threats?"}
+  thanks: {ask: "Does it thank somebody?"}
+  short: x.size() <= 400
+  calm: {ask: "Is it free of threats?"}
 label: all
 """,
     shown="polite",
@@ -194,7 +197,7 @@ def _json(reply: object) -> str:
 
 def rubric_of(*conditions: Any, **others: Any) -> Rubric:
     """A rubric whose criteria c0, c1, ... have these conditions, read from its JSON."""
-    criteria = [{f"c{number}": condition} for number, condition in enumerate(conditions)]
+    criteria = {f"c{number}": condition for number, condition in enumerate(conditions)}
     return parse_rubric(json.dumps({"rubric": "r", "criteria": criteria, "label": "majority", **others}), shown="r")
 
 

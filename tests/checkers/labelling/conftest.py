@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from checkers.checker import Models
-from checkers.labelling.checker import LabellingChecker
-from checkers.labelling.settings import LabellingSettings
+from checkers.labelling.checker import LabellingChecker, LabellingSettings
 from schemas import Labelling
 from tests.checkers.conftest import MakeJudge, MakeModel
 from tests.support.labelling import StubLabeller

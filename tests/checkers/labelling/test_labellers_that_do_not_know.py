@@ -21,12 +21,12 @@ RECORDS = 100
 SIX = """
 rubric: six
 criteria:
-  - even-ones: {count: "1", is: even}
-  - starts-zero: {starts: "0"}
-  - has-101: {contains: "101"}
-  - ends-one: {ends: "1"}
-  - many-ones: {count: "1", more_than: 5}
-  - has-000: {contains: "000"}
+  even-ones: x.count("1") % 2 == 0
+  starts-zero: x.startsWith("0")
+  has-101: x.contains("101")
+  ends-one: x.endsWith("1")
+  many-ones: x.count("1") > 5
+  has-000: x.contains("000")
 label: majority
 """
 
@@ -124,7 +124,7 @@ async def test_what_the_judge_finds_of_the_datapoint_is_held_against_the_reasons
     tmp_path: Path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
 ) -> None:
     rubric = tmp_path / "polite.yaml"
-    rubric.write_text('rubric: polite\ncriteria:\n  - thanks: {ask: "Does it thank somebody?"}\nlabel: all\n')
+    rubric.write_text('rubric: polite\ncriteria:\n  thanks: {ask: "Does it thank somebody?"}\nlabel: all\n')
     # Its reasons are always that all criteria hold.
     labeller.rubric = load_rubric(rubric)
     labeller.labels = lambda x: 1

@@ -188,8 +188,8 @@ async def test_plain_criteria_go_to_the_judge_and_both_bills_are_added_up(
 ) -> None:
     rubric = tmp_path / "polite.yaml"
     rubric.write_text(
-        'rubric: polite\ncriteria:\n  - thanks: {ask: "Does it thank somebody?"}\n'
-        "  - brief: {length: words, at_most: 9}\n"
+        'rubric: polite\ncriteria:\n  thanks: {ask: "Does it thank somebody?"}\n'
+        "  brief: x.words().size() <= 9\n"
         "label: {by: all, values: {0: rude, 1: polite}}\n"
     )
     labeller.rubric = load_rubric(rubric)
@@ -214,7 +214,7 @@ async def test_k_labels_are_k_minus_one_games(tmp_path, checker_of: MakeChecker,
     for name, least in (("many", 9), ("some", 5)):
         path = tmp_path / f"{name}.yaml"
         path.write_text(
-            f'rubric: {name}\ncriteria:\n  - enough: {{count: "1", at_least: {least}}}\n'
+            f'rubric: {name}\ncriteria:\n  enough: x.count("1") >= {least}\n'
             f"label: {{by: all, values: {{0: few, 1: {name}}}}}\n"
         )
         paths.append(path)
@@ -255,11 +255,11 @@ async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: Mak
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"strategy": "pick"}, "labelling.examples.in-phenomenon is not set"),
+        ({"strategy": "pick"}, "needs labelling.examples.in-phenomenon"),
         ({"examples": {"tone": "x.jsonl"}}, "there is no labelling.rubrics.tone"),
         ({"rubrics": {"r": "missing.yaml"}}, "missing.yaml"),
         ({"prompts": {"lable": "x.txt"}}, "no template is called 'lable'; allowed are label, "),
-        ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 stands for two things"),
+        ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 has two meanings"),
     ],
 )
 def test_wrong_settings_are_refused_before_the_first_record(checker_of: MakeChecker, settings, said) -> None:
@@ -301,10 +301,7 @@ async def test_datapoints_that_are_no_texts_are_shown_and_made_as_json(
     tmp_path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
 ) -> None:
     rubric = tmp_path / "tickets.yaml"
-    rubric.write_text(
-        "rubric: tickets\ncriteria:\n  - late: {field: minutes, more_than: 60}\n"
-        "  - vip: {field: plan, equals: gold}\nlabel: any\n"
-    )
+    rubric.write_text("rubric: tickets\ncriteria:\n  late: x.minutes > 60\n  vip: x.plan == 'gold'\nlabel: any\n")
     answers = iter(
         [
             "{no json",
@@ -358,7 +355,7 @@ async def test_the_judge_of_a_criterion_is_not_told_the_applications_prompt(
     tmp_path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
 ) -> None:
     rubric = tmp_path / "polite.yaml"
-    rubric.write_text('rubric: polite\ncriteria:\n  - thanks: {ask: "Does it thank somebody?"}\nlabel: all\n')
+    rubric.write_text('rubric: polite\ncriteria:\n  thanks: {ask: "Does it thank somebody?"}\nlabel: all\n')
     labeller.rubric = load_rubric(rubric)
     labeller.labels = lambda x: 1
     labeller.generates = lambda x, asked: f"Thanks a lot, number {asked}."
@@ -374,7 +371,7 @@ async def test_reasons_of_examples_are_shown_for_labelling_and_for_making_a_data
     examples = tmp_path / "examples.jsonl"
     examples.write_text(
         '{"x": "000000000011", "y": 1, "reasons": ["Two ones, which is even.", "It starts with 0."]}\n'
-        '{"x": "100000000000", "y": 0, "reasons": "A single one."}\n{"x": "111111111111", "y": 1}\n'
+        '{"x": "100000000000", "y": 0, "reasons": ["A single one."]}\n{"x": "111111111111", "y": 1}\n'
     )
     await checker_of(examples={"in-phenomenon": examples}).check(labelling())
     label, generate = [orjson.loads(request.fences["examples"]) for request in list(stub.requests)[:2]]

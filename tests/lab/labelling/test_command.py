@@ -177,7 +177,7 @@ WRONG = [
     (('{"x": "01"}',), ("--rubric", IN), "--evaluator is needed: the file names no model"),
     (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "nobody"), "there is no such subject; configured are: none"),
     (('{"x": "01"}',), ("--rubric", RUBRICS / "west-frisian.yaml"), "which the local judge cannot answer"),
-    (('{"x": "01"}',), ("--rubric", IN, "--rubric", IN), "the label 1 stands for two things"),
+    (('{"x": "01"}',), ("--rubric", IN, "--rubric", IN), "the label 1 has two meanings"),
     (('{"x": "01"}',), ("--rubric", IN, "--phi", "2"), "2.0 is not in the range 0<=x<=1"),
 ]
 

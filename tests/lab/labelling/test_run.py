@@ -1,26 +1,31 @@
 """The algorithm over a file, in this process: pace, order, models that are away, what is added up."""
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from pydantic import BaseModel
 
 from checkers.checker import Models
-from checkers.labelling.labeller_questions import CriterionReason, GenerateReply, LabelReply
+from checkers.draws import seed_of
+from checkers.labelling.protocol import play
+from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
 from checkers.model_patience import ModelLost, ModelPatience
-from lab.labelling.results import DatapointResult, LabellingTally
+from lab.labelling.results import DatapointResult, LabellingTally, is_flipped
 from lab.labelling.run import CorpusOptions, CorpusRun, read_datapoints
 from models.billing import book
 from models.claims import Claims, Grades, Judgement
 from models.protocol import Answer, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
 from schemas import Usage
+from tests.support.labelling import Scripted, honest, verifier
 from tests.support.virtual_time import run_virtually
 
 SIX = (
     "rubric: six\ncriteria:\n"
-    + "".join(f'  - c{n}: {{ask: "Is it good in way {n}?"}}\n' for n in range(6))
+    + "".join(f'  c{n}: {{ask: "Is it good in way {n}?"}}\n' for n in range(6))
     + "label: all\n"
 )
 SECONDS = 0.1
@@ -165,3 +170,11 @@ def test_nothing_decided_is_said_and_no_share_is_made_up():
     assert tally.summary()["success_rate"] is None
     assert tally.summary()["success_interval"] is None
     assert list(tally.lines())[-1] == "nothing could be decided"
+
+
+def test_only_lost_games_are_flipped_and_as_often_as_phi_says():
+    lost = asyncio.run(play("0" * 12, Scripted(lambda x, _: x), verifier(), seed="1"))
+    won = asyncio.run(play("0" * 12, honest(verifier()), verifier(), seed="1"))
+    assert not is_flipped(won, 1)
+    flipped = sum(is_flipped(replace(lost, seed=seed_of(number)), 0.3) for number in range(4000))
+    assert abs(flipped - 1200) < 4 * math.sqrt(4000 * 0.3 * 0.7)

@@ -1,19 +1,53 @@
-"""The questions that are put to a model as labeller and generator (the paper's prompts 1 to 3)."""
+"""The questions that are put to a model as labeller and generator (the paper's prompts 1 to 3), and their examples."""
 
 import json
 from collections.abc import Sequence
-from typing import ClassVar
+from pathlib import Path
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
 
 from checkers.draws import canonical
-from checkers.labelling.examples import Exemplar
-from checkers.labelling.rubric import Rubric
-from checkers.labelling.values import from_json, same_label, shown
+from checkers.labelling.rubric import Rubric, same_label, shown
+from checkers.lines import numbered_lines
 from models.claims import ClaimKind, Claims
 from models.prompts import Placeholders, PromptSet, as_list
 from models.protocol import Judge, Question
 from schemas.evidence import Label
+from schemas.reading import explain
+
+
+class Exemplar(BaseModel):
+    """A datapoint of the same kind, with its label if that is known."""
+
+    model_config = ConfigDict(frozen=True)
+
+    x: JsonValue
+    label: Label | None = Field(None, alias="y")
+    reasons: tuple[Annotated[str, StringConstraints(pattern=r"\S")], ...] = ()
+    """Why it has that label, criterion by criterion; none if they are not known."""
+
+
+def load_examples(path: Path) -> tuple[Exemplar, ...]:
+    """The examples of a file of JSON lines, `{"x": datapoint, "y": label, "reasons": [text, ...]}`.
+
+    y and reasons are optional.
+
+    Raises:
+        ValueError: it cannot be read, holds anything else, or nothing; names the line.
+    """
+    found: list[Exemplar] = []
+    for number, line in numbered_lines(path, ValueError):
+        try:
+            found.append(Exemplar.model_validate(orjson.loads(line)))
+        except ValueError as error:
+            told = explain(error) if isinstance(error, ValidationError) else f"not JSON: {error}"
+            expected = '{"x": datapoint, "y": label, "reasons": [text, ...]}, y and reasons optional'
+            raise ValueError(f"{path}:{number}: {told}; expected {expected}") from None
+    if not found:
+        raise ValueError(f"{path}: holds no datapoint")
+    return tuple(found)
 
 
 class _Reply(BaseModel):
@@ -53,10 +87,7 @@ class GenerateReply(_Reply):
 
 
 class LabellingPrompts(PromptSet):
-    """Makes the questions to a labeller, a generator and a judge.
-
-    `under` is the prompt of the application that the labeller works for.
-    """
+    """Questions to a labeller and generator; `under` is the prompt of the application that it works for."""
 
     package = "checkers.labelling.prompts"
     placeholders: ClassVar = {
@@ -134,7 +165,7 @@ class LabellingPrompts(PromptSet):
             try:
                 datapoint_of(reply, x)
             except ValueError as error:
-                return f"'datapoint' must be a string that holds JSON, as the datapoint is no text: {error}"
+                return f"'datapoint' must be a string that holds JSON, as the datapoint is not a text: {error}"
             return None
 
         return self._question(
@@ -173,21 +204,15 @@ class CriterionJudge:
 
 
 def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:
-    """The generated datapoint: the text itself where `x` is a text, else the JSON in it.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
-    if isinstance(x, str):
-        return reply.datapoint
-    datapoint: JsonValue = from_json(reply.datapoint)
+    """The generated datapoint: the text itself where `x` is a text, else the JSON in it, or a ValueError."""
+    datapoint: JsonValue = reply.datapoint if isinstance(x, str) else orjson.loads(reply.datapoint)
     return datapoint
 
 
 def described(rubric: Rubric) -> str:
     """The datapoints in words, and the criteria as a numbered list; without the aggregator."""
     criteria = [
-        f"{number}. {criterion.name}: {criterion.description}"
+        f"{number}. {criterion.name}: {rubric.described(criterion)}"
         for number, criterion in enumerate(rubric.criteria, start=1)
     ]
     about = [f"(The datapoints: {' '.join(rubric.about.split())})"] if rubric.about else []

@@ -1,0 +1,317 @@
+"""Rubric files: what conditions mean, what a judge is asked, what is refused, and the paper's table 1."""
+
+import asyncio
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from assay.testing import ScriptedJudge
+from checkers.labelling.questions import CriterionJudge, described
+from checkers.labelling.rubric import RubricError, load_rubric, parse_rubric
+from models.claims import ClaimKind
+from models.protocol import ModelFailed
+from tests.support.labelling import KnownJudge, encoded, rubric_of
+from tests.support.record_strategies import json_values
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
+STRINGS = ["".join(bits) for bits in product("01", repeat=12)]
+TICKET: dict[str, JsonValue] = {
+    "subject": "Help",
+    "body": "It is on fire.",
+    "minutes": 61,
+    "tags": ["Fire"],
+    "to": None,
+}
+
+
+def faults(text: str) -> str:
+    with pytest.raises(RubricError) as refusal:
+        parse_rubric(text, shown="r.yaml")
+    assert all(line.startswith("r.yaml: ") for line in str(refusal.value).split("\n"))
+    return str(refusal.value).replace("r.yaml: ", "")
+
+
+def test_table_1_of_the_paper() -> None:
+    inside, outside = (load_rubric(EXAMPLES / f"{name}-phenomenon.yaml") for name in ("in", "out-of"))
+    assert [one.name for one in inside.total][3:] == ["starts_zero", "has_pattern"]
+    assert outside.total == outside.criteria
+    for x in STRINGS:
+        zero, pattern, ones = x[0] == "0", "10101" in x, x.count("1")
+        bits = (ones % 2 == 0, zero is not pattern, ones > 5)
+        assert encoded(inside, x) == (bits, (*bits, zero, pattern))
+        assert inside.label(bits) == int(sum(bits) >= 2)
+        bits = ("111" in x, x[-1] == "1", "110001" in x)
+        assert encoded(outside, x) == (bits, bits)
+
+
+def test_labellers_read_the_words_of_the_paper_and_not_the_expressions() -> None:
+    assert described(load_rubric(EXAMPLES / "in-phenomenon.yaml")).split("\n")[1:] == [
+        '1. even-ones: the number of times "1" occurs in it is even',
+        '2. starts-or-contains: exactly one of these holds, not both: (it starts with "0"); (it contains "10101")',
+        '3. many-ones: the number of times "1" occurs in it is more than 5',
+    ]
+
+
+async def test_support_tickets() -> None:
+    rubric = load_rubric(EXAMPLES / "support-tickets.yaml")
+    body = "Nobody in the office can log in since this morning."
+    ticket: JsonValue = {"subject": "We are LOCKED OUT", "body": body, "customer": {"plan": "free", "open_tickets": 3}}
+    judge = KnownJudge(lambda question, x: x == body and "nothing but thanks" not in question)
+    assert await rubric.bits(ticket, judge) == (1, 1, 0, 1)
+    # The subject decides whether they are blocked, so that is not asked.
+    assert ["thanks" in question for question, _ in judge.asked] == [True]
+    assert await rubric.total_bits(ticket, judge) == (1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0)
+    assert (rubric.label((1, 1, 0, 1)), rubric.label((0, 1, 1, 1))) == ("on-call", "queue")
+    about = 'asked about the field "body"'
+    assert "blocked: names_outage || cannot_work, where names_outage: the subject has " in described(rubric)
+    assert about in described(rubric)
+
+
+def test_the_six_criteria_of_west_frisian_must_all_hold() -> None:
+    rubric = load_rubric(EXAMPLES / "west-frisian.yaml")
+    assert all(one.condition.ask for one in rubric.total)
+    assert [rubric.label(bits) for bits in product((0, 1), repeat=6)] == [0] * 63 + [1]
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        *(('x.subject.contains("el")', True), ('x.subject.lower() == "help"', True), ("x.minutes > 60.5", True)),
+        *(('x.body.words().size() == 4 && x.body.count("i") == 2', True), ('x.tags[0].lower() == "fire"', True)),
+        *(("x.to == null && !has(x.cc) && type(x.minutes) == int", True), ('x.body.matches(r"\\bfire\\b")', True)),
+        *(('x.subject in ["Help", "SOS"] && x.tags.exists(tag, tag.startsWith("F"))', True), ("x.size() == 5", True)),
+        *(("x.from == 1", False), ("x.from != 1", False), ("x.minutes.contains('6')", False)),
+        *(("x.subject", False), ("x.subject > 60", False), ("x.minutes == '61'", False), ("x.minutes", False)),
+    ],
+)  # fmt: skip
+def test_a_condition_holds_if_its_expression_is_true_and_nothing_is_converted_or_guessed(condition, holds) -> None:
+    assert encoded(rubric_of(condition), TICKET) == ((holds,), (holds,))
+
+
+@given(x=json_values)
+def test_every_datapoint_has_bits(x: JsonValue) -> None:
+    assert encoded(rubric_of("x.no.such.field == 1", "x.contains('é')"), x)[0] == (0, isinstance(x, str) and "é" in x)
+
+
+def test_an_expression_cannot_run_away() -> None:
+    loops = "x.all(a, x.all(b, x.all(c, x.all(d, a + b + c + d > 0))))"
+    assert encoded(rubric_of(loops), [1] * 100)[0] == (0,)
+    assert encoded(rubric_of('x.matches("(a*)*b")'), "a" * 20_000)[0] == (0,)
+
+
+ATOMS = ["has_a", "has_b", "asks_p", "asks_q"]
+TRUTHS = st.fixed_dictionaries(dict.fromkeys("pq", st.booleans()))
+EXPRESSION = st.recursive(
+    st.sampled_from(ATOMS),
+    lambda inner: (
+        inner.map(lambda one: f"!({one})")
+        | st.tuples(inner, st.sampled_from(["&&", "||", "!="]), inner).map(
+            lambda three: f"({three[0]}) {three[1]} ({three[2]})"
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(expression=EXPRESSION, text=st.text("ab", max_size=3), truths=TRUTHS)
+async def test_compounds_are_what_they_say_and_ask_no_more_than_they_depend_on(expression, text, truths) -> None:
+    clauses = {"has_a": 'x.contains("a")', "has_b": 'x.contains("b")', "asks_p": {"ask": "p"}, "asks_q": {"ask": "q"}}
+    used = {name: one for name, one in clauses.items() if name in expression}
+    rubric = rubric_of(expression, clauses=used)
+    judge = KnownJudge(lambda question, _: truths[question])
+    values = {"has_a": "a" in text, "has_b": "b" in text, "asks_p": truths["p"], "asks_q": truths["q"]}
+    as_python = expression.replace("!=", "^").replace("!", "1^").replace("&&", "&").replace("||", "|")
+    expected = int(eval(as_python, {}, values))  # noqa: S307
+    assert await rubric.bits(text, judge) == (expected,)
+    asked = {question for question, _ in judge.asked}
+    assert asked <= {name[-1] for name in used if name.startswith("asks")}
+    for question in asked:
+        assert judge.asked[question, json.dumps(text)] == 1
+    assert await rubric.total_bits(text, judge) == (expected, *(int(values[name]) for name in used))
+
+
+async def test_a_judge_is_asked_about_the_datapoint_or_a_value_of_it_that_is_there() -> None:
+    judge = KnownJudge(lambda question, x: x == "It is on fire.")
+    asks = [{"ask": "Whole?"}, {"ask": "Urgent?", "of": "x.body"}, {"ask": "From whom?", "of": "x.from"}]
+    assert await rubric_of(*asks).bits(TICKET, judge) == await rubric_of(*asks).total_bits(TICKET, judge) == (0, 1, 0)
+    assert set(judge.asked) == {("Whole?", json.dumps(TICKET)), ("Urgent?", '"It is on fire."')}
+
+
+async def test_questions_are_asked_at_once() -> None:
+    together = asyncio.Barrier(4)
+
+    async def meeting(question: str, x: JsonValue) -> bool:
+        await together.wait()
+        return True
+
+    clauses = {"asks_r": {"ask": "r"}, "asks_s": {"ask": "s"}}
+    rubric = rubric_of({"ask": "p"}, {"ask": "q"}, "asks_r != asks_s", clauses=clauses)
+    assert await rubric.total_bits("x", meeting) == (1, 1, 0, 1, 1)
+
+
+async def test_what_the_judge_raises_is_raised() -> None:
+    async def broken(question: str, x: JsonValue) -> bool:
+        raise ModelFailed("no answer", cause="judge_failed")
+
+    rubric = rubric_of({"ask": "p"}, {"ask": "q"})
+    for encode in (rubric.bits, rubric.total_bits):
+        with pytest.raises(ModelFailed, match="no answer"):
+            await encode("a", broken)
+
+
+async def test_the_judge_is_asked_whether_a_datapoint_meets_a_criterion_and_about_each_pair_once() -> None:
+    judge = ScriptedJudge(1.0, 0.0)
+    holds = CriterionJudge(judge)
+    assert [await holds("Is it?", x) for x in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "a", "a")] == [1, 1, 0, 0]
+    assert [(one.kind, one.reference, one.sentences) for one in judge.claims] == [
+        (ClaimKind.CRITERION, '{"a": 1, "b": 2}', ("Is it?",)),
+        (ClaimKind.CRITERION, "a", ("Is it?",)),
+    ]
+
+
+LOOKS = st.tuples(
+    st.sampled_from(["", "!"]),
+    st.sampled_from(["contains", "startsWith", "endsWith"]),
+    st.text("01", min_size=1, max_size=3),
+)
+
+
+@given(looks=st.lists(LOOKS, min_size=1, max_size=4), x=st.text("01", max_size=8), other=st.text("01", max_size=8))
+def test_equal_total_bits_make_equal_parts(looks, x: str, other: str) -> None:
+    """So an evaluator whose x' agrees in every bit of the total rubric passes the first challenge."""
+    rubric = rubric_of(*(f'{negated}x.{way}("{text}")' for negated, way, text in looks), 'x.count("1") > 2')
+    parts = rubric.relevant(x)
+    assert parts[0] == x
+    assert set(parts[1:]) <= {text for _, _, text in looks if text in x} - {x}
+    if encoded(rubric, x)[1] == encoded(rubric, other)[1]:
+        assert set(parts[1:]) - {other} == set(rubric.relevant(other)[1:]) - {x}
+
+
+def test_neither_data_nor_a_text_that_a_judge_is_asked_about_has_parts() -> None:
+    assert rubric_of('x.startsWith("a")').relevant("ab") == ("ab", "a")
+    assert rubric_of('x.startsWith("a")').relevant(["ab"]) == (["ab"],)
+    assert rubric_of('x.startsWith("a")', {"ask": "p"}).relevant("ab") == ("ab",)
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=20))
+def test_the_label_is_a_vote_or_a_sum(bits: list[int]) -> None:
+    def label(by: str, **options: object) -> object:
+        return rubric_of(*(f"x == {number}" for number in range(len(bits))), label={"by": by, **options}).label(bits)
+
+    def weighted(threshold: float) -> object:
+        return label("weights", weights={f"c{number}": 1 for number in range(len(bits))}, threshold=threshold)
+
+    assert label("majority") == weighted(len(bits) / 2) == int(2 * sum(bits) >= len(bits))
+    assert label("all") == weighted(len(bits)) == min(bits)
+    assert label("any", values={"0": "bad", "1": "good"}) == ("good" if weighted(1) else "bad")
+    with pytest.raises(ValueError, match=f"{len(bits) + 1} bits; rubric r has {len(bits)} criteria"):
+        rubric_of(*(f"x == {number}" for number in range(len(bits)))).label([*bits, 0])
+
+
+def test_the_version_is_that_of_the_meaning() -> None:
+    a, b = "x.a", "x.b"
+    assert rubric_of(a, b).version == rubric_of(a, b, rubric="other").version
+    others: list[Any] = [
+        {},
+        {"label": "any"},
+        {"about": "Texts."},
+        {"label": {"by": "majority", "values": {"0": 2, "1": 3}}},
+    ]
+    versions = {rubric_of(a, b, **other).version for other in others} | {rubric_of(b, a).version, rubric_of(a).version}
+    assert len({*versions, rubric_of({"if": a, "says": "it is a"}, b).version}) == len(others) + 3
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("c: x.contians('a')", "criteria.c: not an expression of CEL, column 11: undeclared reference to 'contians'; "),
+        ("c: x.count(1) > 2", "column 8: found no matching overload for 'count'"),
+        ("c: x.size( > 2", "criteria.c: not an expression of CEL, column 9: Syntax error"),
+        (
+            "c: c2 && x.a",
+            "undeclared reference to 'c2'; x is the datapoint; functions are contains, startsWith, ",
+        ),
+        ("c: 1 + 1", "criteria.c: the expression is of the type INT; a condition is true or false"),
+        ("c: x.matches('(')", "criteria.c: not an expression of RE2, invalid regular expression: missing )"),
+        ("c: {contians: a}", "criteria.c.contians: unknown key; allowed: if, ask, of, says"),
+        ("c: {asc: a}", "criteria.c.asc: unknown key; did you mean ask? allowed: if, ask, of, says"),
+        (
+            "c: {if: x.a, ask: Is it?}",
+            'criteria.c: should be an expression such as x.contains("word"), or have the key',
+        ),
+        ("c: {ask: Is it?, of: y}", "criteria.c: not an expression of CEL, column 1: undeclared reference to 'y'"),
+        ("c: 5", "criteria.c: Input should be a valid dictionary, got 5"),
+        ("c: x.a, c: x.b", 'not YAML: while constructing a mapping found duplicate key "c"'),
+        ("a b: x.a", "criteria.a b: String should match pattern"),
+    ],
+)
+def test_a_faulty_condition_is_refused_by_its_key_path_with_what_is_allowed(text: str, fault: str) -> None:
+    assert fault in faults(f"rubric: r\ncriteria: {{{text}}}\nlabel: any\n")
+
+
+@pytest.mark.parametrize(
+    ("label", "fault"),
+    [
+        ("majorty", "label.by: Input should be 'majority', 'any', 'all' or 'weights', got \"majorty\""),
+        ("{by: any, threshold: 1}", "label: 'weights' and 'threshold' go with by: weights, and both are needed there"),
+        (
+            "{by: weights, weights: {c: 1, d: 1}, threshold: 1}",
+            "label.weights: one for each criterion, in their order: c",
+        ),
+        ("{by: weights, weights: {c: 1}, threshold: 2}", "label: the threshold is 2; allowed is above 0 and up to 1"),
+        ("{by: any, values: {0: 1, 1: true}}", "label.values: should be {0: LABEL, 1: LABEL}: two different texts, "),
+        ("{by: any, ties: 0}", "label.ties: unknown key; allowed: by, weights, threshold, values"),
+    ],
+)
+def test_a_faulty_label_is_refused_by_its_key_path(label: str, fault: str) -> None:
+    assert fault in faults(f"rubric: r\ncriteria: {{c: x.a}}\nlabel: {label}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "Input should be a valid dictionary, got null"),
+        (
+            "a: [b",
+            "not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>' (line 1, column",
+        ),
+        ("a: \x07", "not YAML: unacceptable character #x0007"),
+        ("[" * 50 + "]" * 50, "not YAML: maximum depth of data structure exceeded"),
+        ("a: &x [*x, *x]", "anchors and aliases are not allowed; write out what they stand for"),
+        ("!!python/object/apply:os.system {a: 1}", "not YAML: could not determine a constructor for the tag"),
+    ],
+)
+def test_a_faulty_file_is_refused(text: str, fault: str) -> None:
+    assert fault in faults(text)
+
+
+def test_all_faults_are_named(tmp_path: Path) -> None:
+    wrong = (
+        "rubric: r\ncriteria:\n  a: x.no()\n  b: has_b || 1\nclauses:\n  has_b: y\n  unused: x.a\n  a2: 5\nlabel: any\n"
+    )
+    assert faults(wrong).startswith("clauses.a2: ")
+    found = faults(wrong.replace("  a2: 5\n", "")).split("\n")
+    assert [one.split(":")[0] for one in found] == ["criteria.a", "criteria.b", "clauses.has_b", "clauses.unused"]
+    with pytest.raises(RubricError, match=r"r\.yaml: cannot be read: .*No such file"):
+        load_rubric(tmp_path / "r.yaml")
+
+
+PIECES = st.sampled_from(
+    [*": |:|- |\n|\n  | |{|}|[|]|,|\"|'|? |#|!!str |&a|*a|---\n|%YAML 1.2\n|\t|\\U00110000|0|~|\0|\ud800|<<".split("|")]
+)
+WHOLE = (EXAMPLES / "support-tickets.yaml").read_text(encoding="utf-8")
+
+
+@given(st.integers(0, len(WHOLE)), st.integers(0, 30), PIECES | st.text(max_size=5))
+def test_a_damaged_rubric_is_a_rubric_or_refused(at: int, cut: int, put: str) -> None:
+    try:
+        rubric = parse_rubric(WHOLE[:at] + put + WHOLE[at + cut :], shown="r.yaml")
+    except RubricError:
+        return
+    assert described(rubric)
