@@ -62,7 +62,8 @@ class VerdictPrinter:
         """
         mark = click.style(alert.kind.replace("_", " ").upper(), fg=_ALERT_COLOURS.get(alert.kind), bold=True)
         yield f"{mark}  {alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {plain(alert.id)[:40]}"
-        for line in indented(labelled("", alert.summary)):
+        whole = textwrap.wrap(plain(alert.summary), explanation_width(), max_lines=10, placeholder=" …")
+        for line in indented(whole):
             yield line
         for record in alert.rejected if isinstance(alert, Alert) else ():
             verdict = await lookup.verdict(record)

@@ -3,12 +3,10 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
 from assay.cli.common import typed
@@ -18,7 +16,6 @@ from schemas import SentenceFinding
 from schemas.bundled_judge import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment
 from tests.support.rejections import consistency_rejection
-from tests.support.waiting import wait_until
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
 KINDS = {kind for plugin in own_checkers() if plugin.stand_ins for kind in plugin.checker.kinds}
@@ -29,9 +26,6 @@ EXPLAINED = {
     "extraction, rejected": r"^REJECT .*\n(?: {9}.+\n)*? {9}asked: +“.+\n(?: {9}.+\n)*? {9}fault: +“.+\n",
     "equivalence": r"^REJECT .*\n(?: {9}.+\n)*? {9}phrases of .*sentence.*\n",
 }
-UPDATE = ROOT / "examples" / "model_update.jsonl"
-BEFORE = 150
-"""Answers before the update."""
 
 
 def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
@@ -64,58 +58,6 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
     assert ran.stderr == ""
 
 
-def test_following_it_takes_more_records_and_an_update_for_the_worse_is_an_alert(tmp_path):
-    """The README's five steps, from a clone to an alert."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "assay", "demo", "--follow"],
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout
-        assert process.stderr
-        shown = ""
-        servers = {}
-        lines = UPDATE.read_text("utf-8").splitlines(keepends=True)
-        parts = [lines[:BEFORE], lines[BEFORE:]]
-        try:
-            for line in process.stdout:
-                shown += line
-                if found := re.search(r"export (ASSAY_KAFKA__BOOTSTRAP_SERVERS)=(\S+)", line):
-                    servers = {found[1]: found[2]}
-                # Topics have several partitions: what is sent together comes in no order.
-                judged = len(re.findall(r"^(?:ACCEPT|REJECT|ABSTAIN) +orders-", shown, re.MULTILINE))
-                if servers and parts and judged >= BEFORE * (2 - len(parts)):
-                    (tmp_path / "part.jsonl").write_text("".join(parts.pop(0)), "utf-8")
-                    sent = assay("send", "part.jsonl", cwd=tmp_path, **servers)
-                    assert sent.returncode == 0, sent.stderr
-                # An alert is told here, too.
-                if line.startswith("TRUST DROP"):
-                    told = _alerts(tmp_path, servers)
-                    alert = _alert_on(re.search(r"page +(http://127.0.0.1:\d+)/", shown)[1])
-                    process.send_signal(signal.SIGINT)
-            assert process.wait() == 0, shown + process.stderr.read()
-            assert "stopping the worker" in shown
-            # The shell may not know the program by its name.
-            assert f"{sys.executable} -m assay send FILE" in shown
-            assert re.search(r"http://127.0.0.1:\d+/metrics", shown)
-            assert process.stderr.read() == ""
-        finally:
-            process.kill()
-    # The release that broke it is named.
-    assert "TRUST DROP " in told
-    assert "metadata.release from 4.1 to 4.2" in " ".join(told.partition("TRUST DROP ")[2].split())
-    assert "Trust in acme-chat-4 at orders-bot dropped: consistency accepted" in " ".join(told.split())
-    # The page shows it, with the outputs that caused it.
-    assert re.search(r'<a href="/verdicts/[^"]+">.*not consistent', alert)
-    # The rejected outputs are shown by their verdicts.
-    assert re.search(
-        r"^REJECT   orders-(1[5-9]|2\d)\d +0\.\d\d  2\d.+\n +says: +“.+\n(.*\n)*? +fault: ", told, re.MULTILINE
-    )
-
-
 def test_commands_to_go_on_with_are_named_as_they_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     program = tmp_path / "bin" / "assay"
     program.parent.mkdir()
@@ -126,15 +68,6 @@ def test_commands_to_go_on_with_are_named_as_they_can_be_typed(tmp_path: Path, m
     assert typed() == "bin/assay"
     monkeypatch.setenv("PATH", str(program.parent))
     assert typed() == "assay"
-
-
-def _alert_on(page: str) -> str:
-    found = wait_until(lambda: re.search(r'class="banner".*?href="(/alerts/[^"]+)"', httpx.get(page).text, re.DOTALL))
-    return httpx.get(page + found[1]).text
-
-
-def _alerts(folder, servers) -> str:
-    return wait_until(lambda: assay("alerts", cwd=folder, **servers).stdout)
 
 
 @pytest.mark.parametrize("columns", [50, 80])
