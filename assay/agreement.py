@@ -97,11 +97,6 @@ def agreed_with(verdicts: Iterable[tuple[bool, PersonLabel]]) -> dict[str, Any]:
     }
 
 
-def worst_on(agreed: Iterable[tuple[bool, Mapping[str, Any]]]) -> Worst | None:
-    """The kind of records, each with whether judge and people agree on it, on which they agree least."""
-    return _worst([(right, _groups(record)) for right, record in agreed])
-
-
 def _worst(agreed: Sequence[tuple[bool, tuple[str, ...]]]) -> Worst | None:
     labels, right = Counter[str](), Counter[str]()
     for agrees, groups in agreed:

@@ -45,12 +45,14 @@ from store.times import DAY, HOUR, MINUTE, milliseconds, moment
 MOST = 500
 """Rows of a list at most."""
 
+_FAULTS = 8
+"""Faults of a list that are named."""
 
 _WORDS = table("verdict_words", column("rowid", Integer))
 
-_AlertMessage: TypeAlias = Alert | SeriesAnew | TrueRateAlert
+AlertMessage: TypeAlias = Alert | SeriesAnew | TrueRateAlert
 
-_MESSAGE: TypeAdapter[_AlertMessage] = TypeAdapter(_AlertMessage)
+_MESSAGE: TypeAdapter[AlertMessage] = TypeAdapter(AlertMessage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +68,10 @@ class Wanted:
     """Exclusive."""
     ids: Collection[str] = ()
     """Ids of verdicts or of records."""
+    fault: str = ""
+    """What `store.faults` says of the verdict."""
     words: str = ""
-    """All of them must stand in the verdict."""
+    """All of them must be in the verdict."""
 
 
 class Key(NamedTuple):
@@ -91,6 +95,7 @@ class Listed(NamedTuple):
     judge: str
     score: float | None
     reason: str
+    fault: str | None
     checked_at: datetime
 
     @property
@@ -106,23 +111,30 @@ class Series(NamedTuple):
     checker: str
 
 
-class Count(NamedTuple):
-    """Verdicts of a series with one outcome, in the stretch of time that begins at `begins`."""
+class AlertTime(NamedTuple):
+    """When an alert about a series was raised."""
 
+    id: str
+    kind: str
     series: Series
+    raised_at: datetime
+
+
+class Outcomes(NamedTuple):
+    """Verdicts with one outcome, in the stretch of time that begins at `begins`."""
+
     begins: datetime
     outcome: str
     verdicts: int
 
 
-class Account(NamedTuple):
-    """A checker's counts."""
+class Count(NamedTuple):
+    """The same of a series."""
 
-    checker: str
-    verdicts: dict[str, int]
-    """By outcome, in the time that was asked about; `dead_letter` is one, too."""
-    last: datetime | None
-    """Time of its last verdict that is kept."""
+    series: Series
+    begins: datetime
+    outcome: str
+    verdicts: int
 
 
 class Reader:
@@ -152,10 +164,43 @@ class Reader:
             behind = None if before is None else tuple_(VERDICTS.c.checked_at, seq) < before
         return self._list(query if behind is None else query.where(behind), limit)
 
-    def total(self, wanted: Wanted, *, most: int) -> int:
-        """How many verdicts there are, counted up to `most`."""
-        query, _ = self._listed(wanted)
-        return int(self._scalar(select(func.count()).select_from(query.limit(most).subquery())) or 0)
+    def outcomes(self, wanted: Wanted, since: datetime, *, minutes: int, most: int) -> list[Outcomes]:
+        """Outcomes of the latest `most` of the verdicts, in stretches of so many minutes since then."""
+        query, seq = self._listed(wanted)
+        latest = query.order_by(seq.desc() if wanted.words else VERDICTS.c.checked_at.desc()).limit(most)
+        rows = latest.with_only_columns(VERDICTS.c.checked_at, VERDICTS.c.outcome).subquery()
+        begins = (rows.c.checked_at - milliseconds(since)) // (minutes * MINUTE)
+        query = select(begins, rows.c.outcome, func.count()).group_by(begins, rows.c.outcome)
+        return [Outcomes(since + timedelta(minutes=minutes * int(at)), *more) for at, *more in self._rows(query)]
+
+    def all_outcomes(self, wanted: Wanted, since: datetime, *, until: datetime, minutes: int) -> list[Outcomes]:
+        """Outcomes of all that were given, also of those that are deleted; `wanted` has neither words nor a fault."""
+        table = _counts(since, minutes)
+        begins = (table.c.begins - milliseconds(since)) // (minutes * MINUTE)
+        which = table.c.outcome.in_(wanted.outcomes or OUTCOMES)
+        query = select(begins, table.c.outcome, func.sum(table.c.verdicts))
+        query = query.where(*_within(table, since, until), which, *_named(table, wanted))
+        rows = self._rows(query.group_by(begins, table.c.outcome))
+        return [Outcomes(since + timedelta(minutes=minutes * int(at)), of, int(number)) for at, of, number in rows]
+
+    def faults(self, wanted: Wanted, *, most: int) -> list[tuple[str, str, int]]:
+        """Checker and fault of the latest `most` verdicts that have one, and how many have it; the commonest first."""
+        query, seq = self._listed(wanted)
+        query = query.where(VERDICTS.c.fault.is_not(None))
+        if not wanted.words:
+            # Without statistics SQLite takes an index in which most verdicts have none.
+            query = query.with_hint(VERDICTS, "INDEXED BY verdict_faulty", "sqlite")
+        latest = query.order_by(seq.desc() if wanted.words else VERDICTS.c.checked_at.desc()).limit(most)
+        rows = latest.with_only_columns(VERDICTS.c.checker, VERDICTS.c.fault).subquery()
+        number = func.count()
+        found = select(rows.c.checker, rows.c.fault, number).group_by(rows.c.checker, rows.c.fault)
+        found = found.having(number > 1).order_by(number.desc(), rows.c.fault)
+        return [(checker, fault, times) for checker, fault, times in self._rows(found.limit(_FAULTS))]
+
+    def oldest(self) -> datetime | None:
+        """Time of the first verdict that is kept."""
+        first = self._scalar(select(func.min(VERDICTS.c.checked_at)))
+        return None if first is None else moment(first)
 
     def after(self, seq: int, wanted: Wanted, *, limit: int = MOST) -> list[Listed]:
         """Verdicts that came after the one numbered `seq`, in the order in which they came."""
@@ -188,36 +233,47 @@ class Reader:
         query = select(IMPROVEMENTS.c.body).where(IMPROVEMENTS.c.verdict_id == verdict_id).limit(MOST)
         return [Improvement.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
 
-    def alerts(
-        self, *, since: datetime | None = None, before: int | None = None, limit: int = MOST
-    ) -> list[tuple[int, _AlertMessage]]:
+    def alerts(self, *, before: int | None = None, limit: int = MOST) -> list[tuple[int, AlertMessage]]:
         """Messages of the topic of alerts with their numbers, latest first."""
         query = select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
-        if since is not None:
-            query = query.where(ALERTS.c.raised_at >= milliseconds(since))
         if before is not None:
             query = query.where(ALERTS.c.seq < before)
         return [(seq, _MESSAGE.validate_json(zlib.decompress(body))) for seq, body in self._rows(query)]
 
-    def alert(self, identifier: str) -> _AlertMessage | None:
+    def alerts_between(self, since: datetime, until: datetime) -> list[AlertTime]:
+        """When which alerts were raised, latest first."""
+        columns = (ALERTS.c[name] for name in ("id", "kind", "source", "model", "checker", "raised_at"))
+        raised = ALERTS.c.raised_at
+        query = select(*columns).where(raised >= milliseconds(since), raised <= milliseconds(until))
+        rows = self._rows(query.order_by(raised.desc()).limit(MOST))
+        return [AlertTime(id_, kind, Series(*series), moment(at)) for id_, kind, *series, at in rows]
+
+    def last_alerts(self) -> list[AlertMessage]:
+        """The last message about each series, and the last on its true rate, latest first."""
+        of = (ALERTS.c.source, ALERTS.c.model, ALERTS.c.checker, ALERTS.c.kind == "true_rate")
+        latest = select(func.max(ALERTS.c.seq)).group_by(*of)
+        query = select(ALERTS.c.body).where(ALERTS.c.seq.in_(latest)).order_by(ALERTS.c.seq.desc()).limit(MOST)
+        return [_MESSAGE.validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
+
+    def alert(self, identifier: str) -> AlertMessage | None:
         """A message of the topic of alerts; None if it is not kept."""
         body = self._scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
         return None if body is None else _MESSAGE.validate_json(zlib.decompress(body))
 
-    def series(
-        self, since: datetime, *, until: datetime | None = None, minutes: int = 60, limit: int = MOST
-    ) -> list[Series]:
-        """The series with the most verdicts in that time, which `counts` tells in such stretches."""
-        table = _counts(since, minutes)
-        columns = (table.c.source, table.c.model, table.c.checker)
-        given = (*_within(table, since, until), table.c.outcome.in_(OUTCOMES))
-        query = select(*columns).where(*given).group_by(*columns)
-        query = query.order_by(func.sum(table.c.verdicts).desc(), *columns).limit(min(limit, MOST))
-        return [Series(*row) for row in self._rows(query)]
+    def totals(self, since: datetime, *, until: datetime, minutes: int) -> dict[Series, dict[str, int]]:
+        """Outcomes of each series in that time, which `counts` has in such stretches.
 
-    def counts(
-        self, series: Sequence[Series], since: datetime, *, until: datetime | None = None, minutes: int = 60
-    ) -> list[Count]:
+        Dead letters are outcomes as well, of a series without source and model.
+        """
+        table = _counts(since, minutes)
+        columns = (table.c.source, table.c.model, table.c.checker, table.c.outcome)
+        query = select(*columns, func.sum(table.c.verdicts)).where(*_within(table, since, until)).group_by(*columns)
+        found: dict[Series, dict[str, int]] = defaultdict(dict)
+        for *series, outcome, verdicts in self._rows(query):
+            found[Series(*series)][outcome] = int(verdicts)
+        return found
+
+    def counts(self, series: Sequence[Series], since: datetime, *, until: datetime, minutes: int) -> list[Count]:
         """Verdicts of these series, in stretches of so many minutes; those of less than an hour for two days back."""
         table = _counts(since, minutes)
         begins = (table.c.begins - milliseconds(since)) // (minutes * MINUTE)
@@ -232,18 +288,7 @@ class Reader:
             for row in self._rows(query)
         ]
 
-    def accounts(self, since: datetime, *, until: datetime | None = None, minutes: int = 60) -> list[Account]:
-        """Each checker's counts since then; also those of one that did nothing, if it ever did."""
-        table = _counts(since, minutes)
-        totals = select(table.c.checker, table.c.outcome, func.sum(table.c.verdicts))
-        totals = totals.where(*_within(table, since, until)).group_by(table.c.checker, table.c.outcome)
-        done: dict[str, dict[str, int]] = defaultdict(dict)
-        for checker, outcome, verdicts in self._rows(totals):
-            done[checker][outcome] = int(verdicts)
-        names = sorted({*done, *self.names("checker")})
-        return [Account(name, done.get(name, {}), self._last(name)) for name in names]
-
-    def _last(self, checker: str) -> datetime | None:
+    def last(self, checker: str) -> datetime | None:
         """Time of a checker's last verdict that is kept."""
         last = self._scalar(select(func.max(VERDICTS.c.checked_at)).where(VERDICTS.c.checker == checker))
         return None if last is None else moment(last)
@@ -279,10 +324,8 @@ class Reader:
         return next((row[0] for row in self._rows(query)), None)
 
 
-def _within(table: Table, since: datetime, until: datetime | None) -> Iterable[ColumnElement[bool]]:
-    yield table.c.begins >= milliseconds(since)
-    if until is not None:
-        yield table.c.begins < milliseconds(until)
+def _within(table: Table, since: datetime, until: datetime) -> tuple[ColumnElement[bool], ...]:
+    return table.c.begins >= milliseconds(since), table.c.begins < milliseconds(until)
 
 
 def _counts(since: datetime, minutes: int) -> Table:
@@ -297,16 +340,23 @@ def _columns() -> Select[Any]:
 
 
 def _conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
-    named = {"source": wanted.sources, "model": wanted.models, "checker": wanted.checkers, "outcome": wanted.outcomes}
-    for name, values in named.items():
-        if values:
-            yield VERDICTS.c[name].in_(values)
+    yield from _named(VERDICTS, wanted)
+    if wanted.outcomes:
+        yield VERDICTS.c.outcome.in_(wanted.outcomes)
+    if wanted.fault:
+        yield VERDICTS.c.fault == wanted.fault
     if wanted.ids:
         yield VERDICTS.c.id.in_(wanted.ids) | VERDICTS.c.record_id.in_(wanted.ids)
     if wanted.since is not None:
         yield VERDICTS.c.checked_at >= milliseconds(wanted.since)
     if wanted.until is not None:
         yield VERDICTS.c.checked_at < milliseconds(wanted.until)
+
+
+def _named(table: Table, wanted: Wanted) -> Iterable[ColumnElement[bool]]:
+    for name, values in {"source": wanted.sources, "model": wanted.models, "checker": wanted.checkers}.items():
+        if values:
+            yield table.c[name].in_(values)
 
 
 def _phrases(words: str) -> str:

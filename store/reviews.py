@@ -10,10 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Engine, Select, and_, case, distinct, exists, func, literal, select, tuple_
 
-from schemas import Calibration, Label, ReviewRequest, Verdict
+from schemas import Calibration, Label, ReviewRequest
 from store.opening import faults
-from store.reading import read_verdict
-from store.tables import CALIBRATIONS, EVIDENCE, LABELS, RECORDS, REVIEW_REQUESTS, VERDICTS
+from store.tables import CALIBRATIONS, LABELS, REVIEW_REQUESTS, VERDICTS
 from store.times import milliseconds
 
 _LOOKED_BACK: Final = 200
@@ -42,16 +41,6 @@ class QueuePlace(NamedTuple):
     asked_at: int
     """Milliseconds since 1970."""
     id: str
-
-
-class Judged(NamedTuple):
-    """A verdict that people have labelled."""
-
-    verdict: Verdict
-    labels: list[Label]
-    """By the rubric of its series, also those that do not count any more."""
-    record: bytes | None
-    """As JSON; None if it is not kept."""
 
 
 class Reviews:
@@ -103,31 +92,6 @@ class Reviews:
         """The calibration of each series, the one that was told of last first."""
         query = select(CALIBRATIONS.c.body).order_by(CALIBRATIONS.c.updated_at.desc()).limit(_SERIES)
         return [Calibration.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
-
-    def judged(self, series: Calibration, *, limit: int) -> list[Judged]:
-        """The verdicts of a series that were labelled last."""
-        of = {name: getattr(series, name) for name in ("source", "model", "checker")}
-        query = (
-            select(VERDICTS.c.id, EVIDENCE.c.body, RECORDS.c.body)
-            .join(EVIDENCE, EVIDENCE.c.seq == VERDICTS.c.seq)
-            .join(LABELS, LABELS.c.verdict_id == VERDICTS.c.id)
-            .outerjoin(RECORDS, (RECORDS.c.source == VERDICTS.c.source) & (RECORDS.c.id == VERDICTS.c.record_id))
-            .where(*(VERDICTS.c[name] == value for name, value in of.items()))
-            .where(LABELS.c.rubric_version == series.rubric_version, LABELS.c.kind == "expert")
-            .group_by(VERDICTS.c.id, EVIDENCE.c.body, RECORDS.c.body)
-            .order_by(func.max(LABELS.c.kept_at).desc())
-            .limit(limit)
-        )
-        found = [(id_, read_verdict(zlib.decompress(body)), record) for id_, body, record in self._rows(query)]
-        said: dict[str, list[Label]] = {id_: [] for id_, *_ in found}
-        for label in _labels(self._rows(select(LABELS.c.body).where(LABELS.c.verdict_id.in_(said)))):
-            if (label.rubric_version, label.kind) == (series.rubric_version, "expert"):
-                said[label.verdict_id].append(label)
-        return [
-            Judged(verdict, said[id_], None if record is None else zlib.decompress(record))
-            for id_, verdict, record in found
-            if verdict.config_digest == series.config_digest
-        ]
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
         with faults(), self._engine.connect() as connection:

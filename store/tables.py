@@ -37,6 +37,7 @@ VERDICTS = Table(
     Column("judge", String, nullable=False),
     Column("score", Float),
     Column("reason", String, nullable=False),  # its first 1,000 characters
+    Column("fault", String),  # what `store.faults` says
     Column("checked_at", BigInteger, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -192,12 +193,20 @@ WORDS_ON_SQLITE = (
 """An index of words beside the rows. Triggers keep it in the same transaction, whoever writes or deletes."""
 
 Index("verdict_words", WORDS, postgresql_using="gin").ddl_if(dialect="postgresql")
-# A page is read from the latest on until it is full: by the index of one of the filters; where all four are given, and
-# few verdicts fit, by an index of their own.
-Index("verdict_checked_at", VERDICTS.c.checked_at)
-for _column in (VERDICTS.c.source, VERDICTS.c.model, VERDICTS.c.checker, VERDICTS.c.outcome):
-    Index(f"verdict_{_column.name}", _column, VERDICTS.c.checked_at)
-Index("verdict_series", *VERDICTS.c["source", "model", "checker", "outcome"], VERDICTS.c.checked_at)
+# Lists come from the latest on and stop when they are full. Each index has all that filters read, so that no row is
+# read in vain: of one filter, of the three that make a series, and of verdicts with a fault.
+_KEY = (VERDICTS.c.checked_at, VERDICTS.c.seq)
+_FILTERED = [VERDICTS.c[name] for name in ("outcome", "source", "model", "checker")]
+Index("verdict_checked_at", *_KEY, VERDICTS.c.outcome)
+for _column in _FILTERED:
+    Index(f"verdict_{_column.name}", _column, *_KEY, *(other for other in _FILTERED if other is not _column))
+Index("verdict_series", *_FILTERED[1:], *_KEY, VERDICTS.c.outcome)
+_FAULTY = VERDICTS.c.fault.is_not(None)
+for _name, _columns in (
+    ("verdict_fault", (VERDICTS.c.fault, *_KEY, *_FILTERED)),
+    ("verdict_faulty", (*_KEY, *_FILTERED, VERDICTS.c.fault)),
+):
+    Index(_name, *_columns, sqlite_where=_FAULTY, postgresql_where=_FAULTY)
 Index("verdict_record", VERDICTS.c.record_id, VERDICTS.c.source, VERDICTS.c.checked_at)
 Index("alert_raised_at", ALERTS.c.raised_at)
 Index("improvement_verdict", IMPROVEMENTS.c.verdict_id)

@@ -24,6 +24,7 @@ from schemas import (
     content_id,
     to_json,
 )
+from store.faults import fault_of
 from store.opening import faults, writing
 from store.redaction import Redaction
 from store.tables import (
@@ -198,7 +199,7 @@ class StoreWriter:
         given = {"body": zlib.compress(data)}
         match message:
             case Verdict():
-                return VERDICTS, _columns(VERDICTS, message) | given
+                return VERDICTS, _columns(VERDICTS, message, fault=_value(fault_of(message))) | given
             case Alert() | SeriesAnew() | TrueRateAlert():
                 table = ALERTS
             case Improvement():

@@ -1,6 +1,7 @@
 """The page: its addresses, and what each of them shows."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -22,8 +23,9 @@ from schemas import (
     Verdict,
 )
 from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
+from store.faults import fault_of
 from store.opening import StoreAway
-from store.reading import MOST, Reader, Series
+from store.reading import MOST, AlertMessage, Reader, Series
 from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
@@ -31,8 +33,8 @@ from web.evidence import aligned, compared, grounding, telling
 from web.filters import RANGES, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
-from web.people import SHOWN_FROM, FindWorst, People
-from web.rates import HEIGHT, SPARSE, WIDTH, Rate, Span, open_alerts, rates
+from web.people import SHOWN_FROM, agreements
+from web.rates import HEIGHT, SPARSE, WIDTH, Account, Rate, Span, bars, curves, open_alerts, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
 
@@ -48,12 +50,16 @@ _LOOKED_BACK = 1440
 
 _ROWS = 50
 _DRAWN = 24
-"""Series with a picture; the table beside them has more."""
+"""Series with a picture; the table has more."""
 _SERIES = 100
 _COUNTED = 10_000
 """Verdicts of a list that are counted; beyond them it says that there are more."""
+_LOOKED_AT = 1_000
+"""Of the verdicts of a list that have a fault, the latest, among which the most frequent faults are looked for."""
+_BEFORE = timedelta(days=7)
+"""Whole days before the time that is looked at, which a rate is compared with unless an alert names its baseline."""
 _LISTENERS = 64
-"""Browsers that are told of new verdicts at once."""
+"""Browsers that new verdicts are sent to at once."""
 _MOST_BODY = 8192
 """Holds a note whose characters take nine bytes each in a form."""
 _TYPES = {"style.css": "text/css", "page.js": "text/javascript"}
@@ -66,12 +72,11 @@ def create_app(
     token: str | None,
     find_record: FindRecord | None = None,
     labels: LabelSink | None = None,
-    find_worst: FindWorst | None = None,
 ) -> web.Application:
     """The page over a store. `host` is the address that it is served at; `labels` is where people's answers go."""
     guard = Guard(host, token)
     reviews = Reviews(reader.engine)
-    page = _Page(reader, guard, find_record, People(reviews, find_worst))
+    page = _Page(reader, reviews, guard, find_record)
     review = ReviewPages(reader, reviews, labels, page.answer, page.looked_at)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
@@ -96,15 +101,9 @@ def create_app(
 
 
 class _Page:
-    def __init__(
-        self,
-        reader: Reader,
-        guard: Guard,
-        find_record: FindRecord | None,
-        people: People,
-    ) -> None:
+    def __init__(self, reader: Reader, reviews: Reviews, guard: Guard, find_record: FindRecord | None) -> None:
         self._reader = reader
-        self._people = people
+        self._reviews = reviews
         self._guard = guard
         self._find_record = find_record
         self._listeners = 0
@@ -125,6 +124,8 @@ class _Page:
             "clock": wording.clock,
             "ago": wording.ago,
             "percent": wording.percent,
+            "points": wording.points,
+            "length_of": wording.length_of,
         }
         self._templates.tests |= {"bundled": is_bundled}
         self._templates.globals |= {
@@ -141,50 +142,48 @@ class _Page:
     async def overview(self, request: web.Request) -> web.Response:
         now, filters = datetime.now(UTC), Filters.of({"minutes": str(_LOOKED_BACK), **request.query})
         begin, end = filters.period(now)
-        minutes = None if filters.since else int(filters.minutes or _LOOKED_BACK)
-        span = Span.of(begin or now - timedelta(minutes=_LOOKED_BACK), end or now, now)
+        span = Span.of(begin or now - timedelta(minutes=_LOOKED_BACK), end or now, counted=now)
         within: dict[str, Any] = {"until": span.end, "minutes": span.minutes}
 
         def read() -> dict[str, Any]:
             reader = self._reader
-            series = reader.series(span.begin, **within, limit=_SERIES)
-            alerts = [alert for _, alert in reader.alerts()]
-            found = rates(series, reader.counts(series, span.begin, **within), alerts, span)
-            still = open_alerts(alerts)
-            # What fell comes first, then what was ever told of.
+            last = reader.last_alerts()
+            totals = reader.totals(span.begin, **within)
+            found = self._rates({one: of for one, of in totals.items() if one.source}, last, span)
+            still = open_alerts(last)
+            # What fell comes first, then what ever had an alert.
             found.sort(key=lambda one: (one.series not in still, not one.flags))
+            drawn = [one for one in found if not one.is_sparse][:_DRAWN]
+            people = agreements(self._reviews)
+            corrected = {Series(one.now.source, one.now.model, one.now.checker): one.now.rate for one in people}
+            checkers = sorted({*(one.checker for one in totals), *reader.names("checker")})
             return {
-                "rates": found,
+                "rates": found[:_SERIES],
+                "drawn": drawn,
+                "curves": curves(reader.counts([one.series for one in drawn], span.begin, **within), span),
                 "open": still,
-                "accounts": reader.accounts(span.begin, **within),
+                "accounts": [Account.of(one, totals, reader.last(one)) for one in checkers],
                 "newest": reader.newest(),
+                "people": people,
+                "corrected": corrected,
             }
 
-        people = await asyncio.to_thread(self._people.standings)
-        corrected = {Series(one.now.source, one.now.model, one.now.checker): one.now.rate for one in people}
-        shown: dict[str, Any] = {
-            "minutes": minutes,
-            "span": span,
-            "now": now,
-            "drawn": _DRAWN,
-            "sparse": SPARSE,
-        }
-        return self.answer(
-            "overview.html", **await asyncio.to_thread(read), people=people, corrected=corrected, **shown
-        )
+        minutes = None if filters.since else int(filters.minutes or _LOOKED_BACK)
+        shown = await asyncio.to_thread(read)
+        return self.answer("overview.html", **shown, minutes=minutes, span=span, now=now, sparse=SPARSE)
 
     async def verdicts(self, request: web.Request) -> web.Response:
-        filters = Filters.of(request.query)
-        wanted, before = filters.wanted(datetime.now(UTC)), key_of(request.query.get("before"))
+        now, filters = datetime.now(UTC), Filters.of(request.query)
+        wanted, before = filters.wanted(now), key_of(request.query.get("before"))
 
         def read() -> dict[str, Any]:
             reader = self._reader
             # Before the rows: what comes in between is shown twice rather than never.
             newest = reader.newest()
             rows = reader.verdicts(wanted, before=before, limit=_ROWS + 1)
-            total = reader.total(wanted, most=_COUNTED)
             names = {one: reader.names(one) for one in wording.NAMED}
-            return {"newest": newest, "rows": rows, "total": total, "names": names}
+            faults = reader.faults(wanted, most=_LOOKED_AT)
+            return {"newest": newest, "rows": rows, "names": names, "faults": faults, **self._drawn(filters, now)}
 
         read_in = await asyncio.to_thread(read)
         rows = read_in.pop("rows")
@@ -192,6 +191,39 @@ class _Page:
         live = None if before or filters.until else filters.address("/live", after=read_in["newest"])
         return self.answer("verdicts.html", **read_in, rows=rows[:_ROWS], filters=filters, older=older, live=live,
                             is_first=before is None, counted=_COUNTED)  # fmt: skip
+
+    def _drawn(self, filters: Filters, now: datetime) -> dict[str, Any]:
+        """What a list shows above its rows: outcomes over time, and the rate of a single series."""
+        reader, wanted = self._reader, filters.wanted(now)
+        begin = wanted.since or reader.oldest() or now - timedelta(minutes=_LOOKED_BACK)
+        end = wanted.until or now
+        span, coarse = Span.of(begin, end, counted=None), Span.of(begin, end, counted=now)
+        outcomes = reader.outcomes(wanted, span.begin, minutes=span.minutes, most=_COUNTED)
+        total = sum(one.verdicts for one in outcomes)
+        if total == _COUNTED and not (wanted.words or wanted.fault):
+            span = coarse
+            outcomes = reader.all_outcomes(wanted, span.begin, until=span.end, minutes=span.minutes)
+        return {
+            "bars": bars(outcomes, span),
+            "total": total,
+            "span": span,
+            **(self._curve(filters.series, coarse) if filters.series else {"rate": None}),
+        }
+
+    def _curve(self, series: Series, span: Span) -> dict[str, Any]:
+        """The rate of one series over a time."""
+        counts = self._reader.counts([series], span.begin, until=span.end, minutes=span.minutes)
+        verdicts: dict[str, int] = defaultdict(int)
+        for one in counts:
+            verdicts[one.outcome] += one.verdicts
+        (rate,) = self._rates({series: verdicts}, self._reader.last_alerts(), span)
+        return {"rate": rate, "rate_span": span, "curves": curves(counts, span)}
+
+    def _rates(self, totals: dict[Series, dict[str, int]], last: list[AlertMessage], span: Span) -> list[Rate]:
+        """The rates of series, compared with whole days before."""
+        day = span.begin.replace(hour=0, minute=0)
+        before = self._reader.totals(day - _BEFORE, until=day, minutes=1440)
+        return rates(totals, before, last, self._reader.alerts_between(span.begin, span.end), span)
 
     async def download(self, request: web.Request) -> web.Response:
         """The list as JSON or CSV, with the same filters, and the address of the earlier ones."""
@@ -225,7 +257,14 @@ class _Page:
             more |= {"rounds": telling(evidence)}
         elif isinstance(evidence, RetrievalEvidence):
             more |= {"compared": compared(evidence)}
-        return {"verdict": verdict, "evidence": evidence, "record": record, "where": where, **more}
+        return {
+            "verdict": verdict,
+            "evidence": evidence,
+            "record": record,
+            "where": where,
+            "fault": fault_of(verdict),
+            **more,
+        }
 
     async def part(self, request: web.Request) -> web.Response:
         verdict, part = await self._verdict(request), request.match_info["part"]
@@ -262,20 +301,16 @@ class _Page:
             raise web.HTTPNotFound(text="no such alert is kept")
         now, subject = datetime.now(UTC), Series(alert.source, alert.model, alert.checker)
         before, after = _AROUND if now - alert.raised_at < _RECENT else (4 * _AROUND[0], 4 * _AROUND[1])
-        span = Span.of(alert.raised_at - before, min(alert.raised_at + after, now), now)
+        span = Span.of(alert.raised_at - before, min(alert.raised_at + after, now), counted=now)
 
-        def read() -> list[Rate]:
-            counts = self._reader.counts([subject], span.begin, until=span.end, minutes=span.minutes)
-            return rates([subject], counts, [one for _, one in self._reader.alerts(since=span.begin)], span)
-
-        (rate,) = await asyncio.to_thread(read)
-        return self.answer("alert.html", alert=alert, rate=rate, span=span)
+        shown = await asyncio.to_thread(self._curve, subject, span)
+        return self.answer("alert.html", alert=alert, **shown)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         wanted = Filters.of(request.query).wanted(datetime.now(UTC))
         after = number(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
         if self._listeners >= _LISTENERS:
-            raise web.HTTPServiceUnavailable(text=f"{_LISTENERS} browsers are told of new verdicts already")
+            raise web.HTTPServiceUnavailable(text=f"{_LISTENERS} browsers get new verdicts already")
         self._listeners += 1
         try:
             return await send_live(request, self._reader, wanted, after)

@@ -28,7 +28,7 @@ _FLIPPED = str.maketrans("01", "10")
 
 
 class Part(NamedTuple):
-    """A text that the response should rest on."""
+    """A source."""
 
     title: str
     pieces: list[Piece]
@@ -56,7 +56,7 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Grounding:
-    """A response beside what it should rest on."""
+    """A response and its sources."""
 
     response: list[Piece]
     findings: list[Finding]
@@ -67,6 +67,9 @@ class Grounding:
     parts_left_out: int = 0
     is_quoted: bool = False
     """True if the response is put together from the sentences of the evidence."""
+
+    at_fault: int = 0
+    """Sentences that are not consistent, also of those that are not shown."""
 
     @property
     def faults(self) -> dict[int, Finding]:
@@ -94,6 +97,7 @@ def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None
         findings=[Finding(number, one, number in found) for number, one in enumerate(shown, start=1)],
         parts=[Part(texts[index][0], list(pieces(texts[index][1], passages.get(index, ())))) for index in kept],
         left_out=len(evidence.sentences) - len(shown),
+        at_fault=sum(one.mark < 0 and not one.unsure for one in evidence.sentences),
         parts_left_out=len(texts) - len(kept),
         is_quoted=record is None,
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 from schemas import OUTCOMES
-from store.reading import Key, Wanted
+from store.reading import Key, Series, Wanted
 
 _LONGEST = 256
 """Characters of a name, and of the words."""
@@ -30,6 +30,7 @@ class Filters:
     model: str = ""
     checker: str = ""
     outcome: str = ""
+    fault: str = ""
     minutes: str = ""
     """Looked back from `until` or now; `since` takes its place."""
     since: str = ""
@@ -48,6 +49,12 @@ class Filters:
             if len(value) > _LONGEST:
                 raise BadAddress(f"{name} has {len(value)} characters; allowed are {_LONGEST}")
         return cls(**given)
+
+    @property
+    def series(self) -> Series | None:
+        """The series that they name; None unless it is one."""
+        named = Series(self.source, self.model, self.checker)
+        return named if all(named) else None
 
     @property
     def given(self) -> dict[str, str]:
@@ -80,7 +87,7 @@ class Filters:
             raise BadAddress(f"outcome is {self.outcome!r}; allowed are {', '.join(OUTCOMES)}")
         names = {f"{name}s": (value,) for name in _NAMES if (value := getattr(self, name))}
         since, until = self.period(now)
-        return Wanted(**names, since=since, until=until, words=self.q)
+        return Wanted(**names, since=since, until=until, fault=self.fault, words=self.q)
 
     def address(self, path: str, **more: object) -> str:
         """`path` with these filters, and others in their place or beside them; None leaves one out."""

@@ -56,6 +56,8 @@ def row(one: Listed) -> dict[str, str]:
         "checker": plain(one.checker),
         "score": "" if one.score is None else f"{one.score:.2f}",
         "reason": plain(shortened(one.reason, REASON)),
+        "fault": one.fault or "",
+        "of": one.checker,
     }
 
 

@@ -1,15 +1,15 @@
-"""Success rates over time, as small pictures."""
+"""Success rates and outcomes over time, as small pictures."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
-from schemas import Alert, SeriesAnew, TrueRateAlert
-from store.reading import Count, Series
+from schemas import Alert, TrueRateAlert
+from store.reading import AlertMessage, AlertTime, Count, Outcomes, Series
 
 WIDTH, HEIGHT = 320, 72
 
@@ -26,19 +26,29 @@ SPARSE = 20
 _PERCENTILE = 1.96
 
 
-class Point(NamedTuple):
-    x: float
-    y: float
-    low: float
-    """The lower end of the interval, in the picture."""
-    high: float
+class Stretch(NamedTuple):
+    """Steps of a curve that follow one another without a gap, as SVG has points."""
+
+    line: str
+    band: str
+    """Round the 95% intervals."""
+    alone: tuple[float, float, float, float] | None
+    """Of a single step: x, the rate's y, and those of its interval's ends."""
 
 
 class Flag(NamedTuple):
     """An alert, in the picture."""
 
     x: float
-    alert: Alert | SeriesAnew | TrueRateAlert
+    alert: AlertTime
+
+
+class Baseline(NamedTuple):
+    """The rate that a series is expected to have."""
+
+    rate: float
+    origin: str
+    """`learned` or `configured`, as its last alert says; `before`: its rate in the days before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +58,9 @@ class Rate:
     series: Series
     verdicts: dict[str, int]
     """By outcome."""
-    lines: tuple[tuple[Point, ...], ...]
-    """Points that follow one another without a gap."""
     flags: tuple[Flag, ...]
+    baseline: Baseline | None
+    """None where nothing is known of it before."""
 
     @property
     def decided(self) -> int:
@@ -69,6 +79,19 @@ class Rate:
     def interval(self) -> tuple[float, float]:
         return wilson(self.verdicts.get("accept", 0), self.decided)
 
+    @property
+    def change(self) -> float | None:
+        """Against the baseline; None where there is none, or too little to say."""
+        if self.baseline is None or self.share is None or self.is_sparse:
+            return None
+        return self.share - self.baseline.rate
+
+    @property
+    def is_certain(self) -> bool:
+        """True if the baseline is outside the interval."""
+        low, high = self.interval
+        return self.baseline is not None and not low <= self.baseline.rate <= high
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -80,52 +103,109 @@ class Span:
     """Of a step."""
 
     @classmethod
-    def of(cls, begin: datetime, end: datetime, now: datetime) -> "Span":
-        """The steps that hold all of it: fine enough for a curve, and as fine as counts are kept."""
-        least = 1 if now - begin < _BY_MINUTES else 60
+    def of(cls, begin: datetime, end: datetime, *, counted: datetime | None) -> "Span":
+        """The steps that hold all of it, fine enough for a curve.
+
+        `counted`: the present, where only counts are looked at: those of minutes do not go far back.
+        """
+        least = 1 if counted is None or counted - begin < _BY_MINUTES else 60
         wide = (end - begin) / timedelta(minutes=1) / _POINTS
         minutes = next((one for one in _STEPS if one >= max(wide, least)), _STEPS[-1])
         step = timedelta(minutes=minutes)
         first = _EPOCH + (begin - _EPOCH) // step * step
         return cls(first, max(end, first + step), minutes)
 
+    @property
+    def step(self) -> timedelta:
+        return timedelta(minutes=self.minutes)
+
     def x(self, moment: datetime) -> float:
         """Its place in a picture."""
         return WIDTH * ((moment - self.begin) / (self.end - self.begin))
 
 
-def open_alerts(
-    alerts: Iterable[Alert | SeriesAnew | TrueRateAlert],
-) -> dict[Series, list[Alert | TrueRateAlert]]:
-    """Of alerts, the latest first, those whose series has not recovered, nor began anew, since."""
-    last: dict[tuple[Series, bool], Alert | SeriesAnew | TrueRateAlert] = {}
-    for alert in alerts:
-        last.setdefault((Series(alert.source, alert.model, alert.checker), alert.kind == "true_rate"), alert)
+class Account(NamedTuple):
+    """What a checker did."""
+
+    checker: str
+    verdicts: dict[str, int]
+    """By outcome; `dead_letter` is one, too."""
+    last: datetime | None
+    """Time of its last verdict that is kept."""
+
+    @classmethod
+    def of(cls, checker: str, totals: Mapping[Series, dict[str, int]], last: datetime | None) -> "Account":
+        """The sum over its series."""
+        summed = Counter[str]()
+        for series, verdicts in totals.items():
+            if series.checker == checker:
+                summed.update(verdicts)
+        return cls(checker, summed, last)
+
+
+class Bar(NamedTuple):
+    """The outcomes of one step."""
+
+    begins: datetime
+    ends: datetime
+    x: float
+    width: float
+    parts: list[tuple[str, int, float, float]]
+    """Outcomes, numbers of verdicts, and where they begin and how high they are in the picture."""
+
+
+def bars(outcomes: Iterable[Outcomes], span: Span) -> list[Bar]:
+    """A histogram of outcomes: rejected at the bottom, where one compares them."""
+    by_step: dict[datetime, dict[str, int]] = defaultdict(dict)
+    for one in outcomes:
+        by_step[one.begins][one.outcome] = one.verdicts
+    most = max((sum(each.values()) for each in by_step.values()), default=1)
+    found = []
+    for begins, verdicts in sorted(by_step.items()):
+        parts, y = [], float(HEIGHT)
+        for outcome in ("reject", "abstain", "accept"):
+            if number := verdicts.get(outcome, 0):
+                tall = HEIGHT * number / most
+                y -= tall
+                parts.append((outcome, number, round(y, 2), round(tall, 2)))
+        ends = min(begins + span.step, span.end)
+        x = span.x(begins)
+        found.append(Bar(begins, ends, round(x, 2), round((span.x(ends) - x) * 0.9, 2), parts))
+    return found
+
+
+def open_alerts(last: Iterable[AlertMessage]) -> dict[Series, list[Alert | TrueRateAlert]]:
+    """Of the last alerts of each series, those after which it has neither recovered nor been reset."""
     found: dict[Series, list[Alert | TrueRateAlert]] = defaultdict(list)
-    for (series, _), alert in last.items():
-        fell = alert.kind == "trust_drop" or (isinstance(alert, TrueRateAlert) and alert.cause != "recovery")
-        if fell and not isinstance(alert, SeriesAnew):
-            found[series].append(alert)
+    for alert in last:
+        fell = alert.kind == "trust_drop" if isinstance(alert, Alert) else getattr(alert, "cause", "") != "recovery"
+        if isinstance(alert, Alert | TrueRateAlert) and fell:
+            found[_series(alert)].append(alert)
     return found
 
 
 def rates(
-    series: Sequence[Series],
-    counts: Iterable[Count],
-    alerts: Iterable[Alert | SeriesAnew | TrueRateAlert],
+    totals: Mapping[Series, dict[str, int]],
+    before: Mapping[Series, dict[str, int]],
+    last: Iterable[AlertMessage],
+    alerts: Iterable[AlertTime],
     span: Span,
 ) -> list[Rate]:
-    """A rate for each of `series`."""
-    by_series: dict[Series, dict[datetime, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    for one in counts:
-        if one.begins < span.end:
-            by_series[one.series][one.begins][one.outcome] = one.verdicts
+    """The rate of each series; `before` has their verdicts of the days before, `last` the last alert of each."""
     flags: dict[Series, list[Flag]] = defaultdict(list)
     for alert in alerts:
-        x = span.x(alert.raised_at)
-        if 0 <= x <= WIDTH:
-            flags[Series(alert.source, alert.model, alert.checker)].append(Flag(round(x, 1), alert))
-    return [_rate(one, by_series[one], tuple(flags[one]), span) for one in series]
+        flags[alert.series].append(Flag(round(span.x(alert.raised_at), 1), alert))
+    baselines = _baselines(before, last)
+    found = [Rate(one, verdicts, tuple(flags[one]), baselines.get(one)) for one, verdicts in totals.items()]
+    return sorted(found, key=lambda one: (-sum(one.verdicts.values()), one.series))
+
+
+def curves(counts: Iterable[Count], span: Span) -> dict[Series, list[Stretch]]:
+    """The rates of series over a time."""
+    by_series: dict[Series, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+    for one in counts:
+        by_series[one.series][(one.begins - span.begin) // span.step][one.outcome] = one.verdicts
+    return {series: _stretches(by_step, span) for series, by_step in by_series.items()}
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
@@ -138,22 +218,43 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def _rate(series: Series, counts: dict[datetime, dict[str, int]], flags: tuple[Flag, ...], span: Span) -> Rate:
-    step = timedelta(minutes=span.minutes)
-    points: list[tuple[int, Point]] = []
-    total: dict[str, int] = defaultdict(int)
-    for at in sorted(counts):
-        for outcome, number in counts[at].items():
-            total[outcome] += number
-        accepted, rejected = counts[at].get("accept", 0), counts[at].get("reject", 0)
-        if decided := accepted + rejected:
-            slot = (at - span.begin) // step
+def _series(alert: AlertMessage) -> Series:
+    return Series(alert.source, alert.model, alert.checker)
+
+
+def _baselines(before: Mapping[Series, dict[str, int]], last: Iterable[AlertMessage]) -> dict[Series, Baseline | None]:
+    """That of the last alert of a series, unless it was reset since; else its rate before."""
+    found: dict[Series, Baseline | None] = {}
+    for alert in last:
+        if alert.kind != "true_rate":
+            found[_series(alert)] = Baseline(alert.baseline, alert.baseline_from) if isinstance(alert, Alert) else None
+    for series, verdicts in before.items():
+        accepted = verdicts.get("accept", 0)
+        if (decided := accepted + verdicts.get("reject", 0)) >= SPARSE:
+            found.setdefault(series, Baseline(accepted / decided, "before"))
+    return found
+
+
+def _stretches(by_step: Mapping[int, dict[str, int]], span: Span) -> list[Stretch]:
+    points = []
+    for step, verdicts in sorted(by_step.items()):
+        accepted = verdicts.get("accept", 0)
+        if decided := accepted + verdicts.get("reject", 0):
+            x = round(min(span.x(span.begin + (step + 0.5) * span.step), WIDTH), 1)
             low, high = wilson(accepted, decided)
-            x = min(max(span.x(at + step / 2), 0.0), WIDTH)
-            points.append((slot, Point(round(x, 1), _y(accepted / decided), _y(low), _y(high))))
-    # Slots that follow one another differ from their places by the same number.
-    lines = groupby(enumerate(points), key=lambda one: one[1][0] - one[0])
-    return Rate(series, dict(total), tuple(tuple(point for _, (_, point) in line) for _, line in lines), flags)
+            points.append((step, x, _y(accepted / decided), _y(low), _y(high)))
+    found = []
+    # Steps that follow one another differ from their places by the same number.
+    for _, group in groupby(enumerate(points), key=lambda one: one[1][0] - one[0]):
+        line = [point[1:] for _, point in group]
+        ends = [(x, high) for x, _, _, high in line] + [(x, low) for x, _, low, _ in reversed(line)]
+        alone = line[0] if len(line) == 1 else None
+        found.append(Stretch(_points((x, y) for x, y, _, _ in line), _points(ends), alone))
+    return found
+
+
+def _points(places: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in places)
 
 
 def _y(share: float) -> float:

@@ -19,7 +19,6 @@ from store.reading import Reader
 from store.reviews import Asked, QueuePlace, Reviews
 from store.writing import label_key
 from web.filters import BadAddress, number
-from web.texts import as_text
 
 NOTE: Final = 500
 """Characters of a note."""
@@ -49,8 +48,8 @@ class LabelSink(Protocol):
         """Return when the broker has it; raises `NotSent`."""
 
 
-class At(NamedTuple):
-    """Where somebody stands in the queue, and in which, as the address has it."""
+class QueuePosition(NamedTuple):
+    """A place in the queue, and in which, as the address has it."""
 
     source: str
     """Whose outputs are asked about; empty for all."""
@@ -58,7 +57,7 @@ class At(NamedTuple):
     """The request that was skipped last."""
 
     @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> "At":
+    def of(cls, fields: Mapping[str, Any]) -> "QueuePosition":
         """Read it from an address or a form; raises `BadAddress`."""
         at = cls(*(str(fields.get(name, "")) for name in cls._fields))
         number(at.after.partition(".")[0] or "0")
@@ -69,27 +68,12 @@ class At(NamedTuple):
         at, _, identifier = self.after.partition(".")
         return QueuePlace(number(at), identifier) if self.after else None
 
-    def behind(self, asked: Asked) -> "At":
+    def behind(self, asked: Asked) -> "QueuePosition":
         return self._replace(after=f"{asked.place.asked_at}.{asked.place.id}")
 
     def address(self, path: str) -> str:
         given = {name: value for name, value in self._asdict().items() if value}
         return f"{path}?{urlencode(given)}" if given else path
-
-
-class Text(NamedTuple):
-    """A part of a record that is shown."""
-
-    title: str
-    text: str
-
-
-class Shown(NamedTuple):
-    """A record as it is shown to whoever judges its output."""
-
-    question: str
-    output: list[Text]
-    rests_on: list[Text]
 
 
 class Recent:
@@ -150,25 +134,25 @@ class ReviewPages:
 
     async def next(self, request: web.Request) -> web.Response:
         """The oldest request that waits for this person, behind those that were skipped."""
-        at = At.of(request.query)
+        at = QueuePosition.of(request.query)
         if (annotator := _annotator(request)) is None or "name" in request.query:
-            return self._answer("review_name.html", annotator=annotator or "", stand=at, fault=None)
+            return self._answer("review_name.html", annotator=annotator or "", position=at, fault=None)
         found = await self._open_to(annotator, at)
         for asked in found:
             verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
             if verdict is not None:
                 return await self._show(annotator, asked, verdict, at, waiting=len(found))
-        return self._answer("review_none.html", annotator=annotator, last=await self._last(annotator), stand=at)
+        return self._answer("review_none.html", annotator=annotator, last=await self._last(annotator), position=at)
 
     async def one(self, request: web.Request) -> web.Response:
         """A certain request, whether or not it was answered."""
         if (annotator := _annotator(request)) is None:
-            return self._answer("review_name.html", annotator="", stand=At.of(request.query), fault=None)
+            return self._answer("review_name.html", annotator="", position=QueuePosition.of(request.query), fault=None)
         asked = await self._asked(request.match_info["id"])
         verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
         if verdict is None:
             raise web.HTTPNotFound(text="no such verdict is kept")
-        return await self._show(annotator, asked, verdict, At.of(request.query), waiting=None)
+        return await self._show(annotator, asked, verdict, QueuePosition.of(request.query), waiting=None)
 
     async def say(self, request: web.Request) -> web.Response:
         """Send an answer, and go on to the next request."""
@@ -178,7 +162,7 @@ class ReviewPages:
         said, note = (str(form.get(name, "")).strip() for name in ("said", "note"))
         if said not in _SAID:
             raise BadAddress(f"the answer is {said!r}; allowed are {', '.join(_SAID)}")
-        asked, at = await self._asked(str(form.get("verdict", ""))), At.of(form)
+        asked, at = await self._asked(str(form.get("verdict", ""))), QueuePosition.of(form)
         await self._send(asked, annotator, label=said, note=note or None)
         raise web.HTTPSeeOther(at.address("/review"))
 
@@ -190,17 +174,17 @@ class ReviewPages:
         asked = await self._asked(str(form.get("verdict", "")))
         if (before := valid_labels(await self._said(asked)).get(annotator)) is not None:
             await self._send(asked, annotator, label=before.label, withdrawn=True)
-        raise web.HTTPSeeOther(At.of(form).address(f"/review/{quote(asked.request.verdict_id, safe='')}"))
+        raise web.HTTPSeeOther(QueuePosition.of(form).address(f"/review/{quote(asked.request.verdict_id, safe='')}"))
 
     async def name(self, request: web.Request) -> web.Response:
         """Remember who answers, in a cookie."""
         form = await request.post()
-        given, at = str(form.get("name", "")).strip(), At.of(form)
+        given, at = str(form.get("name", "")).strip(), QueuePosition.of(form)
         try:
             name = _NAME.validate_python(given)
         except ValidationError:
             fault = "A name has 1 to 256 characters on one line."
-            return self._answer("review_name.html", status=400, annotator=given, stand=at, fault=fault)
+            return self._answer("review_name.html", status=400, annotator=given, position=at, fault=fault)
         response = web.Response(status=303, headers={hdrs.LOCATION: at.address("/review")})
         response.set_cookie(
             _COOKIE, quote(name, safe=""), max_age=_A_YEAR, httponly=True, samesite="Strict", path="/review"
@@ -208,18 +192,16 @@ class ReviewPages:
         return response
 
     async def _show(
-        self, annotator: str, asked: Asked, verdict: Verdict, at: "At", *, waiting: int | None
+        self, annotator: str, asked: Asked, verdict: Verdict, at: QueuePosition, *, waiting: int | None
     ) -> web.Response:
         expired = asked.request.expires_at <= datetime.now(UTC)
         away = "no Kafka is configured" if self._sink is None else await self._sink.away()
         mine = [each for each in await self._said(asked) if each.annotator == annotator]
-        looked_at = await self._looked_at(verdict)
-        record = looked_at["record"]
         return self._answer(
-            "review.html", **looked_at, asked=asked, annotator=annotator, stand=at, waiting=waiting,
-            counted=_COUNTED, note_length=NOTE, away=away, expired=expired, last=await self._last(annotator),
-            mine=max(mine, key=lambda each: each.rank, default=None), skip=at.behind(asked),
-            shown=None if record is None else shown(record),
+            "review.html", **await self._looked_at(verdict), asked=asked, annotator=annotator, position=at,
+            waiting=waiting, counted=_COUNTED, note_length=NOTE, away=away, expired=expired,
+            last=await self._last(annotator), mine=max(mine, key=lambda each: each.rank, default=None),
+            skip=at.behind(asked),
         )  # fmt: skip
 
     async def _asked(self, verdict_id: str) -> Asked:
@@ -230,7 +212,7 @@ class ReviewPages:
     async def _send(self, asked: Asked, annotator: str, **said: Any) -> None:
         request, now = asked.request, datetime.now(UTC)
         if request.expires_at <= now:
-            raise BadAddress("this was to be answered until " + f"{request.expires_at:%Y-%m-%d %H:%M} UTC")
+            raise BadAddress("the request expired at " + f"{request.expires_at:%Y-%m-%d %H:%M} UTC")
         if self._sink is None:
             raise web.HTTPServiceUnavailable(text="no Kafka is configured that would take the answer")
         before = [each.labelled_at for each in await self._said(asked) if each.annotator == annotator]
@@ -250,10 +232,10 @@ class ReviewPages:
         try:
             await self._sink.send(label)
         except NotSent as error:
-            raise web.HTTPServiceUnavailable(text=f"{error}; your answer may be given again") from None
+            raise web.HTTPServiceUnavailable(text=f"{error}; answer again") from None
         self._recent.add(label)
 
-    async def _open_to(self, annotator: str, at: "At") -> list[Asked]:
+    async def _open_to(self, annotator: str, at: QueuePosition) -> list[Asked]:
         recent, reviews = self._recent, self._reviews
         await self._settle()
         limit = _COUNTED + len(recent.keys)
@@ -285,47 +267,6 @@ class ReviewPages:
             last[each.verdict_id, each.rubric_version] = each
         counting = [each for each in last.values() if not each.withdrawn]
         return max(counting, key=lambda each: each.rank, default=None)
-
-
-def shown(record: Mapping[str, Any]) -> Shown:
-    """The output to be judged, and what it should rest on."""
-    output: list[tuple[str, Any]]
-    match record.get("kind"):
-        case "generation":
-            output = [("Prompt", record.get("prompt")), ("Response", record["response"])]
-            beside = [("Reference", record.get("reference"))]
-            beside += [(f"Passage {place}", each) for place, each in enumerate(record.get("contexts") or (), 1)]
-            if beside == [("Reference", None)]:
-                beside = [
-                    (f"Another answer, {place}", each) for place, each in enumerate(record.get("samples") or (), 1)
-                ]
-            question = "Is the response right, by what stands beside it?" if beside else "Is the response right?"
-        case "paraphrase":
-            said = "mean the same" if record["answer"] else "do not mean the same"
-            question, output = "Is the model's decision right?", [("It says that the two sentences", said)]
-            beside = [("Sentence 1", record["sentence1"]), ("Sentence 2", record["sentence2"])]
-        case "extraction":
-            listed = [each if isinstance(each, str) else each["entity"] for each in record["entities"]]
-            kinds = ["" if isinstance(each, str) else each.get("class") or "" for each in record["entities"]]
-            found = [f"{name} ({kind})" if kind else name for name, kind in zip(listed, kinds, strict=True)]
-            question, output = "Is what the model found right and complete?", [("Found", "\n".join(found) or "nothing")]
-            beside = [("Text", record["text"])]
-        case "labelling":
-            question, output = "Is the model's label right?", [("Label", record["label"])]
-            beside = [("Datapoint", record["datapoint"]), ("Rubric", record["rubric"])]
-        case "retrieval":
-            question, output = "Does the text that was found fit the query?", [("Found", record["matched"]["text"])]
-            beside = [("Query", record["query"])]
-        case "probe":
-            question, output = "Is the answer right?", [("Answer", record["answer"])]
-            beside = [("Question", record["question"]), ("Expected", record["expected"])]
-        case _:
-            question, output, beside = "Is the output good?", [("The record", dict(record))], []
-    return Shown(question, _texts(output), _texts(beside))
-
-
-def _texts(parts: Iterable[tuple[str, Any]]) -> list[Text]:
-    return [Text(title, as_text(text)) for title, text in parts if text is not None]
 
 
 def _by_rubric(labels: Iterable[Label], asked: Asked) -> list[Label]:

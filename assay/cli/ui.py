@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 from aiohttp import web
 
-from assay.agreement import worst_on
 from assay.cli.common import WrongUse, config_option, configuration, quiet_logs, stopped, told
 from assay.config import Configuration, Misconfigured
 from assay.messages import opened_store
@@ -83,7 +82,7 @@ async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: i
     token = None if loaded.ui.token is None else loaded.ui.token.get_secret_value()
     with opened_store(store.url) as reader:
         finder, sender = _RecordFinder(streams, Redaction(store.redact)), _LabelSender(streams)
-        app = create_app(reader, host=host, token=token, find_record=finder.record, labels=sender, find_worst=worst_on)
+        app = create_app(reader, host=host, token=token, find_record=finder.record, labels=sender)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
         try:

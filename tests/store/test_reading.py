@@ -111,26 +111,41 @@ def test_evidence_of_a_later_version_is_told_as_findings(store):
 
 
 def test_counts_are_added_up_in_stretches(store):
-    begin = NOW.replace(hour=0)
+    begin, end = NOW.replace(hour=0), NOW.replace(hour=0) + timedelta(days=1)
     store.keep(_verdict(number, 40 * number, "a", "accept") for number in range(9))
     store.keep(_verdict(9 + number, 0, "b", "reject") for number in range(2))
-    series = store.reader.series(begin)
-    assert [one.source for one in series] == ["a", "b"]
-    counts = store.reader.counts(series[:1], begin, minutes=240)
+    totals = store.reader.totals(begin, until=end, minutes=60)
+    assert {one.source: outcomes for one, outcomes in totals.items()} == {"a": {"accept": 9}, "b": {"reject": 2}}
+    series = [one for one in totals if one.source == "a"]
+    counts = store.reader.counts(series, begin, until=end, minutes=240)
     assert [(one.begins.hour, one.outcome, one.verdicts) for one in counts] == [(12, "accept", 6), (16, "accept", 3)]
 
 
-def test_a_month_is_added_up_from_its_days(store):
+@pytest.mark.parametrize("minutes", [60, 1440])
+@pytest.mark.parametrize(
+    "wanted", [Wanted(), Wanted(sources=["a"]), Wanted(outcomes=["reject"], checkers=["consistency"])]
+)
+def test_outcomes_of_rows_are_those_of_the_counts(store, minutes, wanted):
     begin = NOW.replace(hour=0) - timedelta(days=2)
-    store.keep(_verdict(number, -30 * number, "a", "accept") for number in range(60))
-    (series,) = store.reader.series(begin)
-    counts = store.reader.counts([series], begin, minutes=1440)
-    assert [(one.begins.day, one.verdicts) for one in counts] == [(22, 35), (23, 25)]
-    (account,) = store.reader.accounts(begin)
-    assert account.verdicts == {"accept": 60}
-    hourly = store.reader.counts([series], begin, minutes=60)
-    assert sum(one.verdicts for one in hourly) == 60
-    assert len(hourly) == 31
+    store.keep(_verdict(n, -30 * n, "ab"[n % 2], ("accept", "reject", "accept")[n % 3]) for n in range(60))
+    until = begin + timedelta(days=3)
+    counted = store.reader.all_outcomes(wanted, begin, until=until, minutes=minutes)
+    assert sum(one.verdicts for one in counted) in {60, 30, 20}
+    assert sorted(store.reader.outcomes(wanted, begin, minutes=minutes, most=1000)) == sorted(counted)
+    assert sum(one.verdicts for one in store.reader.outcomes(wanted, begin, minutes=minutes, most=7)) == 7
+
+
+def test_verdicts_with_one_fault_are_found_by_it(store):
+    evidence = sample("sup-02")["evidence"]
+    passages = ["30 days", "30 days", "19 euros"]
+    for number, passage in enumerate(passages):
+        finding = evidence["sentences"][0] | {"mark": -1, "support": 0.0, "passage": passage}
+        store.keep([sample("sup-02", id=f"v{number}", evidence=evidence | {"sentences": [finding]})])
+    store.keep([sample("sup-05", id="open"), sample("sup-01", id="good")])
+    assert store.reader.faults(Wanted(), most=100) == [("consistency", "30 days", 2)]
+    assert [one.id for one in store.reader.verdicts(Wanted(fault="30 days"))] == ["v1", "v0"]
+    assert {one.id: one.fault for one in store.reader.verdicts(Wanted())}["good"] is None
+    assert [one.id for one in store.reader.verdicts(Wanted(fault=sample("sup-05")["evidence"]["cause"]))] == ["open"]
 
 
 def test_names_are_those_of_the_verdicts(store):
@@ -140,16 +155,20 @@ def test_names_are_those_of_the_verdicts(store):
     assert store.reader.names("checker") == ["consistency"]
 
 
-def test_the_account_of_a_checker_has_dead_letters_and_its_last_verdict(store):
+def test_dead_letters_are_counted_and_a_checker_has_its_last_verdict(store):
     verdicts = numbered(3)
     store.keep([*verdicts, sample("par-01", checked_at=NOW.replace(year=2020).isoformat())])
     store.keep_message(dead_letter("consistency"), dead_letter("unchecked", 1))
-    accounts = {one.checker: one for one in store.reader.accounts(datetime.now(UTC) - timedelta(days=1))}
-    assert accounts["consistency"].verdicts == {"reject": 3, "dead_letter": 1}
-    assert accounts["consistency"].last == datetime.fromisoformat(verdicts[-1]["checked_at"])
-    assert accounts["equivalence"].verdicts == {}
-    assert accounts["equivalence"].last == NOW.replace(year=2020)
-    assert accounts["unchecked"].last is None
+    now = datetime.now(UTC)
+    totals = store.reader.totals(now - timedelta(days=1), until=now + timedelta(hours=1), minutes=1)
+    assert sorted((one.source, one.checker, outcomes) for one, outcomes in totals.items()) == [
+        ("", "consistency", {"dead_letter": 1}),
+        ("", "unchecked", {"dead_letter": 1}),
+        ("support-bot", "consistency", {"reject": 3}),
+    ]
+    assert store.reader.last("consistency") == datetime.fromisoformat(verdicts[-1]["checked_at"])
+    assert store.reader.last("equivalence") == NOW.replace(year=2020)
+    assert store.reader.last("unchecked") is None
 
 
 def test_a_reader_writes_nothing(store):

@@ -96,14 +96,6 @@ class ReviewPromises:
         assert [(each.config_digest, each.labels) for each in found] == [("d", 31), ("e", 30)]
         assert stored.number(CALIBRATIONS) == 2
 
-    def test_labelled_verdicts_of_a_series_come_with_what_was_said_of_them(self, stored: Stored):
-        stored.keep([verdict(0, True), verdict(1, True, config_digest="e"), verdict(2, True)])
-        stored.keep([said(0), said(0, "bad", by="ben"), said(1), said(0, kind="user", by="u")])
-        (found,) = Reviews(stored.engine).judged(CALIBRATION, limit=10)
-        assert found.verdict.record_id == "r0"
-        assert sorted(each.annotator for each in found.labels) == ["ada", "ben"]
-        assert found.record is None
-
     def test_what_people_are_asked_about_stays_six_times_as_long(self, stored: Stored):
         days = (2, 7)
         old = {number: NOW - timedelta(days=day) for number, day in enumerate(days)}

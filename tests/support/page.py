@@ -19,11 +19,10 @@ from schemas import (
     Origin,
     SentenceChange,
     Usage,
-    Verdict,
     to_json,
 )
 from store.opening import open_for_reading, open_store
-from store.reading import Reader
+from store.reading import Reader, read_verdict
 from store.redaction import Redaction
 from store.writing import Entry, Message, Place, StoreWriter
 from web.app import create_app
@@ -67,9 +66,8 @@ class PageStore:
         self._engine.dispose()
 
     def keep(self, verdicts: Iterable[dict[str, Any]]) -> None:
-        # Evidence of a later version is no evidence yet, and is kept as it is all the same.
-        known = sample("sup-05", outcome="reject", score=0.0)["evidence"]
-        self._keep((orjson.dumps(one), Verdict.model_validate(one | {"evidence": known})) for one in verdicts)
+        messages = map(orjson.dumps, verdicts)
+        self._keep((one, read_verdict(one)) for one in messages)
 
     def keep_record(self, **fields: Any) -> None:
         """Keep a generation."""

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Alert, Change, Label, Measured, RejectedRecord, SeriesAnew
+from schemas import Alert, Change, Measured, RejectedRecord, SeriesAnew
 from schemas.bundled_judge import BUNDLED_ACCURACY, BUNDLED_MODEL
 from tests.support.labels import CALIBRATION, TRUE_RATE
 from tests.support.page import SAMPLES, dead_letter, improvement, numbered, opened, sample
-from web import wording
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
 
@@ -52,7 +51,7 @@ async def _shown(client, path):
 async def test_an_empty_store_is_told_what_fills_it(empty):
     async with opened(empty) as client:
         assert "No verdict is kept yet" in await _shown(client, "/")
-        assert "No verdict is like that" in await _shown(client, "/verdicts")
+        assert "No verdict matches" in await _shown(client, "/verdicts")
         assert "There is none" in await _shown(client, "/alerts")
 
 
@@ -70,7 +69,7 @@ async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
     assert html.count('class="card') - html.count('class="cards"') == 1
     assert "seldom consistency – 0% to 65.8%" in shown
     assert "1 open alert ▼ acme-chat-4 in support-bot, by consistency: 31% of the last 88 accepted, 82%" in shown
-    assert '<polygon class="band"' in html
+    assert re.search(r'class="(line|dot)"', html)
     assert 'class="flag trust_drop"' in html
     assert "/alerts/alert-1" in html
     assert re.search(r"consistency 43 30 12 0 1 20\d\d-", shown)
@@ -92,15 +91,15 @@ async def test_the_overview_shows_any_time_in_steps_that_make_a_curve(empty):
     query = "&".join(f"{name}={moment:%Y-%m-%dT%H:%M}" for name, moment in given.items())
     async with opened(empty) as client:
         html = await _text(client, f"/?{query}")
-        assert len(re.findall('<circle class="dot"', html)) == 0
+        assert "<polyline" not in html
         # Fifteen verdicts are sparse: they stand in the table.
         assert re.search(r'outcome=reject">15</a>', html)
         hour, alert = await _text(client, "/?minutes=60"), await _text(client, "/alerts/alert-1")
         for wrong in ("since=2026-01-02T00:00&until=2026-01-01T00:00", "since=soon"):
             assert (await client.get(f"/?{wrong}")).status == 400
-    assert len(re.findall('<circle class="dot"', hour)) >= 14
+    assert len(re.search(r'<polyline class="line" points="([^"]+)"', hour)[1].split()) >= 14
     # The same curve is on the alert's own page, with its moment.
-    assert len(re.findall('<circle class="dot"', alert)) >= 3
+    assert re.search(r'class="(line|dot)"', alert)
     assert 'class="flag trust_drop"' in alert
 
 
@@ -176,7 +175,7 @@ async def test_offsets_are_code_points_beyond_the_first_plane(empty):
     response = "😀🇳🇱 Grüße! The lamp costs 9 euros."
     start = response.index("The")
     finding = sample("sup-02")["evidence"]["sentences"][0]
-    finding |= {"text": response[start:], "start": start, "end": len(response), "mark": -1}
+    finding = finding | {"text": response[start:], "start": start, "end": len(response), "mark": -1}
     evidence = sample("sup-02")["evidence"] | {"sentences": [finding]}
     empty.keep([sample("sup-02", evidence=evidence)])
     empty.keep_record(source="support-bot", id="sup-02", response=response, contexts=[response])
@@ -275,22 +274,13 @@ def _calibration(number: int = 1, **more):
 
 async def test_the_overview_begins_with_how_far_judge_and_people_agree_and_what_is_true_then(empty):
     empty.keep(numbered(20))
-    for number in range(6):
-        said = "good" if number < 4 else "bad"
-        given = {"source": "support-bot", "model": "acme-chat-4", "annotator": "ada", "label": said}
-        empty.keep_message(Label(verdict_id=f"ver-{number}", **given))
     empty.keep_message(_calibration())
-
-    def find_worst(found):
-        assert sorted(agrees for agrees, _ in found) == [False] * 4 + [True] * 2
-        return ("answers with figures", 2, 6)
-
-    async with opened(empty, find_worst=find_worst) as client:
+    async with opened(empty) as client:
         html, shown = await _text(client, "/"), await _shown(client, "/")
     assert html.index("agrees with your people") < html.index('class="card"')
     assert (
         "consistency agrees with your people on 24 of 30 outputs of acme-chat-4 in support-bot (kappa 0.90, "
-        "0.80 to 0.95), worst on answers with figures: 2 of 6. 90% of all its outputs are good, between 80% and 95%; "
+        "0.80 to 0.95). 90% of all its outputs are good, between 80% and 95%; "
         "the judge accepts 90%."
     ) in shown
     assert "support-bot acme-chat-4 consistency 80% 90% 95% 90% 30 100% 0.90 (0.80 to 0.95) 90% –" in shown
@@ -321,14 +311,14 @@ async def test_another_configuration_begins_anew_and_what_was_before_is_told(sam
     async with opened(samples) as client:
         shown = await _shown(client, "/")
     assert "agrees with your people on 2 of 3 outputs" in shown
-    assert "labels begin anew; before, 90% were good (80% to 95%, 30 labels)" in shown
+    assert "labels start again; before, 90% were good (80% to 95%, 30 labels)" in shown
 
 
 async def test_an_improvement_stands_beside_the_verdict(samples):
     samples.keep_message(improvement(sample("sup-02")["id"]))
     async with opened(samples) as client:
         shown = await _shown(client, f"/verdicts/{sample('sup-02')['id']}")
-    assert "Rewritten, and then accepted" in shown
+    assert "Rewritten and accepted" in shown
     assert "within 30 days" in shown
 
 
@@ -405,7 +395,7 @@ async def test_a_verdict_of_the_bundled_judge_says_how_often_that_is_right(empty
         ("anew", False),
     ],
 )
-async def test_an_alert_is_open_until_its_series_recovers_or_begins_anew(empty, later, is_open):
+async def test_an_alert_is_open_until_its_series_recovers_or_is_reset(empty, later, is_open):
     empty.keep(numbered(20))
     empty.keep_message(ALERT)
     if later == "anew":
@@ -451,16 +441,6 @@ async def test_an_undecided_verdict_shows_the_sentences_that_were_left_open(samp
     assert "left open" in shown
     assert sentences[0]["text"] in shown
     assert 'id="passage-' in html
-
-
-@pytest.mark.parametrize("kind", wording.FAULTS)
-async def test_an_extraction_that_was_not_tested_claims_no_test(samples, kind):
-    evidence = sample("known")["evidence"] | {"rounds": [], "causes": [{"entity": "Norway", "kind": kind}]}
-    samples.keep([sample("known", id="ver-untested", evidence=evidence)])
-    async with opened(samples) as client:
-        shown = await _shown(client, "/verdicts/ver-untested")
-    assert "Nothing was replaced, and the model was not asked again." in shown
-    assert "did not find" not in shown
 
 
 async def test_outputs_of_the_past_are_listed_and_count_in_no_rate(empty):

@@ -93,8 +93,8 @@ async def test_whoever_answers_is_asked_for_a_name_once(store):
         answer = await client.post("/review/name", data={"name": "Zoë <b>"}, headers=FROM_HERE, allow_redirects=False)
         assert {"HttpOnly", "SameSite=Strict"} <= set(answer.headers["Set-Cookie"].split("; "))
         html = await shown(client)
-    assert "Zoë <b> answers." in words(html)
-    assert "<b> answers" not in html
+    assert "Answering as Zoë <b> ." in words(html)
+    assert "as <b>" not in html
 
 
 async def test_the_output_comes_before_what_the_judge_says_of_it(store):
@@ -110,7 +110,7 @@ async def test_the_output_comes_before_what_the_judge_says_of_it(store):
     assert "rejected" in after
     assert "What was tested" in after
     assert 'class="fault" id="sentence-' in after
-    assert "2 wait for you" in words(html)
+    assert "2 waiting" in words(html)
 
 
 @pytest.mark.parametrize("one", SAMPLES, ids=lambda one: f"{one['verdict']['checker']}-{one['verdict']['record_id']}")
@@ -136,12 +136,12 @@ async def test_an_answer_is_sent_before_the_next_one_is_asked_and_is_not_asked_a
         (sent,) = topic.labels
         html = await shown(client)
         assert about(html) == SECOND["id"]
-        assert f"You said bad of {FIRST['id']} : wrong day" in words(html)
+        assert f"Last answer: bad for {FIRST['id']} : wrong day" in words(html)
         # Nothing is in the store yet, and afterwards it is the same.
         store.keep_message(sent)
         assert about(await shown(client)) == SECOND["id"]
         await post(client, "/review", verdict=SECOND["id"], said="unsure")
-        assert "Nothing waits for your answer" in await shown(client)
+        assert "Nothing to review" in await shown(client)
     assert (sent.verdict_id, sent.source, sent.model) == (FIRST["id"], FIRST["source"], FIRST["model"])
     assert (sent.annotator, sent.label, sent.note) == ("ada", "bad", "wrong day")
     assert (sent.kind, sent.rubric_version, sent.withdrawn) == ("expert", "1", False)
@@ -156,13 +156,13 @@ async def test_the_last_answer_is_taken_back_and_the_output_shown_again(store, k
             await post(client, "/review", verdict=one["id"], said="good")
         if kept:
             store.keep_message(*topic.labels)
-        assert f"You said good of {SECOND['id']}" in words(await shown(client))
+        assert f"Last answer: good for {SECOND['id']}" in words(await shown(client))
         place = await post(client, "/review/undo", verdict=SECOND["id"])
         assert place == f"/review/{SECOND['id']}"
         html = await shown(client, place)
         assert about(html) == SECOND["id"]
-        assert "You took back what you had said" in words(html)
-        assert f"You said good of {FIRST['id']}" in words(html)
+        assert "You took back your answer" in words(html)
+        assert f"Last answer: good for {FIRST['id']}" in words(html)
         # Pressed twice it takes back nothing else.
         await post(client, "/review/undo", verdict=SECOND["id"])
         assert len(topic.labels) == 3
@@ -184,7 +184,7 @@ async def test_what_is_skipped_comes_again_at_the_end(store):
         after = unescape(re.search(r'name="after" value="([^"]+)"', html)[1])
         place = await post(client, "/review", verdict=SECOND["id"], said="good", after=after)
         assert place == skip
-        assert "Nothing waits behind what you skipped" in await shown(client, place)
+        assert "Nothing left after what you skipped" in await shown(client, place)
         assert about(await shown(client)) == FIRST["id"]
 
 
@@ -195,10 +195,10 @@ async def test_the_queue_of_one_application_stays_that(store):
         place = await post(client, "/review/name", name="ada", source=source)
         html = await shown(client, place)
         assert about(html) == SECOND["id"]
-        assert "1 waits for you" in words(html)
+        assert "1 waiting" in words(html)
         place = await post(client, "/review", verdict=SECOND["id"], said="good", source=source)
         assert place == f"/review?source={source}"
-        assert f"Of {source} alone." in words(await shown(client, place))
+        assert f"Only {source} is shown." in words(await shown(client, place))
         place = await post(client, "/review/undo", verdict=SECOND["id"], source=source)
         html = await shown(client, place)
         assert f'name="source" value="{source}"' in html
@@ -214,11 +214,11 @@ async def test_a_second_opinion_is_asked_of_another_person(store):
         await post(client, "/review/name", name="ben")
         html = await shown(client)
         assert about(html) == FIRST["id"]
-        assert "Asked 2 people" in words(html)
+        assert "Answers wanted 2" in words(html)
         await post(client, "/review", verdict=FIRST["id"], said="bad")
-        assert "Nothing waits for your answer" in await shown(client)
+        assert "Nothing to review" in await shown(client)
         await post(client, "/review/name", name="cem")
-        assert "Nothing waits for your answer" in await shown(client)
+        assert "Nothing to review" in await shown(client)
 
 
 async def test_what_the_broker_does_not_take_is_not_said_to_be_answered(store):
@@ -226,7 +226,7 @@ async def test_what_the_broker_does_not_take_is_not_said_to_be_answered(store):
     async with queue(store, topic=topic) as client:
         topic.fault = "no broker acknowledged the answer"
         told = await post(client, "/review", verdict=FIRST["id"], said="good", status=503)
-        assert "no broker acknowledged the answer; your answer may be given again" in told
+        assert "no broker acknowledged the answer; answer again" in told
         assert about(await shown(client)) == FIRST["id"]
 
 
@@ -235,7 +235,7 @@ async def test_without_kafka_the_queue_can_be_read_and_not_answered(store):
         await post(client, "/review/name", name="ada")
         html = await shown(client)
         assert about(html) is None
-        assert "Answers cannot be taken. They go to a topic, and it cannot be reached" in words(html)
+        assert "Answers cannot be sent. Their topic cannot be reached" in words(html)
         assert "no Kafka is configured" in await post(client, "/review", verdict=FIRST["id"], said="good", status=503)
 
 
@@ -255,7 +255,7 @@ async def test_without_kafka_the_queue_can_be_read_and_not_answered(store):
             400,
             "the note: control character U+0007",
         ),
-        ("/review", {"verdict": "old", "said": "good"}, 400, "this was to be answered until"),
+        ("/review", {"verdict": "old", "said": "good"}, 400, "the request expired at"),
         ("/review/undo", {"verdict": "ver-none"}, 404, "nobody is asked about this verdict"),
     ],
 )
@@ -266,7 +266,7 @@ async def test_a_wrong_answer_is_told_what_is_wrong(store, path, fields, status,
     async with queue(store, topic=topic) as client:
         assert said in await post(client, path, status=status, **fields)
         assert "a number belongs" in words(await shown(client, "/review?after=x", 400))
-        assert "This was to be answered until" in words(await shown(client, "/review/old"))
+        assert "The request expired at" in words(await shown(client, "/review/old"))
     assert topic.labels == []
 
 

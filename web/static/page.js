@@ -22,7 +22,10 @@ if (table) {
     for (const part of row.querySelectorAll("[data-of]")) part.textContent = told[part.dataset.of];
     row.querySelector(".badge").classList.add(told.outcome);
     row.querySelector("time").dateTime = told.at;
-    row.querySelector("a").href = `/verdicts/${encodeURIComponent(told.id)}`;
+    const [link, same] = row.querySelectorAll("a");
+    link.href = `/verdicts/${encodeURIComponent(told.id)}`;
+    if (told.fault) same.href = `/verdicts?${new URLSearchParams({ checker: told.of, fault: told.fault })}`;
+    else same.remove();
     return row;
   };
   const source = new EventSource(table.dataset.live);
@@ -41,14 +44,45 @@ if (table) {
     for (const told of waiting.splice(0)) table.tBodies[0].prepend(rowOf(told));
     count();
     // The button that was pressed is gone: go on at what it showed.
-    all("#verdicts tbody a").find((link) => link.href === first)?.focus();
+    all("#verdicts .reason a").find((link) => link.href === first)?.focus();
   });
 }
 
 // On a phone the filters would fill the screen.
 if (innerWidth > 700) for (const more of all(".filters .more")) more.open = true;
 
-// A part of a curve that is dragged over becomes the time that is shown.
+// Views are addresses; this browser keeps those that somebody has named.
+const saving = find("#save-view");
+if (saving) {
+  const views = JSON.parse(localStorage.getItem("views") ?? "{}");
+  const keep = () => localStorage.setItem("views", JSON.stringify(views));
+  const draw = () => {
+    for (const old of all("#views .saved")) old.remove();
+    for (const [name, search] of Object.entries(views)) {
+      const view = document.createElement("span");
+      const [link, remove] = ["a", "button"].map((tag) => view.appendChild(document.createElement(tag)));
+      view.className = "saved";
+      link.href = `/verdicts${search}`;
+      link.textContent = name;
+      remove.className = "quiet";
+      remove.textContent = "×";
+      remove.title = `Remove the view ${name}`;
+      remove.addEventListener("click", () => { delete views[name]; keep(); draw(); });
+      saving.before(view);
+    }
+  };
+  saving.hidden = false;
+  saving.addEventListener("submit", (event) => {
+    event.preventDefault();
+    views[find("#view").value] = location.search;
+    saving.reset();
+    keep();
+    draw();
+  });
+  draw();
+}
+
+// A part of a picture that is dragged over becomes the time that is shown.
 for (const curve of all("svg[data-begin]")) {
   const [begin, end] = [Date.parse(curve.dataset.begin), Date.parse(curve.dataset.end)];
   const box = () => curve.getBoundingClientRect();
@@ -73,7 +107,12 @@ for (const curve of all("svg[data-begin]")) {
     if (shade) {
       const times = [from, share(event)].sort((one, other) => one - other);
       const [since, until] = times.map((at) => new Date(begin + at * (end - begin)).toISOString().slice(0, 19));
-      location.assign(`/?${new URLSearchParams({ since, until })}`);
+      const list = location.pathname === "/verdicts";
+      const query = new URLSearchParams(list ? location.search : "");
+      for (const name of ["minutes", "before"]) query.delete(name);
+      query.set("since", since);
+      query.set("until", until);
+      location.assign(`${list ? "/verdicts" : "/"}?${query}`);
     }
     from = null;
   });
@@ -110,7 +149,7 @@ on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "o
 const help = find("#help");
 if (help) { help.hidden = false; help.addEventListener("click", () => dialog.showModal()); }
 const step = (by) => {
-  const links = all("#verdicts tbody a, .linked .pane:first-of-type mark[id^=sentence] a");
+  const links = all("#verdicts .reason > a:first-child, .linked .pane:first-of-type mark[id^=sentence] a");
   const next = links.indexOf(document.activeElement) + by;
   links[Math.min(Math.max(next, 0), links.length - 1)]?.focus();
 };

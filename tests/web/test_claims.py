@@ -1,0 +1,225 @@
+"""Nothing on a verdict's page that its evidence does not say: every cause of every checker, and every look of it."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any, get_args
+
+import orjson
+import pytest
+
+from schemas import FailureCause, LabellingRound, UntestedEntity, Verdict
+from schemas.evidence import AbstentionCause
+from tests.support.page import SAMPLES, opened, sample
+
+Json = dict[str, Any]
+
+
+def allowed(model: Any, field: str) -> list[Any]:
+    """The values that a field of evidence may have."""
+    found = get_args(model.model_fields[field].annotation)
+    return [one for each in found for one in (get_args(each) or [each]) if one is not type(None)]
+
+
+def causes(literal: Any) -> list[str]:
+    return sorted({name for one in get_args(literal) for name in (causes(one) if get_args(one) else [one])})
+
+
+def abstentions() -> Iterator[Json]:
+    evidence = {"type": "abstention", "detail": "in detail"}
+    for cause in causes(AbstentionCause):
+        for of in ("sup-02", "par-01", "known", "echo0", "ret-03", "pro-02"):
+            yield sample(of, outcome="abstain", score=None, evidence=evidence | {"cause": cause})
+    graded = sample("sup-02")["evidence"]
+    open_ = [one | {"unsure": not number} for number, one in enumerate(graded["sentences"])]
+    for low, high in itertools.product((None, 0.3), (None, 0.7)):
+        given = {"graded": graded | {"sentences": open_, "reject_below": low, "accept_from": high}, "score": 0.5}
+        evidence |= {"cause": "between_thresholds", **given}
+        yield sample("sup-02", outcome="abstain", score=None, evidence=evidence)
+
+
+def consistencies() -> Iterator[Json]:
+    evidence = sample("sup-02")["evidence"]
+    lead_in = {name: evidence["sentences"][0][name] for name in ("text", "start", "end", "reason")}
+    for marks, outcome, against, without in itertools.product(
+        itertools.product((-1, 1), repeat=2), ("accept", "reject"), ("reference", "contexts", "samples"), (0, 1, 2)
+    ):
+        sentences = [one | {"mark": mark} for one, mark in zip(evidence["sentences"], marks, strict=True)]
+        changed = {"sentences": sentences, "against": against, "without_claim": [lead_in] * without}
+        yield sample("sup-02", outcome=outcome, score=0.5, evidence=evidence | changed)
+
+
+def extractions() -> Iterator[Json]:
+    evidence = sample("known")["evidence"]
+    untested = [{"text": "Norway", "reason": one} for one in allowed(UntestedEntity, "reason")]
+    rounds = [[], *([one | {"outcome": which}] for one in evidence["rounds"][:1] for which in ("passed", "failed"))]
+    for kind, made, answers in itertools.product(allowed(FailureCause, "kind"), rounds, (0, 4)):
+        cause = {"entity": "Norway", "kind": kind, "forms": ["Sweden"], "named": 1, "answers": 4}
+        changed = {"causes": [cause], "rounds": made, "answers": answers, "untested": untested}
+        yield sample("known", outcome="reject", score=0.0, evidence=evidence | changed)
+    yield sample("known", outcome="accept", score=1.0, evidence=evidence | {"causes": [], "rounds": rounds[1]})
+
+
+def equivalences() -> Iterator[Json]:
+    for of, answer, found, outcome, asked in itertools.product(
+        ("par-02", "contradicted"), (True, False), (True, False), ("uncovered", "denied", "not_asked"),
+        ("subject", "judge"),
+    ):  # fmt: skip
+        evidence = sample(of)["evidence"]
+        alignments = [one | {"outcome": outcome} for one in evidence["proof"]["alignments"]]
+        proof = evidence["proof"] | {"found": found, "alignments": alignments}
+        changed = {"answer": answer, "proof": proof, "asked": asked}
+        yield sample(of, outcome="accept" if found else "reject", score=0.5, evidence=evidence | changed)
+
+
+def labellings() -> Iterator[Json]:
+    evidence = sample("echo0")["evidence"]
+    (run,) = evidence["runs"]
+    for fault, states in itertools.product(
+        allowed(LabellingRound, "fault"), itertools.product((True, False), repeat=3)
+    ):
+        succeeded, contradicted, unfounded = states
+        last = run["rounds"][0] | {"fault": None if succeeded else fault, "passed": succeeded}
+        changed = {"succeeded": succeeded, "contradicted": contradicted, "unfounded": unfounded}
+        runs = [run | {"rounds": [last], "succeeded": succeeded}]
+        yield sample("echo0", evidence=evidence | changed | {"runs": runs})
+
+
+def retrievals() -> Iterator[Json]:
+    evidence = sample("ret-03")["evidence"]
+    for store, question, outcome in itertools.product(("cache", "knowledge"), (True, False), ("accept", "reject")):
+        yield sample("ret-03", outcome=outcome, evidence=evidence | {"store": store, "is_question": question})
+
+
+def probes() -> Iterator[Json]:
+    for outcome, polarity, common in itertools.product(
+        ("accept", "reject"), ("positive", "negative"), (None, "head", "tail")
+    ):
+        changed = {"polarity": polarity, "distribution": common}
+        yield sample("pro-02", outcome=outcome, evidence=sample("pro-02")["evidence"] | changed)
+
+
+def faults(verdict: Verdict) -> int:
+    return sum(one.mark < 0 for one in verdict.evidence.sentences)
+
+
+def rejects(verdict: Verdict) -> bool:
+    return verdict.outcome == "reject"
+
+
+def outcomes(verdict: Verdict) -> set[str]:
+    return {one.outcome for one in verdict.evidence.proof.alignments}
+
+
+def unproved(verdict: Verdict) -> bool:
+    return verdict.evidence.answer and not verdict.evidence.proof.found
+
+
+Says = Callable[[Verdict], Any]
+CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
+    "abstention": (abstentions, {
+        "Who could decide it": lambda v: True,
+        "The outcome depends on the sentences marked with": lambda v: v.evidence.graded
+        and v.evidence.graded.accept_from is None and v.evidence.graded.reject_below is None,
+        "From 0.70 on the score is accepted": lambda v: v.evidence.graded and v.evidence.graded.accept_from,
+        "below 0.30 it is rejected": lambda v: v.evidence.graded and v.evidence.graded.reject_below,
+        "left open": lambda v: v.evidence.graded,
+        "Sources": lambda v: True,
+    }),
+    "consistency": (consistencies, {
+        "All of them are supported": lambda v: not faults(v) and not rejects(v),
+        ", marked with ✗ below": faults,
+        "the threshold allows it": lambda v: faults(v) and not rejects(v),
+        "the score of the whole is too low": lambda v: not faults(v) and rejects(v),
+        "The judge found no claim in": lambda v: v.evidence.without_claim,
+        "the model’s other answers": lambda v: v.evidence.against == "samples",
+    }),
+    "extraction": (extractions, {
+        "Some entities were replaced": lambda v: v.evidence.rounds,
+        "Nothing was replaced": lambda v: not v.evidence.rounds,
+        "the model was not asked again": lambda v: not v.evidence.rounds and not v.evidence.answers,
+        "extracted again from the text as it is": lambda v: not v.evidence.rounds and v.evidence.answers,
+        "No fault was found": lambda v: not rejects(v),
+        "Its answers contradict each other": lambda v: {one.outcome for one in v.evidence.rounds} == {"failed"},
+        "Its answers show a fault": lambda v: rejects(v) and {one.outcome for one in v.evidence.rounds} == {"passed"},
+        "found in 1 of 4 answers": lambda v: v.evidence.causes,
+        "not tested:": lambda v: v.evidence.untested,
+    }),
+    "equivalence": (equivalences, {
+        "The model said that the two sentences mean the same": lambda v: v.evidence.answer,
+        "The model said that the two sentences do not mean the same": lambda v: not v.evidence.answer,
+        "They match.": lambda v: v.evidence.answer and v.evidence.proof.found,
+        "They do not match": unproved,
+        "two matched phrases do not mean the same": lambda v: unproved(v) and "denied" in outcomes(v),
+        "some words have no counterpart.": lambda v: unproved(v) and outcomes(v) == {"uncovered"},
+        "They do.": lambda v: not v.evidence.answer and v.evidence.test and v.evidence.test.triangle,
+        "the judge, in the model’s place,": lambda v: v.evidence.asked == "judge"
+        and (not v.evidence.answer or (unproved(v) and "denied" in outcomes(v))),
+    }),
+    "labelling": (labellings, {
+        "Its x′ was not like x": lambda v: not v.evidence.succeeded,
+        "its reasons for the label are not those": lambda v: v.evidence.succeeded and v.evidence.unfounded,
+        "another label than the record has": lambda v: v.evidence.succeeded and v.evidence.contradicted
+        and not v.evidence.unfounded,
+        "gives the same label again": lambda v: v.evidence.succeeded and not v.evidence.contradicted
+        and not v.evidence.unfounded,
+        "✗ failed": lambda v: not v.evidence.succeeded,
+    }),
+    "retrieval": (retrievals, {
+        "A cache answers": lambda v: v.evidence.store == "cache",
+        "found this text for a question": lambda v: v.evidence.store == "knowledge" and v.evidence.is_question,
+        "found this text for the query": lambda v: v.evidence.store == "knowledge" and not v.evidence.is_question,
+        "they do not fit": rejects,
+        "they fit.": lambda v: not rejects(v),
+    }),
+    "probe": (probes, {
+        "It answered wrongly": rejects,
+        "It answered correctly": lambda v: not rejects(v),
+        "whose right answer affirms": lambda v: v.evidence.polarity == "positive",
+        "rare (tail)": lambda v: v.evidence.distribution == "tail",
+        "common (head)": lambda v: v.evidence.distribution == "head",
+    }),
+}  # fmt: skip
+"""By type of evidence: verdicts of every look, and what their pages may say of which."""
+
+
+@pytest.mark.parametrize("kind", CLAIMS)
+async def test_a_page_says_what_its_evidence_says_and_quotes_nothing_else(samples, kind):
+    variants, claims = CLAIMS[kind]
+    verdicts = {f"ver-{number}": one | {"id": f"ver-{number}"} for number, one in enumerate(variants())}
+    samples.keep(verdicts.values())
+    records = {one["record"]["id"]: one["record"] for one in SAMPLES}
+    async with opened(samples) as client:
+        for id_, one in verdicts.items():
+            answer = await client.get(f"/verdicts/{id_}")
+            assert answer.status == 200, one["evidence"]
+            html = (await answer.text()).partition("<main")[2].partition("<h2>Other verdicts")[0]
+            shown = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+            verdict = Verdict.model_validate(one)
+            for claim, holds in claims.items():
+                assert (claim in shown) == bool(holds(verdict)), (claim, one["evidence"])
+            source = _texts([one, records.get(one["record_id"])])
+            for quoted in re.findall(r"<q>(.*?)</q>", html):
+                assert " ".join(unescape(re.sub(r"<[^>]+>", "", quoted)).rstrip("…").split()) in source
+
+
+async def test_each_cause_of_an_abstention_has_words_of_its_own(samples):
+    ids = {f"ver-{cause}": cause for cause in causes(AbstentionCause)}
+    evidence = {"type": "abstention", "detail": ""}
+    samples.keep(
+        sample("sup-02", id=id_, outcome="abstain", score=None, evidence=evidence | {"cause": cause})
+        for id_, cause in ids.items()
+    )
+    async with opened(samples) as client:
+        pages = [await (await client.get(f"/verdicts/{id_}")).text() for id_ in ids]
+    assert len({re.search(r"<strong>(.*?)</strong>", page)[1] for page in pages}) == len(ids)
+
+
+def _texts(value: Any) -> str:
+    """All texts of a document, and lists of words as a line."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, dict):
+        value = list(value.values())
+    return " ".join(map(_texts, value)) if isinstance(value, list) else orjson.dumps(value).decode()
