@@ -1,12 +1,21 @@
 """Short texts held against each other: minimal pairs are told apart, rewordings pass, answers are found."""
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.claims import Claims, Judgement
 from models.local.judge import BundledJudge
-from tests.support.labelled_hits import HITS, QUESTIONS
+
+HITS = [
+    SimpleNamespace(**json.loads(line))
+    for line in Path(__file__).with_name("hits.jsonl").read_text("utf-8").splitlines()
+]
+"""Hits of caches and of knowledge stores as users meet them, with what a person says of each."""
 
 BAR = 0.75
 """Share of a table that is judged as a person judges it; what no judge of this size tells is listed all the same."""
@@ -87,7 +96,7 @@ def test_what_says_the_same_passes_and_what_differs_in_a_word_does_not(judge, gr
 
 @pytest.mark.parametrize("store", ["cache", "knowledge"])
 def test_hits_as_users_meet_them_are_judged_as_a_person_does(judge, store):
-    hits = [hit for hit in HITS if hit.store == store]
+    hits = [hit for hit in HITS if hit.kind == store]
     forward = judge.judge([Claims(hit.matched, (hit.query,), "entailment") for hit in hits])
     backward = judge.judge([Claims(hit.query, (hit.matched,), "entailment") for hit in hits])
     wrong = []
@@ -99,9 +108,10 @@ def test_hits_as_users_meet_them_are_judged_as_a_person_does(judge, store):
 
 
 def test_questions_of_a_knowledge_store_are_judged_as_a_person_judges_them(judge: BundledJudge) -> None:
-    grades = judge.judge([Claims(one.matched, (one.query,), "answerability") for one in QUESTIONS])
-    wrong = [one for one, (grade,) in zip(QUESTIONS, grades, strict=True) if grade.supported != one.right]
-    assert len(wrong) <= 0.4 * len(QUESTIONS), wrong
+    questions = [hit for hit in HITS if hit.kind == "question"]
+    grades = judge.judge([Claims(one.matched, (one.query,), "answerability") for one in questions])
+    wrong = [one for one, (grade,) in zip(questions, grades, strict=True) if grade.supported != one.right]
+    assert len(wrong) <= 0.4 * len(questions), wrong
 
 
 LIFT = "The north lift of the Harbour Tower was built in 1911 by Clara Voss because the stairs were steep."
