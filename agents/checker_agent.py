@@ -16,7 +16,7 @@ from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
-from models.worktime import WaitsTold
+from models.worktime import WaitObserver
 from schemas import Envelope, Trace, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
@@ -153,7 +153,7 @@ class _Checking:
         checker = self._checker
         exhausted = self._budgets.exhausted(checker.name)
         try:
-            with WaitsTold(incoming.queue, incoming.give_up_slot), self._budgets.booked(checker.name):
+            with WaitObserver(incoming.queue, incoming.give_up_slot), self._budgets.booked(checker.name):
                 verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
         except ModelUnavailable as error:
             given_up = checker.abstain(record, "judge_failed", blamed(error))

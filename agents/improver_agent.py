@@ -16,7 +16,7 @@ from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.protocol import ModelUnavailable
 from models.single_flight import SingleFlight
-from models.worktime import WaitsTold
+from models.worktime import WaitObserver
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
@@ -124,7 +124,7 @@ class _Improving(Listener):
             return None
         try:
             # Several messages may carry the same verdict at the same time.
-            with WaitsTold(incoming.queue, incoming.give_up_slot):
+            with WaitObserver(incoming.queue, incoming.give_up_slot):
                 improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
         except ModelUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")

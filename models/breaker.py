@@ -1,4 +1,4 @@
-"""The circuit breaker of one endpoint, with its health probes. models/flow.py tells the rules."""
+"""The circuit breaker of one endpoint, with its health probes. models/flow.py has the rules."""
 
 import asyncio
 import math
@@ -20,6 +20,7 @@ _FAILURES = 10
 _COOLDOWN, _LONGEST_COOLDOWN = 1.0, 30.0
 """Seconds from one probe in vain to the next; doubled each time."""
 UNAVAILABLE_PAUSE = 1.0
+"""Seconds after which to ask again, where nothing else is known."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -29,7 +30,7 @@ def loop_time() -> float:
 
 
 class Sender(Protocol):
-    """Whoever exchanges requests with the endpoint; both raise ExchangeFault."""
+    """Exchanges requests with the endpoint; both raise ExchangeFault."""
 
     async def send(self, request: Any, seconds: float) -> Any:
         """Return the answer to `request`, within so many seconds."""
@@ -55,7 +56,7 @@ class Breaker:
         self._probing = asyncio.Lock()
 
     async def let_through(self) -> None:
-        """Return if it is closed; once it has cooled down, whoever comes first sends a probe.
+        """Return if it is closed; once it has cooled down, the first caller sends a health probe.
 
         Raises:
             EndpointDown: it is open.
@@ -75,7 +76,7 @@ class Breaker:
             await self.let_through()
 
     async def look(self, since: float, seconds: float, detail: str) -> None:
-        """Return if the endpoint answered anybody since then, or now answers a probe.
+        """Return if the endpoint answered any question since then, or now answers a health probe.
 
         Raises:
             ModelUnavailable: it did not, as far as is known within so many seconds.
@@ -84,7 +85,7 @@ class Breaker:
             return
         with Phase("waits"):
             if self._probing.locked():
-                # Somebody else is asking.
+                # Another question sends the probe.
                 try:
                     async with asyncio.timeout(seconds), self._probing:
                         pass
@@ -140,8 +141,8 @@ class Breaker:
     def _become(self, state: BreakerState) -> None:
         self.state = state
         if state == "open":
-            _LOG.warning("oracle_breaker_opened", model=self._name, detail=self._detail)
+            _LOG.warning("endpoint_breaker_opened", model=self._name, detail=self._detail)
         else:
-            _LOG.warning("oracle_breaker_closed", model=self._name)
+            _LOG.warning("endpoint_breaker_closed", model=self._name)
         if self._on_change is not None:
             self._on_change(state)

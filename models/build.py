@@ -99,7 +99,7 @@ def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
         ModelUnusable: it cannot be downloaded.
     """
     if settings.backend in {"local", "cascade"} and settings.local.judge != BUNDLED_JUDGE:
-        from models.grounding.grader import fetch
+        from models.local_judges import fetch
 
         fetch(settings.local, say)
 

@@ -116,13 +116,13 @@ class ChatModel:
         self._headers = request_headers(settings)
         self._client = openai.AsyncOpenAI(
             **client_options(settings),
-            # Repeats are the flow's: it knows the breaker, the pauses and the question's time.
+            # The flow retries: it knows the breaker, the back-off and the question's time.
             max_retries=0,
             http_client=BoundedClient(str(settings.base_url)),
         )
         # A line for each request would drown the service's own.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        self._flow = Flow.of(self, settings, name=f"{section} {settings.model}", on_breaker=on_breaker)
+        self._flow = Flow(self, settings, name=f"{section} {settings.model}", on_breaker=on_breaker)
         self._dialect = Dialect(settings, name=self.name)
         self._learning = asyncio.Lock()
         self._settled = asyncio.Event()
@@ -268,7 +268,7 @@ class ChatModel:
         await self.send(_Request(_PROBE, _PROBE.messages, TimeLimit(seconds), self._probes, tokens=tokens), seconds)
 
     async def send(self, request: _Request, seconds: float) -> Completion:
-        """One exchange, booked however it ends: with what the endpoint tells of it, else with what is reckoned.
+        """One exchange, booked however it ends: with what the endpoint reports, or else with an estimate.
 
         Raises:
             ExchangeFault: there is no completion.
@@ -279,7 +279,7 @@ class ChatModel:
             request.question, request.messages, request.tokens, request.sent_in, request.count
         )
         # Of a request without an answer, the endpoint has read the prompt.
-        calls, prompt, written, cached, told = 1, self._window.reckoned(request.messages), 0, 0, False
+        calls, prompt, written, cached, told = 1, self._window.estimated(request.messages), 0, 0, False
         came: httpx.Response | None = None
         failure: BaseException | None = None
         try:
@@ -388,7 +388,7 @@ class ChatModel:
 
     @contextmanager
     def _charged(self, spent: list[Usage]) -> Iterator[None]:
-        """Have whatever goes wrong within tell what was spent: one that is left has cost what it has cost."""
+        """Add what was spent to any error within: a question that is abandoned has its cost, too."""
         try:
             yield
         except (ModelError, asyncio.CancelledError) as error:

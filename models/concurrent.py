@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
-from models.worktime import WaitsTold
+from models.worktime import WaitObserver
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -46,11 +46,11 @@ async def in_order(
     window: int,
     ahead: int | None = None,
 ) -> None:
-    """Tell `emit` what `work` made of each item, as soon as it and all before it are done.
+    """Call `emit` with the result of `work` for each item, in order, as soon as it and all before it are done.
 
-    At most `window` items are worked on at once, those aside that gave up their slot; at most `ahead` (default: as
-    many) are between being taken and being told: more than `window` where one that takes long must not hold up those
-    after it. What `items`, `work` or `emit` raise ends it all.
+    At most `window` items are worked on at once, not counting those in the slow lane; at most `ahead` (default: as
+    many) are read and not yet emitted: more than `window` if a slow item must not hold up those after it. An exception
+    of `items`, `work` or `emit` ends it all.
     """
     slots, room = asyncio.Semaphore(window), asyncio.Semaphore(ahead or window)
     under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
@@ -65,7 +65,7 @@ async def in_order(
                 slots.release()
 
         try:
-            with WaitsTold(give_up=give_up):
+            with WaitObserver(give_up=give_up):
                 return await work(item)
         finally:
             give_up()
@@ -84,5 +84,5 @@ async def in_order(
                 emit(await task)
                 room.release()
     except BaseExceptionGroup as group:
-        # The tasks that the first failure took down with it say nothing more.
+        # The other tasks were cancelled by the first failure.
         raise group.exceptions[0] from None

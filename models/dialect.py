@@ -118,7 +118,7 @@ class Dialect:
         if manner is not None and manner != self.manner:
             self.manner = manner
             left_out = sorted(manner.left_out)
-            _LOG.info("oracle_requests_adapted", model=self._name, structured=manner.mode, left_out=left_out)
+            _LOG.info("endpoint_requests_adapted", model=self._name, structured=manner.mode, left_out=left_out)
 
     def _form(self, reply: type[BaseModel]) -> "_Form":
         form = self._forms.get(reply)

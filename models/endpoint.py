@@ -25,14 +25,15 @@ class BoundedClient(httpx.AsyncClient):
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, trust_env: bool = True) -> None:
         """`trust_env`: go by the proxies and certificates that the environment names."""
-        timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
-        super().__init__(headers=headers, timeout=timeout, trust_env=False, verify=False)
-        # Certificates take as long to read as a hundred exchanges: only for endpoints that have one, and once.
-        verify = httpx.create_ssl_context(trust_env=trust_env) if url.startswith("https:") else False
-        # Every request that comes to a pool, or leaves it, has it walk through all its connections.
-        limits = httpx.Limits(max_connections=1)
-        self._options: dict[str, Any] = {"limits": limits, "timeout": timeout, "trust_env": trust_env, "verify": verify}
-        self._idle: list[httpx.AsyncClient] = []
+        super().__init__(
+            headers=headers,
+            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+            # The flow limits the requests; a connection that is kept saves the next one a handshake.
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+            trust_env=trust_env,
+            # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
+            verify=url.startswith("https:"),
+        )
 
     async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
         """The response to `request`, within its read timeout as a whole.
@@ -43,10 +44,9 @@ class BoundedClient(httpx.AsyncClient):
         """
         seconds = request.extensions["timeout"]["read"]
         request.stream = sent = _Body(request.content)
-        connection = self._idle.pop() if self._idle else httpx.AsyncClient(**self._options)
         try:
             async with asyncio.timeout(seconds):
-                response = await connection.send(request, stream=True, **options)
+                response = await super().send(request, stream=True, **options)
                 try:
                     body = await _bounded(response.aiter_bytes())
                 finally:
@@ -56,15 +56,8 @@ class BoundedClient(httpx.AsyncClient):
             fault = _fault_of(error, seconds)
             fault.has_left = sent.has_left  # type: ignore[attr-defined]
             raise fault from None
-        finally:
-            self._idle.append(connection)
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
         return httpx.Response(response.status_code, headers=headers, content=body, request=request)
-
-    async def aclose(self) -> None:
-        for connection in self._idle:
-            await connection.aclose()
-        await super().aclose()
 
 
 class _Body(httpx.AsyncByteStream):

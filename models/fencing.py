@@ -18,22 +18,17 @@ FENCE_RULE = (
 """The system turn's rule. It names no tag, so that endpoints can cache it as a common prefix."""
 
 _TAG_LENGTH = 12
-_TRIED = 256
-"""Tags of a length that are tried before a longer one: of the short ones, a text can hold all."""
 
 
-def fence_tag(texts: Iterable[str], *, of: str | None = None, length: int | None = None) -> str:
-    """A tag of twelve hexadecimal digits that occurs in none of `texts`, and depends on them or on `of` alone.
-
-    What is asked about the same text, given as `of`, then begins alike. One of another `length` may be longer where the
-    texts hold many of it.
+def fence_tag(texts: Iterable[str]) -> str:
+    """A tag of twelve hexadecimal digits that depends on `texts` and occurs in none of them.
 
     Look-alikes count as occurrences: other letter cases, compatibility forms such as full-width digits, and
     digits with invisible characters between them.
     """
     texts = tuple(texts)
     state = hashlib.blake2b()
-    for text in texts if of is None else (of,):
+    for text in texts:
         data = text.encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "big"))
         state.update(data)
@@ -42,7 +37,7 @@ def fence_tag(texts: Iterable[str], *, of: str | None = None, length: int | None
     while True:
         salted = state.copy()
         salted.update(salt.to_bytes(8, "big"))
-        tag = salted.hexdigest()[: (length or _TAG_LENGTH) + salt // _TRIED]
+        tag = salted.hexdigest()[:_TAG_LENGTH]
         if not any(tag in text for text in folded):
             return tag
         salt += 1

@@ -3,15 +3,14 @@
 - The limit begins small. It grows by one with an answer that came about as soon as the quickest, or in a quarter of the
   time there is. A 429 that is not alone halves it. After a timeout it is as many as were answered in that time: the
   question waited in the endpoint's own queue, and is asked again.
-- A quarter of the places, at most, is for long questions: those more than twice as long as any that was answered, or
-  before the first answer as the shorter ones. Where several of them got no answer, one that has waited for as
-  long as a question may take fails.
-- What takes ten times as long as nearly all others, and more than five seconds, is taken for lost and asked once more.
-- A timeout otherwise fails the question. What else may pass is asked again after a back-off. A 429 among answers holds
-  its own question alone; where they come close to each other all wait, twice as long each time, or as long as the
-  endpoint says.
-- Failures in a row, or a timeout while nobody was answered, send a health probe. If that is not answered either, the
-  breaker opens; the next probe that is answered closes it. A refused key, model or address opens it at once.
+- A quarter of the slots, at most, is for long questions: those more than twice as long as any that was answered (before
+  the first answer: as the shorter ones). If several of them got no answer, one that has waited for as long as a
+  question may take fails.
+- A timeout otherwise fails the question. Other passing faults are retried after a back-off. A 429 among answers delays
+  its own question alone; several close to each other delay all, twice as long each time, or as long as the endpoint
+  says.
+- Failures in a row, or a timeout while no question was answered, send a health probe. If that is not answered either,
+  the breaker opens; the next probe that is answered closes it. A refused key, model or address opens it at once.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ import math
 import random
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from models.breaker import UNAVAILABLE_PAUSE, Breaker, BreakerListener, Sender, loop_time
 from models.faults import (
@@ -37,12 +36,10 @@ from models.settings import EndpointSettings
 from models.wording import counted
 from models.worktime import Phase
 
-_EARLY_SECONDS, _EARLY_TIMES = 5.0, 10
-"""Seconds, and times the time of nearly all of the last answers, after which a question is asked once more."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
-"""Seconds before a failed question is asked again, at most; doubled each time, with full jitter."""
+_FIRST_BACK_OFF, _LONGEST_BACK_OFF = 0.5, 8.0
+"""Seconds before a retry at most; doubled each time, with full jitter."""
 _FIRST_HOLD = 1.0
-"""Seconds for which all wait after a 429 that states no time; doubled until one is answered again."""
+"""Seconds for which all wait after a 429 that states no time; doubled until a question is answered again."""
 _CLOSE = 3
 """Fewer answers than this between two 429s: the limit is reached. Of 1 in 100 at random, 1 in 50 comes so close."""
 _ATTEMPTS = 4
@@ -52,14 +49,14 @@ _TIMED_ATTEMPTS = 2
 
 
 class TimeLimit:
-    """The seconds that one question has left with its repeats: its waits for a place take nothing of them."""
+    """The seconds that one question has left with its retries; waits for a slot do not count."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
         self._begun = 0.0
 
     def __enter__(self) -> None:
-        """Begin an exchange or a pause: it takes of the time until it ends."""
+        """Begin an exchange or a back-off, which counts."""
         self._begun = loop_time()
 
     def __exit__(self, *_: object) -> None:
@@ -74,11 +71,9 @@ class _Attempts:
     limit: TimeLimit
     count: int = 0
     started: float = 0.0
-    beside: int = 0
-    """Questions under way when it was last sent, itself among them."""
+    under_way: int = 0
+    """Questions under way when it was last sent, itself included."""
     is_long: bool = False
-    is_early: bool = False
-    """It was sent with less time than there is."""
     suspect: bool = False
     """The endpoint failed on it, or left it without an answer."""
 
@@ -89,31 +84,22 @@ class Flow:
     def __init__(
         self,
         sender: Sender,
+        settings: EndpointSettings,
         *,
         name: str,
-        concurrency: int,
-        timeout_seconds: float,
         on_breaker: BreakerListener | None = None,
     ) -> None:
-        """`name` stands in logs and errors; at most `concurrency` are asked at once."""
+        """`name` is shown in logs and errors."""
         self._sender = sender
-        self._timeout = timeout_seconds
-        self._limiter = Limiter(concurrency)
-        self._breaker = Breaker(sender, name, timeout_seconds, on_breaker)
+        self._timeout = settings.timeout_seconds
+        self._limiter = Limiter(settings.concurrency)
+        self._breaker = Breaker(sender, name, self._timeout, on_breaker)
         self._answers: deque[float] = deque(maxlen=2000)
         """When the last ones came."""
-        self._taken: deque[float] = deque(maxlen=200)
-        """Seconds to each of the last."""
         self._held_since = self._held_until = -math.inf
         self._hold = 0.0
         self._since_throttled = _CLOSE
         """Answers since the last 429."""
-
-    @classmethod
-    def of(cls, sender: Sender, settings: EndpointSettings, *, name: str, on_breaker: BreakerListener | None) -> Self:
-        """The flow to an endpoint with these settings."""
-        most, seconds = settings.concurrency, settings.timeout_seconds
-        return cls(sender, name=name, concurrency=most, timeout_seconds=seconds, on_breaker=on_breaker)
 
     async def run(self, request: Any, *, size: Size, limit: TimeLimit) -> Any:
         """The sender's reply to `request`, within the limit.
@@ -129,15 +115,16 @@ class Flow:
             while True:
                 await self._enter(run)
                 try:
+                    seconds = max(min(self._timeout, limit.left), 0.001)
                     with limit, Phase("asked"):
-                        reply = await self._sender.send(request, self._seconds_for(run))
+                        reply = await self._sender.send(request, seconds)
                     self._answered(run)
                     return reply
-                # The place is kept meanwhile, for the probe that may have to be sent.
+                # The slot is kept meanwhile, for the probe that may have to be sent.
                 except TimedOut as fault:
-                    pause = await self._timed_out(fault, run)
+                    back_off = await self._timed_out(fault, run)
                 except Transient as fault:
-                    pause = await self._failed(fault, run)
+                    back_off = await self._failed(fault, run)
                 except EndpointMisconfigured as wrong:
                     raise self._misconfigured(wrong, run) from None
                 except Refused:
@@ -146,27 +133,27 @@ class Flow:
                 finally:
                     self._limiter.leave(is_long=run.is_long)
                 with limit:
-                    await asyncio.sleep(pause)
+                    await asyncio.sleep(back_off)
         except ModelUnavailable as error:
             error.suspect = run.suspect
             raise
 
     async def _enter(self, run: _Attempts) -> None:
-        """Wait for a place, and take it."""
+        """Wait for a slot, and take it."""
         while True:
             await self._breaker.let_through()
             if (held := self._held_until - loop_time()) > 0:
                 if held >= run.limit.left:
                     raise ModelUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
                 with Phase("waits"):
-                    # Spread out, so that those who waited do not all begin at the same moment.
+                    # With jitter, so that not all begin at the same moment.
                     await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311
             run.is_long = await self._limiter.enter(run.size, run.limit.left, again=run.count > 0)
             if self._breaker.state == "closed" and self._held_until <= loop_time():
                 run.count += 1
-                run.started, run.beside = loop_time(), self._limiter.under_way
+                run.started, run.under_way = loop_time(), self._limiter.under_way
                 return
-            # Things have changed while others had the place.
+            # The breaker opened, or a 429 came, while others had the slot.
             self._limiter.leave(is_long=run.is_long)
 
     def _answered(self, run: _Attempts) -> None:
@@ -174,26 +161,16 @@ class Flow:
         self._breaker.alive()
         self._since_throttled += 1
         self._answers.append(now)
-        self._taken.append(now - run.started)
         if run.started >= self._held_until:
             self._hold = 0.0
-        self._limiter.answered(run.size, now - run.started, run.beside, self._timeout)
-
-    def _seconds_for(self, run: _Attempts) -> float:
-        seconds, early = max(min(self._timeout, run.limit.left), 0.001), math.inf
-        if run.count == 1 and not run.is_long and len(self._taken) == self._taken.maxlen:
-            early = max(_EARLY_SECONDS, _EARLY_TIMES * sorted(self._taken)[-len(self._taken) // 20])
-        run.is_early = early < seconds
-        return min(early, seconds)
+        self._limiter.answered(run.size, now - run.started, run.under_way, self._timeout)
 
     async def _timed_out(self, fault: TimedOut, run: _Attempts) -> float:
-        """Return if the question is to be asked once more."""
-        if run.is_early:
-            return 0.0
+        """Return the back-off if the question is to be retried."""
         run.suspect = True
         now = loop_time()
         meanwhile = sum(moment >= run.started for moment in self._answers)
-        if 0 < meanwhile < run.beside and not run.is_long and run.count < _ATTEMPTS:
+        if 0 < meanwhile < run.under_way and not run.is_long and run.count < _ATTEMPTS:
             self._limiter.lower(meanwhile)
             run.limit.left += now - run.started
             return 0.0
@@ -209,7 +186,7 @@ class Flow:
         )
 
     async def _failed(self, fault: Transient, run: _Attempts) -> float:
-        """Return the pause after which the question is to be asked once more."""
+        """Return the back-off after which the question is to be retried."""
         if isinstance(fault, Throttled):
             self._throttled(fault, run)
         else:
@@ -218,8 +195,8 @@ class Flow:
                 self._held_until = max(self._held_until, loop_time() + fault.retry_after)
             if self._breaker.failed():
                 await self._breaker.look(run.started, run.limit.left, fault.detail)
-        # If there is a pause for everyone, all keep that.
-        longest = min(_FIRST_PAUSE * 2.0 ** (run.count - 1), _LONGEST_PAUSE)
+        # If all have to wait, that takes the place of the question's own back-off.
+        longest = min(_FIRST_BACK_OFF * 2.0 ** (run.count - 1), _LONGEST_BACK_OFF)
         back_off = random.random() * longest  # noqa: S311
         pause = 0.0 if self._held_until > loop_time() else fault.retry_after or back_off
         if run.count < _ATTEMPTS and pause < run.limit.left:
@@ -231,7 +208,7 @@ class Flow:
         raise ModelFailed(detail, cause="judge_failed")
 
     def _throttled(self, fault: Throttled, run: _Attempts) -> None:
-        """Hold everybody if the limit is reached; what was sent before the last pause began tells nothing new."""
+        """Delay all questions if the limit is reached; a 429 to a request of before the last delay says nothing new."""
         is_alone = self._since_throttled >= _CLOSE and bool(self._answers)
         self._breaker.alive()
         self._since_throttled = 0

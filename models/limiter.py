@@ -1,4 +1,4 @@
-"""The places of one endpoint: how many questions are asked at once, and who waits. models/flow.py tells the rules."""
+"""The concurrency limit of one endpoint, with the questions that wait for a slot. models/flow.py has the rules."""
 
 import asyncio
 import math
@@ -10,11 +10,12 @@ from models.worktime import Phase
 
 _AT_FIRST = 16
 """Questions at once, before an endpoint has shown how many it takes."""
-_LONG_SHARE = 4
+_LONG_SLOTS = 4
+"""One slot in so many is for long questions, at most."""
 _LONG = 2
 """Times the size of those that were answered."""
 _LOST = 4
-"""Long questions without an answer, in a row, after which others do not wait for their places any longer."""
+"""Long questions without an answer, in a row, after which others do not wait for a slot any longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,12 @@ class Size:
     """Characters."""
 
     def exceeds(self, other: "Size") -> bool:
-        """True if it is more than twice as long as the other in either."""
+        """True if it is more than twice as long as the other, read or written."""
         return self.written > _LONG * other.written or self.read > _LONG * other.read
 
 
 class Limiter:
-    """Additive increase, multiplicative decrease; a quarter of the places is for long questions."""
+    """Additive increase, multiplicative decrease; a quarter of the slots is for long questions."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -42,7 +43,7 @@ class Limiter:
         self._waiting: dict[bool, deque[asyncio.Future[None]]] = {False: deque(), True: deque()}
         self._quickest = math.inf
         self._was_full = False
-        """The endpoint has shown that it takes no more: it is led to its limit slowly from then on."""
+        """The endpoint has taken no more once: the limit grows slowly from then on."""
         self._asked: deque[Size] = deque(maxlen=200)
         self._longest: Size | None = None
         """Up to here questions were answered."""
@@ -54,7 +55,7 @@ class Limiter:
         return sum(self._under_way.values())
 
     async def enter(self, size: Size, seconds: float, *, again: bool) -> bool:
-        """Wait for a place and take it; returns whether it is one of the long ones'.
+        """Wait for a slot and take it; returns whether it is one of those for long questions.
 
         Raises:
             ModelFailed: it is long, and has waited so many seconds while other long ones got no answer.
@@ -62,29 +63,29 @@ class Limiter:
         if not again:
             self._asked.append(size)
         if self._longest is None:
-            # Whatever is asked at the same moment is seen beside it.
+            # Questions of the same moment are compared with each other.
             await asyncio.sleep(0)
         is_long = self._is_long(size)
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue = self._waiting[is_long]
-        (queue.appendleft if again else queue.append)(place)
+        (queue.appendleft if again else queue.append)(slot)
         self._wake()
         try:
-            # A long one waits perhaps as long as anybody waits for an answer, while others are answered at once.
-            with Phase("aside" if is_long else "waits"):
-                while not place.done():
-                    await asyncio.wait({place}, timeout=seconds if is_long else None)
-                    if not place.done() and self._lost >= _LOST:
+            # A long question may wait as long as an answer takes, while others are answered at once.
+            with Phase("slow_lane" if is_long else "waits"):
+                while not slot.done():
+                    await asyncio.wait({slot}, timeout=seconds if is_long else None)
+                    if not slot.done() and self._lost >= _LOST:
                         detail = f"no answer to any question as long as this one, of {size.read:,} characters"
                         raise ModelFailed(detail, cause="judge_slow")
         except BaseException:
-            if not place.cancel():
+            if not slot.cancel():
                 self.leave(is_long=is_long)
             raise
         return is_long
 
     def leave(self, *, is_long: bool) -> None:
-        """Give a place back."""
+        """Free the slot."""
         self._under_way[is_long] -= 1
         self._wake()
 
@@ -112,16 +113,16 @@ class Limiter:
         for is_long in (True, False):
             queue = self._waiting[is_long]
             while queue and self._is_free(is_long=is_long):
-                place = queue.popleft()
-                if not place.done():
+                slot = queue.popleft()
+                if not slot.done():
                     self._under_way[is_long] += 1
-                    place.set_result(None)
+                    slot.set_result(None)
 
     def _is_free(self, *, is_long: bool) -> bool:
-        places = int(self._limit)
-        if is_long and self._under_way[True] >= max(places // _LONG_SHARE, 1):
+        limit = int(self._limit)
+        if is_long and self._under_way[True] >= max(limit // _LONG_SLOTS, 1):
             return False
-        return self.under_way < places
+        return self.under_way < limit
 
     def _is_long(self, size: Size) -> bool:
         if self._longest is not None:

@@ -23,13 +23,6 @@ _NOT_COMPARED = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT})
 Graded = Sequence[Judgement] | ModelFailed
 """A judgement for each sentence of an entry, in order, or why this entry gets none."""
 
-Wanted = Callable[[int], bool]
-"""True as long as somebody waits for the entry of a batch with this index; may be called on any thread."""
-
-
-def always(index: int) -> bool:
-    return True
-
 
 def sentences_of(claims: Claims) -> int:
     """The size of an entry where each sentence is about as much work."""
@@ -37,13 +30,17 @@ def sentences_of(claims: Claims) -> int:
 
 
 class ClaimModel(Protocol):
-    """The loaded model."""
+    """A model that is loaded, and then grades."""
 
-    def judge(self, batch: Sequence[Claims], wanted: Wanted = always, /) -> Sequence[Graded]:
-        """Grade each entry; called on one thread at a time.
+    @property
+    def name(self) -> str:
+        """The judge's name in verdicts."""
 
-        A model that takes long looks at `wanted` from time to time; what it returns for others is not read.
-        """
+    def load(self) -> None:
+        """Read the model, on the thread on which `judge` is called later."""
+
+    def judge(self, batch: Sequence[Claims], /) -> Sequence[Graded]:
+        """Grade each entry; called on one thread at a time."""
 
 
 @dataclass(slots=True)
@@ -62,24 +59,23 @@ class LocalGrader:
 
     def __init__(
         self,
-        name: str,
-        load: Callable[[], ClaimModel],
+        model: ClaimModel,
         *,
         called: str,
         size_of: Callable[[Claims], int] = sentences_of,
         batch_size: int = BATCH_SENTENCES,
     ) -> None:
-        """`load` reads the model, on the thread; messages call it `called`.
+        """Messages call the model `called`.
 
         A batch ends before the sum of its entries' sizes is beyond `batch_size`.
         """
-        self.name = name
+        self.name = model.name
         self.version = ""
         self.self_test: SelfTestFigure | None = None
         self._size_of = size_of
         self._batch_size = batch_size
         self._called = called
-        self._thread = ModelThread(called, load)
+        self._thread = ModelThread(called, partial(_loaded, model))
         self._waiting: deque[_Waiting] = deque()
         self._worker: asyncio.Task[None] | None = None
 
@@ -121,10 +117,9 @@ class LocalGrader:
     async def _work(self, model: ClaimModel) -> None:
         while batch := self._next_batch():
             claims = [one for waiting in batch for one in waiting.claims]
-            owners = [waiting for waiting in batch for _ in waiting.claims]
             begun = time.monotonic()
             try:
-                results = await self._thread.run(partial(model.judge, claims, partial(_is_wanted, owners)))
+                results = await self._thread.run(partial(model.judge, claims))
                 if len(results) != len(claims):
                     raise ValueError(f"{len(results)} results for {len(claims)} claims")
             except Exception as error:  # noqa: BLE001 models run code of others: whatever it raises is told to those who ask
@@ -151,8 +146,9 @@ class LocalGrader:
         return batch
 
 
-def _is_wanted(owners: Sequence[_Waiting], index: int) -> bool:
-    return not owners[index].judged.done()
+def _loaded(model: ClaimModel) -> ClaimModel:
+    model.load()
+    return model
 
 
 def _hand_over(waiting: _Waiting, results: Sequence[Graded], usage: Usage) -> None:

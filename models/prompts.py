@@ -83,16 +83,13 @@ class Template:
         fenced: Mapping[str, str],
         plain: Mapping[str, str] = _NOTHING,
         *,
-        tag: str | None = None,
         under: str | None = None,
     ) -> tuple[Message, ...]:
         """The chat messages: every text of `fenced` in a fence of its name, every word of `plain` as it is.
 
-        `plain` is for trusted text only. Values that the template does not use are left out. `tag` is the fences' tag,
-        from `fence_tag` over texts that hold all of `fenced`: questions about parts of them then begin alike, and
-        endpoints that cache prefixes read what they share once. Without it the tag is that of `fenced` alone. `under`
-        is the prompt of the application that a subject is asked for: it stands in a fence of its own at the head of the
-        last turn, and no template can forget it. One that holds no word is none.
+        `plain` is for trusted text only. Values that the template does not use are skipped. `under` is the prompt of
+        the application that a subject is asked for: it gets its own fence at the head of the last turn, so that no
+        template can forget it. A blank prompt is ignored.
 
         Raises:
             TemplateError: a placeholder of the template has no value.
@@ -102,7 +99,7 @@ class Template:
             raise TemplateError(f"template {self.name}: no value for {', '.join(missing)}")
         shown = {name: fenced[name] for name in sorted(self.fenced)}
         prompt = under if under and under.strip() else None
-        tag = tag or fence_tag([*shown.values(), *([prompt] if prompt else [])])
+        tag = fence_tag([*shown.values(), *([prompt] if prompt else [])])
         values = {name: plain[name] for name in self.plain}
         values.update({name: fence(name, text, tag) for name, text in shown.items()})
         messages = [self._message(turn, values, shown, tag) for turn in self.turns]
@@ -138,17 +135,7 @@ def quoted(text: str) -> str:
 
 def as_list(values: Sequence[JsonValue]) -> str:
     """A JSON list with an element a line, for a fence: a text with line breaks stays one element."""
-    return list_of([as_element(value) for value in values])
-
-
-def as_element(value: JsonValue) -> str:
-    """A line of such a list."""
-    return _ENCODE(value)
-
-
-def list_of(elements: Sequence[str]) -> str:
-    """A list of such lines."""
-    lines = ",\n".join(elements)
+    lines = ",\n".join(map(_ENCODE, values))
     return f"[\n{lines}\n]" if lines else "[]"
 
 
@@ -205,7 +192,6 @@ class PromptSet(Templates):
         fenced: Mapping[str, str],
         plain: Mapping[str, str] = _NOTHING,
         *,
-        tag: str | None = None,
         under: str | None = None,
         complaint: Callable[[ReplyT], str | None] = no_complaint,
         data: Mapping[str, JsonValue] | None = None,
@@ -219,7 +205,7 @@ class PromptSet(Templates):
         return Question(
             task=task,
             prompt_version=template.version,
-            messages=template.render(fenced, plain, tag=tag, under=under),
+            messages=template.render(fenced, plain, under=under),
             reply=reply,
             complaint=complaint,
             data=data,

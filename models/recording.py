@@ -31,7 +31,7 @@ from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
-"""Longer lines are left out, and logged as left out: a recording stays readable line by line."""
+"""Longer lines are skipped, and logged as such: a recording stays readable line by line."""
 
 Request = Question[Any] | Grading | Sampling[Any]
 
@@ -53,7 +53,7 @@ class Journal:
         """
         data = orjson.dumps({"at": datetime.now(UTC), **line}, _plain, orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
         if len(data) > MAX_LINE_BYTES:
-            _LOG.warning("oracle_recording_line_left_out", file=str(self._path), type=line["type"], bytes=len(data))
+            _LOG.warning("recording_line_skipped", file=str(self._path), type=line["type"], bytes=len(data))
             return
         try:
             if not self._begun:
@@ -62,7 +62,7 @@ class Journal:
                 file.write(data)
         except OSError as error:
             if not self._failing:
-                _LOG.exception("oracle_recording_failed", file=str(self._path), reason=error.strerror)
+                _LOG.exception("recording_failed", file=str(self._path), reason=error.strerror)
             self._failing = True
         else:
             self._begun = True

@@ -38,7 +38,7 @@ class ServiceModel:
             headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
         self._client = BoundedClient(self._url, headers={"Content-Type": "application/json", **headers})
         name = f"{section} {settings.model or 'service'}"
-        self._flow = Flow.of(self, settings, name=name, on_breaker=on_breaker)
+        self._flow = Flow(self, settings, name=name, on_breaker=on_breaker)
 
     @property
     def name(self) -> str:

@@ -22,8 +22,8 @@ _LOWEST, _HIGHEST = 0.6, 4.0
 """Bounds of the correction: some endpoints count only what was not cached; no text has a token for a quarter of a
 character."""
 _MARGIN = 1.08
-_TELLING = 200
-"""Estimated tokens from which a count tells something: in shorter questions the template weighs more than the text."""
+_LEAST_COUNTED = 200
+"""Estimated tokens from which a count is used: in shorter questions the template weighs more than the text."""
 _NEXT = 0.8
 """At most this much of what does not fit is said to: also where the window's size is not known."""
 
@@ -32,7 +32,7 @@ class Window:
     """Belongs to one endpoint; without a size, everything fits."""
 
     def __init__(self, tokens: int | None, *, name: str) -> None:
-        """`tokens` is the size, None if it is not known; `name` stands in logs."""
+        """`tokens` is the size, None if it is not known; `name` is for logs."""
         self.tokens = tokens
         self._name = name
         self._ratio = 1.0
@@ -81,11 +81,11 @@ class Window:
     def count(self, messages: tuple[Message, ...], prompt_tokens: int, added: int) -> None:
         """Correct the estimate by what the endpoint counted (0: nothing)."""
         estimated = _estimated(messages, added)
-        if prompt_tokens and estimated >= _TELLING:
+        if prompt_tokens and estimated >= _LEAST_COUNTED:
             self._counted = prompt_tokens / estimated
             self._ratio = _within_bounds(_MARGIN * self._counted)
 
-    def reckoned(self, messages: tuple[Message, ...]) -> int:
+    def estimated(self, messages: tuple[Message, ...]) -> int:
         """Tokens of a prompt that the endpoint has not counted."""
         return round(self._counted * _estimated(messages, 0))
 
@@ -100,7 +100,7 @@ class Window:
         if self._ratio * estimated + (reply_tokens or 0) <= self.tokens:
             self._ratio = _within_bounds((self.tokens - self._reserved(reply_tokens, 0) + 1) / estimated)
         if self.tokens != known:
-            _LOG.info("oracle_window_learned", model=self._name, tokens=self.tokens)
+            _LOG.info("endpoint_window_learned", model=self._name, tokens=self.tokens)
 
     def _reserved(self, wanted: int | None, written: int) -> int:
         """Tokens that a reply must have at least."""

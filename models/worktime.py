@@ -1,6 +1,7 @@
-"""The time of a piece of work, told apart from its waits: a verdict must not depend on how busy the machine is.
+"""The time of a piece of work, without its waits: a verdict must not depend on how busy the machine is.
 
-Whoever makes a question wait, or works on it, says so by a `Phase`; it concerns all work that the question belongs to.
+Code that makes a question wait, or works on it, says so by a `Phase`, which counts for all work that the question
+belongs to.
 """
 
 import asyncio
@@ -14,19 +15,19 @@ from typing import Literal, ParamSpec, Self, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-PhaseName = Literal["waits", "aside", "computed", "joined", "asked"]
-"""A question `waits` for a place or for a model that is being loaded; it waits `aside`, perhaps long, while others are
-answered; it is `computed` in this process, as fast as the machine allows; it has `joined` one of somebody else that is
-the same; or a model elsewhere is `asked`."""
+PhaseName = Literal["waits", "slow_lane", "computed", "joined", "asked"]
+"""A question `waits` for a slot or for a model that is being loaded; it waits in the `slow_lane`, perhaps long, while
+others are answered; it is `computed` in this process; it has `joined` an identical one that is under way; or a model
+elsewhere is `asked`."""
 
-_WAITING = frozenset({"waits", "aside"})
+_WAITING = frozenset({"waits", "slow_lane"})
 
 
 class _Work(ABC):
     """Counts the questions of one piece of work by their phases, to the end of the context."""
 
     def __init__(self) -> None:
-        self._questions = self._waiting = self._aside = self._asked = 0
+        self._questions = self._waiting = self._in_slow_lane = self._asked = 0
         self._ended = False
         self._token: Token[tuple[_Work, ...]] | None = None
 
@@ -34,12 +35,11 @@ class _Work(ABC):
         """Count a question that begins (1) or ends (-1) to be in this phase."""
         self._questions += count
         self._waiting += count * (phase in _WAITING)
-        self._aside += count * (phase == "aside")
+        self._in_slow_lane += count * (phase == "slow_lane")
         self._asked += count * (phase == "asked")
 
-    def tell(self) -> None:
-        """Note that the counts have changed."""
-        # A question that others wait for too may go on when this work has ended.
+    def notify(self) -> None:
+        """Act on changed counts, unless the work has ended: a question that others wait for, too, may go on."""
         if not self._ended:
             self.changed()
 
@@ -53,7 +53,7 @@ class _Work(ABC):
         return 0 < self._waiting == self._questions
 
     @property
-    def stands(self) -> bool:
+    def is_paused(self) -> bool:
         """True while its time does not run."""
         return self._questions > 0 and not self._asked
 
@@ -78,14 +78,14 @@ class Phase:
         self.to(name)
 
     def to(self, name: PhaseName | None) -> None:
-        """Go on to another phase; also from a task of somebody else."""
+        """Go on to another phase; also from another task."""
         before, self._name = self._name, name
         for work in self._work:
             if before is not None:
                 work.add(before, -1)
             if name is not None:
                 work.add(name, 1)
-            work.tell()
+            work.notify()
 
     def end(self) -> None:
         if self._name is not None:
@@ -98,35 +98,35 @@ class Phase:
         self.end()
 
 
-class WaitsTold(_Work):
-    """Calls `tell` with True when nothing but waiting is left of the work within, with False when that has ended.
+class WaitObserver(_Work):
+    """Calls `on_waits` with True when the work within only waits, and with False when that has ended.
 
-    For work that has one of a few slots, `give_up` is called, once or more, when a question of it waits aside.
+    For work that has one of a few slots, `give_up` is called, once or more, when a question of it is in the slow lane.
     """
 
     def __init__(
-        self, tell: Callable[[bool], None] = lambda waits: None, give_up: Callable[[], None] = lambda: None
+        self, on_waits: Callable[[bool], None] = lambda waits: None, give_up: Callable[[], None] = lambda: None
     ) -> None:
         super().__init__()
-        self._told = tell
+        self._on_waits = on_waits
         self._give_up = give_up
         self._waits = False
 
     def changed(self) -> None:
-        if self._aside:
+        if self._in_slow_lane:
             self._give_up()
         if self.only_waits != self._waits:
             self._waits = not self._waits
-            self._told(self._waits)
+            self._on_waits(self._waits)
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
         if self._waits:
-            self._told(False)
+            self._on_waits(False)
 
 
 class WorkClock(_Work):
-    """Measures the time of the work within, without that in which nothing but waiting was left of it."""
+    """Measures the time of the work within, without the time in which it only waited."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,9 +147,9 @@ class WorkClock(_Work):
 
 
 class WorkLimit(_Work):
-    """As `asyncio.timeout`, for work alone: the time stands while its questions wait, or are computed in this process.
+    """As `asyncio.timeout`, but the time does not run while its questions wait or are computed in this process.
 
-    Raises TimeoutError when the time is over; the timeout's `expired` tells it from others.
+    Raises TimeoutError when the time is over; the timeout's `expired` distinguishes it from others.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -161,10 +161,10 @@ class WorkLimit(_Work):
         if self._timeout.expired():
             return
         now = asyncio.get_running_loop().time()
-        if self.stands and self._left is None:
+        if self.is_paused and self._left is None:
             self._left = (self._timeout.when() or now) - now
             self._timeout.reschedule(None)
-        elif not self.stands and self._left is not None:
+        elif not self.is_paused and self._left is not None:
             self._timeout.reschedule(now + self._left)
             self._left = None
 
@@ -181,6 +181,6 @@ class WorkLimit(_Work):
 
 
 async def compute(call: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """The result of `call`, worked out on a thread."""
+    """The result of `call`, run on a thread."""
     with Phase("computed"):
         return await asyncio.to_thread(call, *args, **kwargs)

@@ -11,12 +11,15 @@ from models.grounding.hub import Say, fetched
 from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, PairScorer, TooManyTokens, TorchNetwork
 from models.grounding.pieces import nearest_sentence, pieces_of
 from models.grounding.support import Comparison, Support, best_supports
-from models.local_grader import Graded, Wanted, always
+from models.local_grader import Graded
 from models.model_loading import THREADS, loading
 from models.no_claim import claims_nothing
 from models.protocol import ModelFailed
 from models.sentences import split_sentences
 
+BATCH_CHARACTERS = 8 * 4 * BATCH_TOKENS
+"""Size of a batch of entries, about eight forward passes on a processor: texts of like length meet, and those that
+arrive meanwhile do not wait long."""
 _STANDS_ALONE = 5
 """Words from which on a sentence of an answer is a statement; of fewer ("Yes.") the question is a part."""
 
@@ -76,18 +79,17 @@ class GroundingJudge:
                 batch_tokens=GPU_BATCH_TOKENS if device == "cuda" else BATCH_TOKENS,
             )
 
-    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
+    def judge(self, batch: Sequence[Claims]) -> list[Graded]:
         """A judgement for each sentence of each entry, in order, or the reason if an entry cannot be judged."""
-        return list(self._graded(batch, wanted))
+        return list(self._graded(batch))
 
-    def _graded(self, batch: Sequence[Claims], wanted: Wanted) -> Iterator[Graded]:
+    def _graded(self, batch: Sequence[Claims]) -> Iterator[Graded]:
         if self._scorer is None:
             raise RuntimeError("the judge is not loaded")
         asked = [None if _fault(claims) else self._asked(claims) for claims in batch]
         comparisons = [one for each in asked if each for one in (*each.there, *each.back)]
-        owners = [owner for owner, each in enumerate(asked) if each for _ in (*each.there, *each.back)]
-        supports = iter(best_supports(self._scorer, comparisons, lambda index: wanted(owners[index])))
-        for index, (claims, each) in enumerate(zip(batch, asked, strict=True)):
+        supports = iter(best_supports(self._scorer, comparisons))
+        for claims, each in zip(batch, asked, strict=True):
             if each is None:
                 yield ModelFailed(f"{self._named.name}: {_fault(claims)}", cause="judge_failed")
                 continue
@@ -98,11 +100,9 @@ class GroundingJudge:
             faults = [one for one in found if isinstance(one, TooManyTokens)]
             if faults:
                 yield ModelFailed(str(faults[0]), cause="too_long")
-            elif wanted(index):
+            else:
                 known = [one for one in found if isinstance(one, Support)]
                 yield self._judgements(claims, each, known)
-            else:
-                yield ()
 
     def _asked(self, claims: Claims) -> _Asked:
         graded = claims.kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}

@@ -1,13 +1,10 @@
 """The best support that a claim finds among the pieces of a text, for many claims at once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from models.grounding.pairs import PairScorer, Row, TooManyTokens, size_of
 from models.grounding.pieces import halves_of
-
-Wanted = Callable[[int], bool]
-"""True as long as somebody waits for the result with this index."""
 
 _WINDOW_CHARACTERS = 400_000
 """Pairs that are put into batches together: enough that those of like length meet, however long the texts are."""
@@ -57,24 +54,18 @@ class _Best:
             self.found[pair.owner] = support
 
 
-def best_supports(
-    scorer: PairScorer, comparisons: Sequence[Comparison], wanted: Wanted
-) -> list[Support | TooManyTokens | None]:
+def best_supports(scorer: PairScorer, comparisons: Sequence[Comparison]) -> list[Support | TooManyTokens]:
     """For each comparison its best support, or the reason if the claim leaves too little room for a piece.
 
     Pieces of all comparisons go through the network together. A piece that is too long beside its claim is divided.
-    None stands where nobody wanted a result before all pieces were scored.
     """
     best = _Best(len(comparisons))
     for window in _windows(comparisons):
-        pairs, rows = _fitted(scorer, [pair for pair in window if wanted(pair.owner)], best)
+        pairs, rows = _fitted(scorer, window, best)
         for batch in scorer.batches(rows):
-            # A forward pass of a large network on a processor takes seconds, and who asked may have left.
-            kept = [index for index in batch if wanted(pairs[index].owner)]
-            if kept:
-                for index, score in zip(kept, scorer.run([rows[index] for index in kept]), strict=True):
-                    best.take(pairs[index], score)
-    return [found if wanted(index) else None for index, found in enumerate(best.found)]
+            for index, score in zip(batch, scorer.run([rows[index] for index in batch]), strict=True):
+                best.take(pairs[index], score)
+    return [found for found in best.found if found is not None]
 
 
 def _windows(comparisons: Sequence[Comparison]) -> Iterator[list[_Pair]]:

@@ -72,13 +72,10 @@ class ChosenForm:
             raise RuntimeError("a self-test ended without a form")
         return self._form
 
-    def other_than(self, form: Form) -> Form:
-        """The form that this one is not."""
-        return self_test.form_of("list" if form.name == "short" else "short", 0.0, self._model, self._questions)
-
-    def another(self) -> "OtherForm":
-        """The list form if sentences are asked about one by one, else the short form."""
-        return OtherForm(self)
+    async def other_form(self) -> Form:
+        """The list form if sentences are asked about one by one, else the short form; its threshold is one half."""
+        name: FormName = "list" if (await self.form()).name == "short" else "short"
+        return self_test.form_of(name, 0.0, self._model, self._questions)
 
     def through(self, model: Model) -> "ChosenForm":
         """The same choice for a model that stands around this one."""
@@ -131,37 +128,6 @@ class ChosenForm:
 
     def _use(self, name: FormName, threshold: float) -> None:
         self._form = self_test.form_of(name, threshold, self._model, self._questions)
-
-
-class OtherForm:
-    """The form in which a judge is not asked, for a second opinion of the same model."""
-
-    def __init__(self, choice: ChosenForm) -> None:
-        self._choice = choice
-
-    @property
-    def figure(self) -> SelfTestFigure | None:
-        """None: its self-test was in the other form."""
-        return None
-
-    @property
-    def pace(self) -> float | None:
-        """None, likewise."""
-        return None
-
-    @property
-    def version(self) -> str:
-        return f"not {self._choice.version}"
-
-    async def form(self) -> Form:
-        """As of the choice; its threshold is one half."""
-        return self._choice.other_than(await self._choice.form())
-
-    def another(self) -> ChosenForm:
-        return self._choice
-
-    def through(self, model: Model) -> "OtherForm":
-        return OtherForm(self._choice.through(model))
 
 
 def forms_of(settings: JudgeSettings) -> tuple[FormName, ...]:

@@ -3,16 +3,19 @@
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, Protocol
 
 from models.claims import Claims
 from models.concurrent import gather_or_cancel
-from models.judges.calls import CallSize, cover, parts_of
 from models.judges.questions import JudgeQuestions, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
-from models.protocol import Answer, Model, Question, YesNo
+from models.protocol import Answer, Model, ModelFailed, Question, YesNo
 
 Asked = Mapping[int, str]
 """Sentences by number: from 1 those of the answer; 0 is one that stands beside it, behind the same prefix."""
+
+AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
+"""Asks one question about the numbers, keeps what can be used of its answer, and returns the numbers that it lacks."""
 
 FormName = Literal["short", "list", "paper"]
 
@@ -24,6 +27,7 @@ _SHOWN = 4000
 """Characters of an answer that are shown with each of its sentences; of a longer one those around the sentence."""
 _SHOWN_BEFORE = 5
 """Sentences: so far back a pronoun reaches."""
+_TOO_MUCH_AT_ONCE = frozenset({"judge_slow", "judge_cut_off"})
 _CERTAIN = 20.0
 """Log-odds of a word that comes without its probability, or with a certain one."""
 
@@ -62,6 +66,47 @@ async def odds_of(model: Model, question: Question[YesNo]) -> float:
     if answer.probabilities is None:
         return _CERTAIN if answer.reply.yes else -_CERTAIN
     return _logit(answer.probabilities[0])
+
+
+class _Batches:
+    """Asks about numbered sentences, a few a call; calls stay smaller once the model was too slow for as many."""
+
+    def __init__(self) -> None:
+        self._at_most = _AT_ONCE
+
+    async def cover(self, numbers: Sequence[int], ask: AskAbout) -> None:
+        """Ask about all numbers, in as few calls as possible, all of about the same size.
+
+        Raises:
+            ModelFailed: the model gave no usable answer, or none about a number that it was asked about alone.
+            ModelUnavailable: its endpoint is down.
+        """
+        count = -(-len(numbers) // self._at_most)
+        bounds = [len(numbers) * part // max(count, 1) for part in range(count + 1)]
+        await gather_or_cancel(self._ask(numbers[start:end], ask) for start, end in pairwise(bounds))
+
+    async def _ask(self, numbers: Sequence[int], ask: AskAbout) -> None:
+        """Ask about `numbers` in one question, then about those that its answer lacks, until none is left.
+
+        Without an answer in time, or without one entry before the token limit, ask about two halves side by side.
+        """
+        try:
+            missing = await ask(numbers)
+        except ModelFailed as failure:
+            if failure.cause not in _TOO_MUCH_AT_ONCE or not failure.begun or len(numbers) == 1:
+                raise
+            if failure.cause == "judge_slow":
+                self._at_most = max(1, min(self._at_most, len(numbers) // 2))
+            missing = numbers
+        if not missing:
+            return
+        if len(missing) < len(numbers):
+            await self._ask(missing, ask)
+        elif len(numbers) > 1:
+            middle = len(numbers) // 2
+            await gather_or_cancel(self._ask(half, ask) for half in (numbers[:middle], numbers[middle:]))
+        else:
+            raise ModelFailed(f"no entry about number {numbers[0]}, asked about alone", cause="judge_unusable")
 
 
 class ShortForm:
@@ -104,7 +149,7 @@ class ListForm:
         self._model = model
         self._questions = questions
         self.threshold = threshold
-        self._size = CallSize(_AT_ONCE)
+        self._batches = _Batches()
 
     async def supports(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
         found: dict[int, Support] = {}
@@ -116,7 +161,7 @@ class ListForm:
                 found[number] = Support(odds - self.threshold)
             return [number for number in part if number not in found]
 
-        await _covered(list(asked), ask, self._size)
+        await self._batches.cover(list(asked), ask)
         return [found[number] for number in asked]
 
 
@@ -129,7 +174,7 @@ class PaperForm:
     def __init__(self, model: Model, questions: JudgeQuestions) -> None:
         self._model = model
         self._questions = questions
-        self._size = CallSize(_AT_ONCE)
+        self._batches = _Batches()
 
     async def supports(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
         reasons: dict[int, str] = {}
@@ -151,8 +196,8 @@ class PaperForm:
                 found[number] = Support(odds, reasons[number])
             return [number for number in part if number not in found]
 
-        await _covered(list(asked), evaluate, self._size)
-        await _covered(list(asked), convert, self._size)
+        await self._batches.cover(list(asked), evaluate)
+        await self._batches.cover(list(asked), convert)
         return [found[number] for number in asked]
 
 
@@ -160,12 +205,6 @@ def _odds_by_number(answer: Answer[Verdicts] | Answer[ReasonedVerdicts], asked: 
     verdicts: Sequence[Verdict | ReasonedVerdict] = answer.reply.verdicts
     given = answer.probabilities or tuple(float(one.supported) for one in verdicts)
     return {one.number: _logit(degree) for one, degree in zip(verdicts, given, strict=True) if one.number in asked}
-
-
-async def _covered(
-    numbers: Sequence[int], ask: Callable[[Sequence[int]], Awaitable[Sequence[int]]], size: CallSize
-) -> None:
-    await gather_or_cancel(cover(part, ask, size) for part in parts_of(numbers, size.at_most))
 
 
 def _around(claims: Claims, number: int) -> str:

@@ -27,7 +27,7 @@ Ask = Callable[[str], Awaitable[list[Support]]]
 
 
 class FormChoice(Protocol):
-    """Whoever knows the form to ask in."""
+    """Knows the form to ask in."""
 
     @property
     def version(self) -> str:
@@ -44,8 +44,8 @@ class FormChoice(Protocol):
     async def form(self) -> Form:
         """The form; raises ModelUnavailable while there is none."""
 
-    def another(self) -> "FormChoice":
-        """Another form."""
+    async def other_form(self) -> Form:
+        """A form other than that, for a second opinion of the same model; raises as `form`."""
 
     def through(self, model: Model) -> "FormChoice":
         """The same for a model that stands around the judge's."""
@@ -54,11 +54,17 @@ class FormChoice(Protocol):
 class PromptedJudge:
     """Grades by asking a chat model in one form."""
 
-    def __init__(self, model: Model, questions: JudgeQuestions, choice: FormChoice | None = None) -> None:
-        """`choice` tells how to ask whether passages support sentences, before the first grade."""
+    def __init__(
+        self, model: Model, questions: JudgeQuestions, choice: FormChoice | None = None, *, in_other_form: bool = False
+    ) -> None:
+        """`choice` knows how to ask whether passages support sentences; it is needed for `grade` alone.
+
+        `in_other_form`: ask in the form that was not chosen.
+        """
         self.model = model
         self.questions = questions
         self._choice = choice
+        self._in_other_form = in_other_form
 
     @property
     def name(self) -> str:
@@ -67,17 +73,18 @@ class PromptedJudge:
     @property
     def version(self) -> str:
         """As of a judge."""
-        return "" if self._choice is None else self._choice.version
+        known = "" if self._choice is None else self._choice.version
+        return f"not {known}" if self._in_other_form else known
 
     @property
     def self_test(self) -> SelfTestFigure | None:
-        """How it did in its self-test; None if it was not put to one."""
-        return None if self._choice is None else self._choice.figure
+        """How it did in its self-test; None if it had none, or one in the other form."""
+        return None if self._choice is None or self._in_other_form else self._choice.figure
 
     @property
     def pace(self) -> float | None:
         """Records a second, a few at once, as far as its self-test tells."""
-        return None if self._choice is None else self._choice.pace
+        return None if self._choice is None or self._in_other_form else self._choice.pace
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """A grade for each sentence of each of `claims`; the calls are on the bill of whoever waits.
@@ -89,17 +96,12 @@ class PromptedJudge:
         """
         if self._choice is None:
             raise RuntimeError("the judge has no form")
-        form = await self._choice.form()
+        form = await (self._choice.other_form() if self._in_other_form else self._choice.form())
         return Answer(tuple(await gather_or_cancel(self._graded(task, one, form) for one in claims)))
-
-    async def ready(self) -> None:
-        """Find the form to ask in, by the self-test if it has to be run; raises ModelUnavailable as `grade` does."""
-        if self._choice is not None:
-            await self._choice.form()
 
     def in_another_form(self) -> "PromptedJudge":
         """The same model, asked in another form."""
-        return PromptedJudge(self.model, self.questions, self._choice and self._choice.another())
+        return PromptedJudge(self.model, self.questions, self._choice, in_other_form=True)
 
     def through(self, model: Model) -> "PromptedJudge":
         """The same judge, asking `model`, which stands around its own."""

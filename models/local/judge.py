@@ -9,7 +9,7 @@ from models.local.alignment import Text, Texts
 from models.local.claims import asked, judge_question, judge_response, unread
 from models.local.encoder import bundled
 from models.local.matching import judge_entailment, judge_paraphrase, judge_phrase
-from models.local_grader import Graded, Wanted, always
+from models.local_grader import Graded
 from models.model_loading import THREADS
 from schemas.bundled_judge import BUNDLED_MODEL
 
@@ -31,8 +31,8 @@ class BundledJudge:
         threadpool_limits(THREADS, user_api="blas")
         bundled()
 
-    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
-        """A judgement for each sentence of each entry, in order, or why an entry gets none; wanted or not.
+    def judge(self, batch: Sequence[Claims]) -> list[Graded]:
+        """A judgement for each sentence of each entry, in order, or why an entry gets none.
 
         Raises:
             ModelUnusable: the model is missing or damaged; never because of the text.

@@ -17,7 +17,7 @@ Breaker = Callable[..., None]
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here depends on how long it is until something is tried again."""
-    monkeypatch.setattr("models.flow._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("models.flow._FIRST_BACK_OFF", 0.01)
     monkeypatch.setattr("models.flow._FIRST_HOLD", 0.01)
     monkeypatch.setattr("models.flow.UNAVAILABLE_PAUSE", 0.05)
     monkeypatch.setattr("models.breaker.UNAVAILABLE_PAUSE", 0.05)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from models.breaker import BreakerState
-from models.protocol import ModelFailed, ModelUnavailable
+from models.protocol import ModelUnavailable
 from tests.models.asking import question, until_answered
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
@@ -41,20 +41,6 @@ async def test_it_closes_by_itself_when_the_endpoint_is_well_again(oracle_of: Ma
     stub.up()
 
     await asyncio.gather(*(until_answered(oracle, question(f"Sentence {number}.")) for number in range(10)))
-
-
-async def test_one_question_that_always_fails_does_not_stop_the_others(
-    oracle_of: MakeModel, stub: StubEndpoint
-) -> None:
-    stub.play(lambda request: stubs.status(500) if "Poison." in request.sentences else stubs.good())
-    oracle = oracle_of(breaker={"failures": 4})
-
-    asked = [oracle.ask(question("Poison." if number == 7 else f"Sentence {number}.")) for number in range(20)]
-    endings = await asyncio.gather(*asked, return_exceptions=True)
-
-    failed = [ending for ending in endings if isinstance(ending, BaseException)]
-    assert len(failed) == 1
-    assert isinstance(failed[0], ModelFailed)
 
 
 async def test_it_stays_closed_for_one_question_without_an_answer_while_others_have_theirs(

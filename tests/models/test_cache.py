@@ -5,12 +5,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from models.claims import Claims
 from models.meter import MeteredJudge, MeteredModel
-from models.protocol import Grading, Message, ModelFailed
+from models.protocol import Message, ModelFailed
 from models.recording import request_digest
 from tests.models.asking import Other, question
 from tests.models.conftest import MakeModel
@@ -115,12 +113,6 @@ async def test_an_answer_that_is_too_old_is_asked_for_again(
     assert len(stub.requests) == 2
 
 
-@given(st.text(), st.text())
-def test_questions_with_other_texts_have_other_digests(one: str, other: str) -> None:
-    digests = {request_digest(question(text)) for text in (one, other)}
-    assert len(digests) == len({one, other})
-
-
 CHANGES = {
     "task": {"task": "consistency.answer"},
     "prompt_version": {"prompt_version": "v2"},
@@ -135,27 +127,6 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_bears_on_the_answer_is_in_the_digest(change: dict[str, object]) -> None:
     assert request_digest(replace(question(), **change)) != request_digest(question())  # type: ignore[arg-type]
-
-
-CLAIMS = {
-    "reference": Claims("q", ("s", "t"), "summary"),
-    "sentences": Claims("r", ("st",), "summary"),
-    "task": Claims("r", ("s", "t"), "answer"),
-    "prompt": Claims("r", ("s", "t"), "summary", "p"),
-}
-
-
-@pytest.mark.parametrize("claims", CLAIMS.values(), ids=CLAIMS)
-def test_whatever_bears_on_grades_is_in_the_digest(claims: Claims) -> None:
-    known = Claims("r", ("s", "t"), "summary")
-    digests = [request_digest(Grading("a", one)) for one in [(known,), (claims,), (known, claims), (claims, known)]]
-    assert len(set(digests)) == 4
-    assert request_digest(Grading("b", (known,))) != digests[0]
-
-
-def test_texts_do_not_run_into_each_other() -> None:
-    split = [question(messages=(Message("user", one), Message("user", two))) for one, two in (("ab", "c"), ("a", "bc"))]
-    assert request_digest(split[0]) != request_digest(split[1])
 
 
 def test_what_does_not_bear_on_the_answer_is_not_in_the_digest() -> None:

@@ -98,7 +98,7 @@ async def test_several_are_learned_one_after_the_other(oracle_of: MakeModel, stu
 
     assert (first.usage.calls, second.usage.calls) == (4, 1)
     assert stub.requests[-1].body["max_completion_tokens"] == 4096
-    adapted = [line for line in logged if line["event"] == "oracle_requests_adapted"]
+    adapted = [line for line in logged if line["event"] == "endpoint_requests_adapted"]
     assert [line["left_out"] for line in adapted] == [["logprobs", "temperature", "top_logprobs"]]
 
 
@@ -165,12 +165,6 @@ async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeModel,
     assert request.body["reasoning_effort"] == "low"
     assert request.body["top_p"] == 0.5
     assert request.body["chat_template_kwargs"] == {"enable_thinking": False}
-
-
-async def test_without_a_key_none_is_sent(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    await oracle_of(api_key=None, extra_headers={"api-key": "azure-key-1"}).ask(question())
-
-    assert "authorization" not in stub.requests[0].headers
 
 
 async def test_a_header_may_authorize_in_the_place_of_the_key(oracle_of: MakeModel, stub: StubEndpoint) -> None:

@@ -65,17 +65,6 @@ async def test_an_ending_has_its_cause_and_is_not_asked_about_again(
     assert failure.value.usage.calls == len(stub.requests) == 1
 
 
-async def test_a_model_that_only_thought_is_told_from_one_that_was_cut_off_in_its_reply(
-    oracle: MeteredModel, stub: StubEndpoint
-) -> None:
-    stub.play([stubs.says("<think>Well,", finish_reason="length"), stubs.says(TEXT[:-20], finish_reason="length")])
-
-    with pytest.raises(ModelFailed, match="before the reply began; a model that thinks first needs a larger max_tok"):
-        await oracle.ask(question())
-    with pytest.raises(ModelFailed, match="the reply was cut off at the token limit"):
-        await oracle.ask(question())
-
-
 @pytest.mark.parametrize(("status", "body"), refusals.FILTERED.values(), ids=refusals.FILTERED)
 async def test_a_question_that_a_filter_keeps_back_has_its_cause(
     oracle: MeteredModel, stub: StubEndpoint, status: int, body: object
@@ -87,16 +76,6 @@ async def test_a_question_that_a_filter_keeps_back_has_its_cause(
 
     assert failure.value.cause == "judge_filtered"
     assert len(stub.requests) == 1
-
-
-async def test_a_refusal_in_the_repair_turn_has_its_cause_too(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([stubs.nonsense(), stubs.says("", content=None, refusal="No.")])
-
-    with pytest.raises(ModelFailed) as failure:
-        await oracle.ask(question())
-
-    assert failure.value.cause == "judge_refused"
-    assert failure.value.usage.calls == 2
 
 
 BROKEN_OFF = [TEXT[:-35], f"<think>Hm.</think>\nHere:\n```json\n{TEXT[:-35]}", f"Compared: {TEXT[:-35]}"]

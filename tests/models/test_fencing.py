@@ -48,11 +48,6 @@ def test_a_text_that_guesses_its_tag_gets_another(text: str, disguise: str) -> N
     assert fence_tag([f"{text}</text-{written}>"]) != guessed
 
 
-@given(TEXTS)
-def test_the_same_texts_have_the_same_tag(texts: list[str]) -> None:
-    assert fence_tag(texts) == fence_tag(list(texts))
-
-
 def test_a_tag_that_stands_in_the_text_is_salted_away(monkeypatch: pytest.MonkeyPatch) -> None:
     # With tags of one digit a text can hold fifteen of the sixteen there are.
     monkeypatch.setattr("models.fencing._TAG_LENGTH", 1)

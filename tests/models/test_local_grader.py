@@ -2,12 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
 from models.claims import Claims, Judgement
-from models.local_grader import Graded, LocalGrader, Wanted, always
+from models.local_grader import Graded, LocalGrader
 from models.protocol import ModelFailed
 from models.worktime import WorkLimit
 from tests.models.asking import REFERENCE
@@ -17,14 +17,16 @@ from tests.support.waiting import until
 class Judge:
     """Supports what stands in the reference; waits until it may answer, and notes its batches."""
 
-    def __init__(self) -> None:
+    name = "local/test"
+
+    def __init__(self, load: Callable[[], object] = list) -> None:
+        self.load = load
         self.may_answer = threading.Event()
         self.may_answer.set()
         self.batches: list[int] = []
         self.threads: set[str] = set()
-        self.wanted: list[bool] = []
 
-    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
+    def judge(self, batch: Sequence[Claims]) -> list[Graded]:
         self.batches.append(len(batch))
         self.threads.add(threading.current_thread().name)
         self.may_answer.wait()
@@ -32,7 +34,6 @@ class Judge:
             raise RuntimeError("no such model")
         if any("forgets" in claims.reference for claims in batch):
             return []
-        self.wanted = [wanted(index) for index in range(len(batch))]
         return [
             ModelFailed("too long", cause="too_long")
             if claims.reference == "too long"
@@ -55,7 +56,7 @@ def judge() -> Judge:
 
 @pytest.fixture
 async def grader(judge: Judge) -> AsyncIterator[LocalGrader]:
-    grader = LocalGrader("local/test", lambda: judge, called="the local judge")
+    grader = LocalGrader(judge, called="the local judge")
     yield grader
     await grader.close()
 
@@ -91,27 +92,12 @@ async def test_a_batch_is_bounded_by_its_sentences(grader: LocalGrader, judge: J
 
 
 async def test_a_batch_is_bounded_by_the_sizes_of_its_entries(judge: Judge) -> None:
-    grader = LocalGrader(
-        "local/test", lambda: judge, called="the local judge", size_of=lambda one: len(one.reference), batch_size=100
-    )
+    grader = LocalGrader(judge, called="the local judge", size_of=lambda one: len(one.reference), batch_size=100)
 
     await asyncio.gather(*(grader.grade("t", claims(reference="x" * size)) for size in (60, 60, 20, 20, 500, 1)))
 
     assert judge.batches == [1, 3, 1, 1]
     await grader.close()
-
-
-async def test_a_model_is_told_who_has_left_meanwhile(grader: LocalGrader, judge: Judge) -> None:
-    judge.may_answer.clear()
-    asked = [asyncio.create_task(grader.grade("t", [*claims(), *claims()])) for _ in range(2)]
-    await until(lambda: judge.batches)
-    asked[0].cancel()
-    await asyncio.sleep(0)
-    judge.may_answer.set()
-    await asked[1]
-
-    assert judge.batches == [4]
-    assert judge.wanted == [False, False, True, True]
 
 
 async def test_what_one_entry_fails_of_does_not_concern_the_others(grader: LocalGrader) -> None:
@@ -126,12 +112,6 @@ async def test_what_one_entry_fails_of_does_not_concern_the_others(grader: Local
     assert not isinstance(judged, BaseException)
 
 
-async def test_a_judge_that_leaves_claims_out_fails_on_its_batch_and_goes_on(grader: LocalGrader) -> None:
-    with pytest.raises(ModelFailed, match="0 results for 1 claims"):
-        await grader.grade("t", claims(reference="forgets"))
-    assert (await grader.grade("t", claims())).usage.calls == 1
-
-
 async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrader) -> None:
     with pytest.raises(ModelFailed, match="the local judge failed: no such model") as failure:
         await grader.grade("t", claims(reference="fault"))
@@ -140,14 +120,9 @@ async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrad
     assert (await grader.grade("t", claims())).reply
 
 
-async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline(judge: Judge) -> None:
+async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline() -> None:
     is_there = threading.Event()
-
-    def load() -> Judge:
-        assert is_there.wait()
-        return judge
-
-    grader = LocalGrader("local/test", load, called="the local judge")
+    grader = LocalGrader(Judge(is_there.wait), called="the local judge")
     grader.load()
     asyncio.get_running_loop().call_later(0.2, is_there.set)
     async with WorkLimit(0.05):
@@ -158,10 +133,10 @@ async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline(
 
 
 async def test_a_model_that_cannot_be_loaded_is_told_each_time() -> None:
-    def load() -> Judge:
+    def load() -> None:
         raise RuntimeError("no such folder")
 
-    grader = LocalGrader("local/test", load, called="the local judge")
+    grader = LocalGrader(Judge(load), called="the local judge")
     for _ in range(2):
         with pytest.raises(ModelFailed, match="no such folder"):
             await grader.grade("t", claims())

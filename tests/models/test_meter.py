@@ -6,7 +6,7 @@ import pytest
 
 from models.billing import billed
 from models.meter import EndedRequest, MeteredModel
-from models.protocol import Answer, ModelFailed, ModelUnavailable, Question, ReplyT
+from models.protocol import Answer, ModelFailed, Question, ReplyT
 from schemas import Usage
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
@@ -36,16 +36,6 @@ async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeMo
     assert bill.usage.prompt_tokens == sum(each.usage.prompt_tokens for each in heard)
     assert bill.usage.cost == pytest.approx(sum(each.usage.cost for each in heard))
     assert bill.usage.cost > 0
-
-
-async def test_an_endpoint_that_never_answers_is_unavailable(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    heard: list[EndedRequest] = []
-    oracle = oracle_of(hooks={"on_usage": heard.append})
-    stub.down()
-    for _ in range(2):
-        with pytest.raises(ModelUnavailable):
-            await oracle.ask(question())
-    assert [(each.ending, each.usage.calls) for each in heard] == [("unavailable", 0)] * 2
 
 
 class _Queued:

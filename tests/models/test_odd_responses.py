@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from models.meter import MeteredModel
-from models.protocol import ModelFailed, ModelUnavailable
+from models.protocol import ModelFailed
 from tests.models.asking import question
 from tests.support.stub_acts import Act, good, page, says
 from tests.support.stub_endpoint import StubEndpoint
@@ -61,17 +61,6 @@ async def test_no_more_is_read_of_a_response_than_any_answer_needs(
     assert (failure.value.cause, failure.value.usage.calls) == ("judge_failed", 1)
 
 
-@pytest.mark.parametrize("code", [301, 302, 307, 403])
-async def test_a_page_to_log_in_on_is_a_wrong_configuration(
-    oracle: MeteredModel, stub: StubEndpoint, code: int
-) -> None:
-    stub.play(lambda _: page(code, PAGE))
-    with pytest.raises(ModelUnavailable) as failure:
-        await oracle.ask(ANYTHING)
-    assert str(code) in failure.value.detail
-    assert len(failure.value.detail) < 500
-
-
 @pytest.mark.parametrize(
     ("error", "cause"),
     [
@@ -90,11 +79,6 @@ async def test_a_refusal_inside_a_success_has_its_cause(
     assert failure.value.cause == cause
     # Not tried again as it is: what is too long is asked once more for a shorter reply.
     assert len(stub.requests) <= 1 + (cause == "too_long")
-
-
-async def test_a_null_error_beside_an_answer_is_none(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([Act(document={"error": None, "choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
-    assert (await oracle.ask(ANYTHING)).usage.calls == 1
 
 
 async def test_blank_lines_that_keep_a_connection_alive_are_passed_over(

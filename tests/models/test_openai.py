@@ -44,14 +44,6 @@ async def test_the_request_carries_the_strict_schema_and_the_settings(oracle_of:
     assert stub.requests[0].headers["authorization"] == "Bearer sk-very-secret"
 
 
-async def test_a_question_s_own_token_limit_goes_before_the_configured_one(
-    oracle: MeteredModel, stub: StubEndpoint
-) -> None:
-    await oracle.ask(question(max_tokens=77))
-
-    assert stub.requests[0].body["max_tokens"] == 77
-
-
 OTHER = TEXT.replace("false", "true")
 
 AROUND = {
@@ -171,16 +163,6 @@ async def test_an_unusable_reply_is_asked_for_once_more_and_another_one_is_a_fai
         await oracle.ask(question("It wrote this.", f"It wrote {QUOTED}."))
     assert (failure.value.cause, failure.value.usage.calls) == ("judge_unusable", 2)
     assert failure.value.usage.completion_tokens > 0
-
-
-async def test_the_repair_turn_says_what_was_wrong_inside_a_fence(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([stubs.sentence_too_few()])
-
-    await oracle.ask(question())
-
-    said, repair = stub.requests[1].body["messages"][-2:]
-    assert len(json.loads(said["content"])["reason"]) == 1
-    assert "a sentence is missing or invented\n</fault-" in repair["content"]
 
 
 def refusing(*words: str) -> stubs.Script:

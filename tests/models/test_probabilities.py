@@ -168,18 +168,6 @@ async def test_an_answer_carries_them_where_they_are_asked_for(oracle: MeteredMo
     assert (stub.requests[0].body["logprobs"], stub.requests[0].body["top_logprobs"]) == (True, 5)
 
 
-async def test_they_are_not_asked_for_without_need(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    await oracle.ask(question())
-
-    assert "logprobs" not in stub.requests[0].body
-
-
-async def test_thought_and_prose_are_passed_over_here_too(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([graded(f"<think>false, true?</think>\nSo:\n```json\n{REPLY}\n```", [0.9, 0.2])])
-
-    assert (await oracle.ask(asking())).probabilities == pytest.approx((0.9, 0.2))
-
-
 async def test_an_endpoint_that_ignores_the_request_gives_none(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says(REPLY)])
 
@@ -200,12 +188,6 @@ async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(
     assert not answer.complete
     assert len(answer.reply.entries) == 1
     assert answer.probabilities == pytest.approx((0.9,))
-
-
-async def test_those_of_the_reply_that_was_taken_count(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([graded(f"{REPLY[:-1]}", [0.1, 0.1]), graded(REPLY, [0.9, 0.2])])
-
-    assert (await oracle.ask(asking())).probabilities == pytest.approx((0.9, 0.2))
 
 
 async def test_they_are_cached_recorded_and_replayed(oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any) -> None:

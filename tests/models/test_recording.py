@@ -95,16 +95,6 @@ async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
     assert (await replaying(file).ask(question("Second."))).reply
 
 
-async def test_the_last_of_several_endings_counts(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
-    stub.play([stubs.status(422)])
-    oracle = oracle_of(recording=file)
-    with pytest.raises(ModelFailed):
-        await oracle.ask(question())
-    await oracle.ask(question())
-
-    assert (await replaying(file).ask(question())).reply.is_consistent is False
-
-
 async def test_grades_are_recorded_and_replayed(file: Path) -> None:
     grader = ScriptedGrader(lambda reference, sentence: 0.25 if "not" in sentence else 0.75, name="local/grader")
     claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
@@ -174,9 +164,4 @@ def test_a_file_that_cannot_be_written_is_logged_once_and_stops_nothing(tmp_path
         journal.write({"type": "answer"})
         journal.write({"type": "answer"})
 
-    assert [line["event"] for line in logged] == ["oracle_recording_failed"]
-
-
-def test_nothing_is_opened_before_the_first_line(file: Path) -> None:
-    Journal(file)
-    assert not file.parent.exists()
+    assert [line["event"] for line in logged] == ["recording_failed"]

@@ -36,16 +36,6 @@ def test_what_is_salvaged_are_the_first_entries_as_they_were(findings: Findings,
         assert len(taken) == sum(end <= cut for end in ends)
 
 
-def test_a_text_in_an_entry_that_looks_like_the_list_is_not_it() -> None:
-    entry = {"number": 1, "reason": '"entries": [{"number": 7, "reason": "", "holds": true}]', "holds": True}
-    text = json.dumps({"entries": [entry, entry]})
-
-    salvaged = salvaging(Findings, "entries")(text[:-10])
-
-    assert salvaged is not None
-    assert [one.model_dump() for one in salvaged.entries] == [entry]
-
-
 def test_nothing_is_salvaged_from_entries_of_another_form() -> None:
     assert salvaging(Findings, "entries")('{"entries": [{"number": "one", "reason": "", "holds": true}, {"num') is None
     assert (
@@ -122,10 +112,3 @@ def test_an_object_that_the_material_holds_is_no_answer_where_prose_quotes_it(sh
 
     assert read_reply(completion(f"{quoting}\n{own}"), question).reply == Findings.model_validate_json(own)
     assert read_reply(completion(planted), question).reply == Findings.model_validate_json(planted)
-
-
-def test_strings_of_the_answer_may_hold_tags_and_brackets() -> None:
-    findings = Findings(entries=(Found(number=1, reason='It says </think> and {"entries": []} <think>', holds=True),))
-
-    for content in (findings.model_dump_json(), f"<think>Hm.</think>Here: {findings.model_dump_json()}"):
-        assert read_reply(completion(content), QUESTION).reply == findings

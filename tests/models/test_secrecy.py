@@ -6,7 +6,6 @@ import logging
 import pytest
 from structlog.testing import capture_logs
 
-from models.faults import quoted
 from models.meter import MeteredModel
 from models.protocol import ModelError, ModelUnavailable
 from tests.models.asking import question
@@ -39,7 +38,7 @@ async def test_logs_hold_no_key_prompt_or_reply(
             await oracle.ask(question(SECRET, "Third."))
 
     text = f"{logged} {caplog.text}"
-    assert [one["event"] for one in logged].count("oracle_breaker_opened") == 2
+    assert [one["event"] for one in logged].count("endpoint_breaker_opened") == 2
     assert "status 401" in text
     assert "Initech" not in text
     assert "sk-very-secret" not in text
@@ -51,21 +50,6 @@ async def test_an_error_that_repeats_the_prompt_is_not_quoted(oracle: MeteredMod
 
     with pytest.raises(ModelError, match=r"status 422: \[withheld: it repeats the prompt\]"):
         await oracle.ask(question(SECRET))
-
-
-def test_a_quotation_is_one_line_of_at_most_200_characters() -> None:
-    shown = quoted("first\nsecond " + "x" * 1000, secrets=(), prompt="")
-
-    assert shown.startswith("first second xxx")
-    assert len(shown) == 200
-
-
-async def test_a_status_without_a_message_is_told_alone(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([stubs.status(422, "")])
-
-    with pytest.raises(ModelError) as failure:
-        await oracle.ask(question(SECRET))
-    assert failure.value.detail == "the endpoint refused: status 422"
 
 
 async def test_a_key_in_the_address_is_cut_out(oracle_of: MakeModel, stub: StubEndpoint) -> None:

@@ -129,8 +129,3 @@ async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(
     with pytest.raises(ModelFailed) as failure:
         await service_of(timeout_seconds=0.3, deadline_seconds=5, max_attempts=1).ask(WORDS)
     assert failure.value.cause == "judge_slow"
-
-
-def test_it_needs_an_address_only() -> None:
-    with pytest.raises(ValueError, match="base_url is not set; this backend needs base_url"):
-        SubjectSettings(backend="service")

@@ -42,15 +42,6 @@ def test_a_fault_is_explained(settings: dict[str, Any], fault: str) -> None:
         JudgeSettings.model_validate(settings)
 
 
-def test_the_judge_needs_no_endpoint_by_default() -> None:
-    assert JudgeSettings().backend == "local"
-
-
-@pytest.mark.parametrize("judge", ["bundled", "factcg", "hhem-2.1", "minicheck-flan-t5-large", "nli:a/b", "nli:a/b@c"])
-def test_a_local_judge_is_known_by_its_name(judge: str) -> None:
-    assert JudgeSettings.model_validate({"local": {"judge": judge}}).local.judge == judge
-
-
 def test_a_subject_needs_one() -> None:
     with pytest.raises(ValidationError, match="base_url and model are not set"):
         SubjectSettings()

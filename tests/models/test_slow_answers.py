@@ -5,13 +5,12 @@ import asyncio
 import pytest
 
 from models.breaker import BreakerState
-from models.protocol import EndpointDown, ModelFailed, ModelUnavailable
+from models.protocol import EndpointDown, ModelFailed
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.waiting import until
 
 
 def long(number: int = 0, sentences: int = 80) -> list[str]:
@@ -57,31 +56,6 @@ async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
     assert len(stub.requests) == sent
 
 
-async def test_a_closed_door_is_tried_with_a_small_question_of_our_own(
-    oracle_of: MakeModel, stub: StubEndpoint
-) -> None:
-    stub.down()
-    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.05})
-    with pytest.raises(ModelUnavailable):
-        await oracle.ask(question(*long()))
-    stub.play(stubs.never_longer_than(1_000))
-    stub.up()
-
-    async def failed() -> ModelFailed | None:
-        try:
-            await oracle.ask(question(*long()))
-        except ModelFailed as failure:
-            return failure
-        except ModelUnavailable:
-            return None
-        raise AssertionError("a long question was answered")
-
-    # It is no trial: the endpoint answered ours, and this one alone has no answer in time.
-    assert (await until(failed)).cause == "judge_slow"
-    assert probes(stub) >= 1
-    assert (await oracle.ask(question("Short."))).usage.calls == 1
-
-
 @pytest.mark.parametrize(
     "act",
     [stubs.says("Well", finish_reason="length"), stubs.status(400, "no such parameter"), stubs.too_many()],
@@ -111,16 +85,6 @@ async def test_questions_that_fail_do_not_stop_those_that_are_answered(
     assert states == []
 
 
-async def test_a_question_that_was_lost_once_is_asked_again_if_there_is_time(
-    oracle_of: MakeModel, stub: StubEndpoint
-) -> None:
-    lost = iter([True])
-    stub.play(lambda request: stubs.hang() if request.sentences and next(lost, False) else stubs.good())
-    oracle = oracle_of(timeout_seconds=1)
-
-    assert (await oracle.ask(question())).usage.calls == 3, "twice, with a probe between"
-
-
 async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
 
@@ -144,17 +108,3 @@ async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never
     assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
     assert "no answer to any question as long as this one" in str(endings[-1])
     assert (await oracle.ask(question("Another."))).usage.calls == 1
-
-
-async def test_what_takes_far_longer_than_nearly_all_others_is_asked_once_more_before_its_time_is_over(
-    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("models.flow._EARLY_SECONDS", 0.5)
-    oracle = oracle_of(timeout_seconds=20, deadline_seconds=40)
-    await asyncio.gather(*(oracle.ask(question(f"Number {number}.")) for number in range(210)))
-    hangs = iter([True])
-    stub.play(lambda request: stubs.hang() if next(hangs, False) else stubs.good())
-
-    async with asyncio.timeout(10):
-        answer = await oracle.ask(question("The last."))
-    assert answer.usage.calls == 2

@@ -14,7 +14,7 @@ from tests.models.asking import question, until_answered
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.checkers import asking
-from tests.support.stub_acts import Act, good, says, status
+from tests.support.stub_acts import Act, good, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -56,12 +56,6 @@ async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(s
     assert len(stub.requests) <= 12 * (2 * 3 + 7)
 
 
-async def test_one_record_is_judged_by_a_model_that_is_as_slow_as_that(stub: StubEndpoint) -> None:
-    stub.play(lambda request: good(delay=len(request.numbered) * 27 / (10 * QUICK)))
-
-    assert decided(await checked([record(0)], stub)) == 1
-
-
 async def test_many_records_of_many_sentences_draw_no_request_too_many(stub: StubEndpoint) -> None:
     stub.play(lambda request: good(delay=len(request.numbered) * 27 / (20 * 5 * QUICK)))
     many = " ".join(f"Member {number} left the board at noon." for number in range(149))
@@ -86,42 +80,6 @@ async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(
     assert decided(verdicts) == 6
     # On an idle machine half as many more than must be.
     assert len(stub.requests) <= 6 * 4 * 3
-
-
-@pytest.mark.parametrize("tells", [True, False])
-async def test_a_small_window_costs_what_it_must(stub: StubEndpoint, tells: bool) -> None:
-    window = 4096
-    reference = "".join(
-        f"Paragraph {number} says at some length what was said before. {SENTENCES}\n\n" for number in range(70)
-    )
-
-    def script(request: StubRequest) -> Act:
-        prompt = request.size // 4
-        if prompt + 300 > window:
-            said = f"This model's maximum context length is {window} tokens, and {prompt} were sent."
-            return status(400, said) if tells else status(413, "too large")
-        return good()
-
-    stub.play(script)
-    settings = {} if tells else {"context_tokens": window}
-
-    verdicts = await checked([record(0, reference)], stub, timeout_seconds=20, deadline_seconds=25, **settings)
-
-    assert decided(verdicts) == 1
-    around = min(request.size - len(request.reference) for request in stub.requests) // 4
-    parts = 4
-    least = parts * -(-len(reference) // 4 // (window - around - 6 * 60))
-    # Nobody has told yet how many characters a token has.
-    assert len(stub.requests) <= 1.7 * least, (around, len(reference), [len(one.reference) for one in stub.requests])
-
-
-async def test_thought_that_fills_the_limit_is_asked_for_once_a_call(stub: StubEndpoint) -> None:
-    stub.play(lambda _: says("<think>Well, ", finish_reason="length"))
-
-    (verdict,) = await checked([record(0)], stub)
-
-    assert getattr(verdict.evidence, "cause", None) == "judge_cut_off"
-    assert len(stub.requests) <= 3
 
 
 async def test_an_empty_quota_ends_it_at_once(oracle_of: MakeModel, stub: StubEndpoint) -> None:

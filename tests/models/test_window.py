@@ -2,17 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from models.faults import read_refusal
 from models.meter import MeteredModel
 from models.protocol import Message, ModelFailed, Question, WindowExceeded
-from models.window import Window
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel
 from tests.support import refusals
@@ -129,28 +125,6 @@ async def test_a_configured_window_needs_no_refusal(oracle_of: MakeModel, stub: 
     assert WINDOW // 4 <= limit_of(stub.requests[0]) < WINDOW // 2
 
 
-async def test_a_limit_that_is_left_out_still_leaves_a_part_to_the_reply(
-    oracle_of: MakeModel, stub: StubEndpoint
-) -> None:
-    oracle = oracle_of(context_tokens=WINDOW, max_tokens="omit")
-
-    with pytest.raises(WindowExceeded):
-        await oracle.ask(asking(WINDOW * 7 // 8 * 5 // 2))
-    await oracle.ask(asking(WINDOW // 2 * 5 // 2))
-
-    assert "max_tokens" not in stub.requests[0].body
-
-
-async def test_the_form_of_the_reply_in_words_counts_as_well(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    fits = []
-    for structured in ("json_schema", "none"):
-        with pytest.raises(WindowExceeded) as failure:
-            await oracle_of(context_tokens=WINDOW, structured=structured).ask(asking(20_000))
-        fits.append(failure.value.characters)
-
-    assert fits[0] - 700 < fits[1] < fits[0] - 300
-
-
 async def test_what_the_endpoint_counts_corrects_the_estimate(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(server(refusals.proxy, counts_the_reply=True, characters=1.5))
     oracle = oracle_of(context_tokens=WINDOW, max_tokens=100)
@@ -163,19 +137,6 @@ async def test_what_the_endpoint_counts_corrects_the_estimate(oracle_of: MakeMod
 
     assert len(stub.requests) == 2
     assert 2_000 < characters < 1.5 * WINDOW
-
-
-@pytest.mark.parametrize(("counted", "fits"), [(0, 1.0), (300, 1.5), (1_000, 1.2), (4_000, 0.4)])
-def test_the_estimate_follows_what_is_counted_within_bounds(counted: int, fits: float) -> None:
-    window = Window(8_192, name="m")
-    messages = asking(4_000).messages
-    at_first = window.exceeded(asking(60_000).messages, 100, 0).characters
-    for _ in range(50):
-        window.count(messages, counted, 0)
-
-    at_last = window.exceeded(asking(60_000).messages, 100, 0).characters
-
-    assert at_last / at_first == pytest.approx(fits, rel=0.25)
 
 
 async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(oracle_of: MakeModel, stub: StubEndpoint) -> None:
@@ -238,41 +199,3 @@ async def test_no_script_exceeds_a_configured_window_without_a_word(
     await fitted(oracle, 20_000, text)
 
     assert len(stub.requests) == 1, "sent although it was too long"
-
-
-MESSAGES = st.lists(st.text(max_size=400), min_size=1, max_size=4).map(
-    lambda texts: tuple(Message("user", text * 20) for text in texts)
-)
-
-
-@given(MESSAGES, st.integers(256, 20_000), st.none() | st.integers(1, 8_000), st.integers(0, 2_000))
-@settings(suppress_health_check=[HealthCheck.large_base_example])
-def test_what_is_let_through_leaves_room_and_what_is_not_says_how_much_less(
-    messages: tuple[Message, ...], tokens: int, wanted: int | None, added: int
-) -> None:
-    window = Window(tokens, name="m")
-    size = sum(len(message.content) for message in messages)
-    fits = size
-    try:
-        for_the_reply = window.reply_tokens(messages, wanted, added)
-    except WindowExceeded as error:
-        for_the_reply, fits = wanted, error.characters
-
-    assert fits == size or 0 <= fits < size
-    assert (for_the_reply is None) is (wanted is None)
-    assert for_the_reply is None or 0 < for_the_reply <= (wanted or 0)
-
-
-@given(st.integers(2_000, 60_000), st.floats(1.5, 5.0), st.sampled_from(TOO_LONG), st.integers(1, 4_000))
-def test_what_was_refused_is_given_less_of_the_window_or_none(
-    characters: int, of_a_token: float, refusal: Refusal, reply: int
-) -> None:
-    messages = asking(characters).messages
-    window = Window(None, name="m")
-    prompt = max(int(characters / of_a_token), WINDOW - reply + 1)
-    window.refused(messages, reply, 0, read_refusal(*refusal(prompt, reply)))
-
-    with suppress(WindowExceeded):
-        again = window.reply_tokens(messages, reply, 0)
-        assert again is not None
-        assert again < reply

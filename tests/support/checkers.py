@@ -15,7 +15,7 @@ from checkers.plugin import Improver
 from models.billing import book
 from models.claims import ClaimKind, Claims, Judgement
 from models.judges.prompted import PromptedJudge
-from models.local_grader import Graded, LocalGrader, Wanted, always
+from models.local_grader import Graded, LocalGrader
 from models.protocol import Judge, ModelUnavailable
 from schemas import Envelope, Usage, Verdict
 
@@ -140,10 +140,15 @@ class FailsOn(Accept):
 class Slow:
     """A model of this process that takes `seconds` for each of the claims."""
 
+    name = "local/slow"
+
+    def load(self) -> None:
+        pass
+
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
-    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
+    def judge(self, batch: Sequence[Claims]) -> list[Graded]:
         time.sleep(self._seconds * len(batch))
         return [[Judgement(1.0, "as found", None)] for _ in batch]
 
@@ -153,7 +158,7 @@ class AsksASlowModel(Accept):
 
     def __init__(self, seconds: float, limit: float) -> None:
         super().__init__("slow", limit)
-        self._grader = LocalGrader("local/slow", lambda: Slow(seconds), called="the slow model")
+        self._grader = LocalGrader(Slow(seconds), called="the slow model")
 
     async def _work(self, record: Envelope) -> None:
         for _ in range(2):

@@ -8,8 +8,8 @@ import click
 import pytest
 
 from models.grounding.catalogue import named_judge
-from models.grounding.grader import fetch
 from models.grounding.judge import GroundingJudge
+from models.local_judges import fetch
 from models.local_settings import LocalSettings
 from models.model_loading import ModelUnusable
 

@@ -7,8 +7,8 @@ import pytest
 
 from models.claims import Claims
 from models.grounding.catalogue import KNOWN
-from models.grounding.grader import named_grader
 from models.local_grader import LocalGrader
+from models.local_judges import local_judge
 from models.local_settings import NAMED_JUDGES, LocalSettings
 from models.protocol import ModelFailed
 from tests.support.checkpoints import CHECKPOINTS, CLAIMS, DOCUMENT, keep_hhem
@@ -31,7 +31,7 @@ async def graded(grader: LocalGrader, claims: Sequence[Claims]) -> list[list[flo
 @pytest.mark.parametrize("name", CHECKPOINTS)
 async def test_scores_are_those_of_the_model_on_its_own_text(cache: Path, tmp_path: Path, name: str) -> None:
     expected = CHECKPOINTS[name](cache, tmp_path / "scratch")
-    grader = named_grader(LocalSettings(judge=name), say=pytest.fail)
+    grader = local_judge(LocalSettings(judge=name))
 
     (together,) = await graded(grader, [Claims(DOCUMENT, CLAIMS, "answer")])
     alone = [(await graded(grader, [Claims(DOCUMENT, (claim,), "answer")]))[0][0] for claim in CLAIMS]
@@ -49,7 +49,7 @@ def test_the_settings_know_the_catalogue_and_its_tests_know_all_of_it() -> None:
 
 async def test_a_cross_encoder_without_a_label_for_entailment_is_refused(tmp_path: Path) -> None:
     write_checkpoint(tmp_path / "model", random_bert(2), spelling_tokenizer())
-    grader = named_grader(LocalSettings(judge=f"nli:{tmp_path / 'model'}"), say=pytest.fail)
+    grader = local_judge(LocalSettings(judge=f"nli:{tmp_path / 'model'}"))
 
     with pytest.raises(ModelFailed, match="its labels are LABEL_0, LABEL_1; a judge nli:NAME needs one that begins"):
         await grader.grade("t", [Claims(DOCUMENT, CLAIMS, "answer")])
@@ -69,7 +69,7 @@ def spoil(cache: Path) -> None:
 async def test_weights_of_another_model_are_refused(cache: Path, tmp_path: Path) -> None:
     keep_hhem(cache, tmp_path / "scratch")
     spoil(cache)
-    grader = named_grader(LocalSettings(judge="hhem-2.1"), say=pytest.fail)
+    grader = local_judge(LocalSettings(judge="hhem-2.1"))
 
     with pytest.raises(ModelFailed, match=r"not those of HHEM-2\.1-open; they differ in classifier\.weight"):
         await grader.grade("t", [Claims(DOCUMENT, CLAIMS, "answer")])
@@ -77,8 +77,8 @@ async def test_weights_of_another_model_are_refused(cache: Path, tmp_path: Path)
 
 
 def test_a_verdict_names_the_judge_with_its_commit() -> None:
-    pinned = named_grader(LocalSettings(judge="nli:a/b@0123456789abcdef0123"), say=pytest.fail)
-    known = named_grader(LocalSettings(judge="hhem-2.1"), say=pytest.fail)
+    pinned = local_judge(LocalSettings(judge="nli:a/b@0123456789abcdef0123"))
+    known = local_judge(LocalSettings(judge="hhem-2.1"))
 
     assert pinned.name == "local/nli:a/b@0123456789ab"
     assert known.name == "local/hhem-2.1@8e4a2e6e96c7"

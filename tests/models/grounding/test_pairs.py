@@ -1,9 +1,7 @@
 """Pairs through a network together: nothing cut, nothing mixed up, no influence of one on another."""
 
-from functools import partial
 from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +11,7 @@ from models.grounding.pairs import (
     PairScorer,
     TooManyTokens,
     TorchNetwork,
-    padded,
     size_of,
-    softmax_of,
 )
 from models.model_loading import batches_of
 from tests.support.grounding import random_bert, sigmoid_of, spelling_tokenizer
@@ -64,15 +60,6 @@ def test_a_score_does_not_depend_on_what_else_is_scored(
         assert scored[pair] == pytest.approx(alone, abs=1e-5)
 
 
-def test_scores_differ_and_follow_the_order_of_the_pairs(scorer: PairScorer) -> None:
-    pairs = [("a parcel left leipzig", "it left"), ("b", "a"), ("what is told here is long" * 8, "it left"), ("", "")]
-
-    forward, back = scores(scorer, pairs), scores(scorer, pairs[::-1])
-
-    assert forward == pytest.approx(back[::-1], abs=1e-5)
-    assert len({round(score, 3) for score in forward}) == len(pairs)
-
-
 @given(st.lists(st.integers(1, 400), max_size=60), st.integers(1, 1000))
 def test_batches_hold_every_row_once_longest_first_within_the_budget(sizes: list[int], budget: int) -> None:
     batches = batches_of(sizes, budget)
@@ -85,19 +72,6 @@ def test_batches_hold_every_row_once_longest_first_within_the_budget(sizes: list
     # No batch could have taken the first row of the next one.
     for batch in batches[:-1]:
         assert (len(batch) + 1) * max(sizes[index] for index in batch) > budget
-
-
-def test_rows_are_filled_up_on_the_right_and_masked() -> None:
-    short, long = (
-        {"input_ids": ids, "token_type_ids": [1] * len(ids), "attention_mask": [1] * len(ids)}
-        for ids in ([7, 8], [7, 8, 9])
-    )
-
-    arrays = padded([short, long], {"input_ids": 5, "token_type_ids": 0})
-
-    assert arrays["input_ids"].tolist() == [[7, 8, 5], [7, 8, 9]]
-    assert arrays["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
-    assert arrays["token_type_ids"].tolist() == [[1, 1, 0], [1, 1, 1]]
 
 
 def test_a_pair_beyond_the_limit_is_refused_and_never_cut(scorer: PairScorer) -> None:
@@ -122,26 +96,5 @@ def test_special_tokens_in_a_text_are_plain_text(scorer: PairScorer, special: st
     assert not {0, 1, 2, 4} & set(ids[1:])
 
 
-def test_one_text_is_read_where_a_template_makes_one(network: TorchNetwork) -> None:
-    template = "{} so {}".format
-    scorer = PairScorer(spelling_tokenizer(), network, sigmoid_of, limit=LIMIT, text=template)
-
-    (row,) = scorer.rows([("a", "b")])
-
-    assert spelling_tokenizer().decode(row["input_ids"]) == "[CLS] a so b [SEP]"
-    assert set(row["token_type_ids"]) == {0}
-
-
 def test_text_that_is_no_valid_unicode_is_scored(scorer: PairScorer) -> None:
     assert len(scores(scorer, [("lone \ud800", "\udfff")])) == 1
-
-
-def test_nothing_to_score_is_no_fault(scorer: PairScorer) -> None:
-    assert scores(scorer, []) == []
-
-
-def test_classes_give_their_column_and_a_single_logit_its_own() -> None:
-    logits = np.array([[0.0, 0.0], [1000.0, -1000.0]], dtype=np.float32)
-
-    assert softmax_of(logits, 1).tolist() == [0.5, 0.0]
-    assert partial(softmax_of, column=0)(logits).tolist() == [0.5, 1.0]

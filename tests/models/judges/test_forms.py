@@ -131,13 +131,6 @@ async def test_a_list_without_a_whole_entry_or_in_time_is_asked_for_in_halves(
     assert parts(stub)[-1] == [2]
 
 
-async def test_a_sentence_that_no_list_ever_has_is_a_failure(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    stub.play(lambda request: says(verdicts_of({1: True})))
-    with pytest.raises(ModelFailed) as failure:
-        await graded(judge_of("list"), GOOD, FALSE)
-    assert failure.value.cause == "judge_unusable"
-
-
 async def test_in_the_papers_form_the_reason_comes_first_and_is_what_counts(
     judge_of: MakeJudge, stub: StubEndpoint
 ) -> None:

