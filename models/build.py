@@ -50,7 +50,7 @@ def build_model(
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
     Around the backend, with its flow, are cache, recording and meter. `section` is what the configuration calls the
-    settings; it stands in logs and errors. Imports what the backend needs, and only that.
+    settings; for logs and errors. Imports what the backend needs, and only that.
 
     Raises:
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.

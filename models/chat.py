@@ -229,7 +229,7 @@ class ChatModel:
                         # It was the reply that was given too much of the window.
                         continue
                     learns = learns or await self._learning.acquire()
-                    # If it was sent in another manner, somebody else has learned meanwhile.
+                    # If it was sent in another manner, another question has learned meanwhile.
                     if request.sent_in in {request.manner, self._dialect.manner}:
                         request.manner = self._conceded(refused, request)
                 else:
@@ -279,7 +279,7 @@ class ChatModel:
             request.question, request.messages, request.tokens, request.sent_in, request.count
         )
         # Of a request without an answer, the endpoint has read the prompt.
-        calls, prompt, written, cached, told = 1, self._window.estimated(request.messages), 0, 0, False
+        calls, prompt, written, cached, counted = 1, self._window.estimated(request.messages), 0, 0, False
         came: httpx.Response | None = None
         failure: BaseException | None = None
         try:
@@ -290,7 +290,7 @@ class ChatModel:
                 "/chat/completions", cast_to=httpx.Response, content=content, options=options
             )
             completion = self._completion(came, request)
-            told = completion.prompt_tokens > 0
+            counted = completion.prompt_tokens > 0
             prompt = completion.prompt_tokens or prompt
             cached = completion.cached_tokens
             written = completion.completion_tokens or completion.characters // 4
@@ -323,7 +323,7 @@ class ChatModel:
                 prompt_tokens=prompt,
                 completion_tokens=written,
                 cached_tokens=cached,
-                reckoned_tokens=0 if told else prompt + written,
+                reckoned_tokens=0 if counted else prompt + written,
                 seconds=taken,
                 cost=self._settings.cost(prompt, written, cached),
             )

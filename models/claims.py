@@ -8,10 +8,10 @@ SUPPORTED = 0.5
 
 
 class ClaimKind(StrEnum):
-    """The relation in which sentences are to stand to their reference."""
+    """The relation that sentences should have to their reference."""
 
     SUMMARY = "summary"
-    """They tell in fewer words what the reference says."""
+    """They say in fewer words what the reference says."""
     ANSWER = "answer"
     """They answer `Claims.prompt` by what the reference says."""
     PARAPHRASE = "paraphrase"
@@ -40,9 +40,9 @@ class Claims:
     prompt: str | None = None
     """The user's question, if it is known."""
     text: str | None = None
-    """The candidate as it stands, where its sentences do not show its form (lines, a table, code)."""
+    """The candidate as it is, where its sentences do not show its form (lines, a table, code)."""
     around: tuple[str, str] | None = None
-    """The sentences that phrases stand in, the reference's first, if they are known."""
+    """The sentences that phrases are part of, the reference's first, if they are known."""
 
     def __post_init__(self) -> None:
         # Checkers of other packages give the kind's value.

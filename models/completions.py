@@ -1,4 +1,4 @@
-"""Completions: the documents of chat endpoints, told in one form, whatever their gateways make of them."""
+"""Completions: the documents of chat endpoints, in one form for all gateways."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +16,14 @@ class NoCompletion(ValueError):
 
 
 class ErrorInside(Exception):
-    """A document that tells of an error, as some gateways answer with status 200."""
+    """A document that reports an error, as some gateways answer with status 200."""
 
     def __init__(self, error: Any) -> None:
         super().__init__()
         self.error = error
         code = str(error.get("code")) if isinstance(error, dict) else ""
         self.status = int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
-        """The status that it tells; a failure of the endpoint's if it tells none."""
+        """The status that it gives; else a failure of the endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def read_completion(data: bytes, count: int = 1) -> Completion:
     """The completion that a response brought, with as many others as were asked for.
 
     Raises:
-        ErrorInside: it tells of an error.
+        ErrorInside: it reports an error.
         Transient: the model did not come to an end.
         NoCompletion: it is something else.
     """
@@ -78,8 +78,8 @@ def _of_choice(choice: Any, usage: Any, others: tuple[Completion, ...] = ()) -> 
     if message is None and reason.startswith("content_filter"):
         message = {}
     details = usage.get("prompt_tokens_details") or {}
-    told = [usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("cached_tokens")]
-    prompt_tokens, completion_tokens, cached_tokens = (number if isinstance(number, int) else 0 for number in told)
+    counts = [usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("cached_tokens")]
+    prompt_tokens, completion_tokens, cached_tokens = (number if isinstance(number, int) else 0 for number in counts)
     return Completion(
         content=_text(message.get("content")),
         finish_reason=reason,

@@ -17,7 +17,7 @@ async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[Res
     They have ended when this does: whatever they cost is booked.
 
     Raises:
-        Exception: the first failure itself, not a group: callers tell them apart by type.
+        Exception: the first failure itself, not a group: callers distinguish them by type.
     """
     awaitables = list(awaitables)
     if len(awaitables) == 1:

@@ -27,7 +27,7 @@ _OTHER_LIMIT = "max_completion_tokens"
 SEVERAL = "n"
 """The parameter for several completions at once."""
 _OPTIONAL = ("temperature", "logprobs", "top_logprobs", "max_tokens", _OTHER_LIMIT, SEVERAL)
-"""The parameters that may be left out of a request."""
+"""The parameters that a request may omit."""
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
 
 _LOG = structlog.get_logger(__name__)
@@ -39,7 +39,7 @@ class Manner:
 
     mode: Mode
     limit_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    left_out: frozenset[str] = frozenset()
+    omitted: frozenset[str] = frozenset()
     """Parameters that are not sent."""
 
 
@@ -47,7 +47,7 @@ class Dialect:
     """The forms that an endpoint is known to accept."""
 
     def __init__(self, settings: EndpointSettings, *, name: str) -> None:
-        """`name` stands in logs."""
+        """`name` is for logs."""
         self._name = name
         self._learns_format = settings.structured == "auto"
         self.manner = Manner("json_schema" if settings.structured == "auto" else settings.structured)
@@ -82,19 +82,19 @@ class Dialect:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         if completions > 1:
             request[SEVERAL] = completions
-        return {name: value for name, value in request.items() if name not in manner.left_out}
+        return {name: value for name, value in request.items() if name not in manner.omitted}
 
     @property
     def gives_several(self) -> bool:
         """True unless the endpoint is known to give one completion at a time."""
-        return SEVERAL not in self.manner.left_out
+        return SEVERAL not in self.manner.omitted
 
     def gave_one(self) -> None:
         """The endpoint gave one completion although it was asked for several, and did not refuse."""
-        self.accepted(replace(self.manner, left_out=self.manner.left_out | {SEVERAL}))
+        self.accepted(replace(self.manner, omitted=self.manner.omitted | {SEVERAL}))
 
     def added_characters(self, question: Question[Any], manner: Manner | None = None) -> int:
-        """Characters that requests in this manner, or the known one, have beside the messages."""
+        """Characters that requests in this manner, or the known one, have besides the messages."""
         has_none = question.reply is YesNo or (manner or self.manner).mode == "json_schema"
         return 0 if has_none else len(self._form(question.reply).instruction)
 
@@ -111,14 +111,14 @@ class Dialect:
         parameter = _refused_parameter(refusal, asked) or (SEVERAL if SEVERAL in asked else None)
         if parameter is None:
             return None
-        return replace(manner, left_out=manner.left_out | (_LOGPROBS if parameter in _LOGPROBS else {parameter}))
+        return replace(manner, omitted=manner.omitted | (_LOGPROBS if parameter in _LOGPROBS else {parameter}))
 
     def accepted(self, manner: Manner | None) -> None:
         """Put all further requests in the manner of one that was not refused."""
         if manner is not None and manner != self.manner:
             self.manner = manner
-            left_out = sorted(manner.left_out)
-            _LOG.info("endpoint_requests_adapted", model=self._name, structured=manner.mode, left_out=left_out)
+            omitted = sorted(manner.omitted)
+            _LOG.info("endpoint_requests_adapted", model=self._name, structured=manner.mode, omitted=omitted)
 
     def _form(self, reply: type[BaseModel]) -> "_Form":
         form = self._forms.get(reply)
@@ -154,7 +154,7 @@ class _Form:
 def _strict(schema: Any) -> Any:
     """Require every property, and allow no others and no defaults, as strict structured output demands.
 
-    Names and docstrings of ours tell a model nothing that the prompt does not.
+    Our names and docstrings add nothing to the prompt.
     """
     if isinstance(schema, list):
         return [_strict(part) for part in schema]

@@ -17,7 +17,7 @@ _MOST_BYTES = 16_000_000
 _OF_THE_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 """Headers that no longer apply to a body that was read and decoded."""
 _SHORTEST_SECRET = 8
-"""Shorter values of headers, such as `true`, are no keys, and stand in many a harmless message."""
+"""Shorter values of headers, such as `true`, are not keys, and appear in harmless messages."""
 
 
 class BoundedClient(httpx.AsyncClient):
@@ -100,7 +100,7 @@ def client_options(settings: EndpointSettings) -> dict[str, Any]:
 
 
 def request_headers(settings: EndpointSettings) -> dict[str, str | openai.Omit]:
-    """Headers to give with each request; without a key the client's own `Authorization` is left out."""
+    """Headers to give with each request; without a key the client's own `Authorization` is omitted."""
     headers: dict[str, str | openai.Omit] = {} if settings.api_key else {"Authorization": openai.Omit()}
     for name, value in settings.extra_headers.items():
         headers["Authorization" if name.lower() == "authorization" else name] = value.get_secret_value()
@@ -108,7 +108,7 @@ def request_headers(settings: EndpointSettings) -> dict[str, str | openai.Omit]:
 
 
 def secrets_of(settings: EndpointSettings) -> tuple[str, ...]:
-    """Whatever must stand in no log, message or recording, the longest first."""
+    """Values that must not appear in a log, message or recording, the longest first."""
     values = [value.get_secret_value() for value in settings.extra_headers.values()]
     found = SECRET_PARAMETER.finditer(str(settings.base_url))
     values += [value for one in found for value in (one["value"], unquote_plus(one["value"]))]

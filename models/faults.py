@@ -1,4 +1,4 @@
-"""Faults of a single exchange, told apart by what to do about them."""
+"""Faults of a single exchange, by what to do about them."""
 
 import math
 import re
@@ -39,9 +39,9 @@ _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing_har
 _WINDOW = re.compile(
     r"(?:[<>]=? |(?:maximum|context|limit|window)[^\d<>]{0,40})(\d[\d,]*)\b(?! \+)|(\d[\d,]*) maximum", re.IGNORECASE
 )
-"""The limit that a refusal names. What it counts stands elsewhere, or before a plus sign."""
+"""The limit that a refusal names. Counts are elsewhere, or before a plus sign."""
 SMALLEST_WINDOW = 256
-"""Tokens; no model has a smaller one, so a refusal that seems to tell of one is about something else."""
+"""Tokens; no model has a smaller one, so a refusal with a smaller number is about something else."""
 
 
 class ExchangeFault(Exception):
@@ -89,7 +89,7 @@ class Refusal:
     """The parameter of the request that it is about, if it names one."""
     codes: frozenset[str] = frozenset()
     window: int | None = None
-    """The model's window in tokens, if it is told."""
+    """The model's window in tokens, if the refusal names it."""
 
     @property
     def is_filtered(self) -> bool:
@@ -136,13 +136,13 @@ def read_refusal(status: int, error: object) -> Refusal:
     inner = body.get("innererror")
     coded = [part.get(name) for part in (body, inner) if isinstance(part, dict) for name in ("code", "type")]
     parameter = body.get("param")
-    told = [body.get("n_ctx"), *(int((one[1] or one[2]).replace(",", "")) for one in _WINDOW.finditer(message))]
+    limits = [body.get("n_ctx"), *(int((one[1] or one[2]).replace(",", "")) for one in _WINDOW.finditer(message))]
     return Refusal(
         status,
         message,
         parameter if isinstance(parameter, str) else "",
         frozenset(code for code in coded if isinstance(code, str)),
-        next((one for one in told if isinstance(one, int) and one >= SMALLEST_WINDOW), None),
+        next((one for one in limits if isinstance(one, int) and one >= SMALLEST_WINDOW), None),
     )
 
 

@@ -89,14 +89,14 @@ class Limiter:
         self._under_way[is_long] -= 1
         self._wake()
 
-    def answered(self, size: Size, taken: float, beside: int, timeout: float) -> None:
-        """Let the limit grow after an answer that took so long, with so many others under way when it was asked."""
+    def answered(self, size: Size, taken: float, under_way: int, timeout: float) -> None:
+        """Let the limit grow after an answer that took so long, with so many questions under way when it was asked."""
         longest = self._longest or Size(0, 0)
         if size.exceeds(longest):
             self._lost = 0
         self._longest = Size(max(longest.written, size.written), max(longest.read, size.read))
         self._quickest = min(self._quickest * 1.01, taken)
-        all_taken = max(beside, self.under_way) >= int(self._limit)
+        all_taken = max(under_way, self.under_way) >= int(self._limit)
         if all_taken and (taken < timeout / 4 or taken < 2 * self._quickest):
             self._limit = min(self._limit + (1 / self._limit if self._was_full else 1), self._most)
 

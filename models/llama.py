@@ -125,7 +125,7 @@ def model_file(source: str) -> Path:
 
 
 def _answers(port: int) -> bool:
-    import httpx
+    import httpx2 as httpx
 
     try:
         return httpx.get(f"http://127.0.0.1:{port}/health", timeout=5.0, trust_env=False).status_code == 200

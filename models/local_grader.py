@@ -122,7 +122,7 @@ class LocalGrader:
                 results = await self._thread.run(partial(model.judge, claims))
                 if len(results) != len(claims):
                     raise ValueError(f"{len(results)} results for {len(claims)} claims")
-            except Exception as error:  # noqa: BLE001 models run code of others: whatever it raises is told to those who ask
+            except Exception as error:  # noqa: BLE001 models run code of others: all that it raises goes to the callers
                 for waiting in batch:
                     if not waiting.judged.done():
                         detail = f"{self._called} failed: {error}"[:300]

@@ -57,7 +57,7 @@ class _Outcome:
     task: str
     result: Answer[Any] | ModelUnavailable | ModelFailed
     is_charged: bool = False
-    """True once somebody was told what it cost."""
+    """True once its cost was charged."""
 
 
 class _Metered:
@@ -78,7 +78,7 @@ class _Metered:
         charged: bool = True,
         is_subject: bool = False,
     ) -> None:
-        """A call that is not `charged` stands on no bill."""
+        """A call that is not `charged` is on no bill."""
         self.inner = inner
         self._journal = journal
         self._on_usage = on_usage
@@ -117,14 +117,14 @@ class _Metered:
             outcome = await self._fresh(key, request)
         else:
             outcome = await self._flights.join(key, self._fresh, key, request)
-        # Mostly whoever asked first; that one may have left meanwhile.
+        # The first to ask is charged, unless it has left meanwhile.
         is_another, outcome.is_charged = outcome.is_charged, True
         result, joined = outcome.result, Usage(cached=1, seconds=time.monotonic() - begun)
         if isinstance(result, Answer):
             answer = _shared(result, joined) if is_another else result
             self._count(request.task, "answered", answer.usage, begun)
             return answer
-        error = result.told_as(type(result), joined) if is_another else result
+        error = result.copied_as(type(result), joined) if is_another else result
         ending: Ending = "unavailable" if isinstance(error, ModelUnavailable) else "failed"
         self._count(request.task, ending, error.usage, begun)
         raise error

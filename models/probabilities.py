@@ -21,7 +21,7 @@ def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, fie
 
     `logprobs` are a completion's, with alternatives for each token. A boolean is decided by the token in which its
     first letter stands: the probabilities of the alternatives with which it begins to be `true` count against those
-    with which it begins to be `false`, whatever else the tokens hold and wherever they end. None if they do not cover
+    with which it begins to be `false`, whatever else the tokens hold. None if they do not cover
     the text or give no alternatives, or if neither word was likely: a grammar then forced one on the model, and the
     other may have been likelier.
     """
@@ -46,7 +46,7 @@ def _probabilities(
         tokens = logprobs["content"]
         texts = [_text(token) for token in tokens]
         written = b"".join(texts)
-        # Thought that the endpoint kept back stands before the content, and an end mark may stand behind it.
+        # Thought that the endpoint kept back comes before the content, and an end mark may come after it.
         offset = written.rfind(content.encode("utf-8", "surrogatepass"))
         if offset < 0:
             return None

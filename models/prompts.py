@@ -10,7 +10,7 @@
     {{article}}
 
 Turns are `system` (at most one, first), `user` and `assistant` (for worked examples); the last one is `user`.
-A placeholder is a lower-case name in double braces. Names are either *fenced*, for untrusted text, and stand alone
+A placeholder is a lower-case name in double braces. Names are either *fenced*, for untrusted text, and alone
 on their line, or *plain*, for words of our own. Behind `> `, untrusted text is quoted: each of its lines begins so, and
 none can end the quotation. The rule about fences or quotations is added to the system turn and the fences' tag stated
 in the turn that uses them, so that no template can forget to.
@@ -51,7 +51,7 @@ _UNDER_RULE = (
 
 
 class TemplateError(ValueError):
-    """A template that cannot be used: names the file, the line, what stands there and what is allowed."""
+    """A template that cannot be used: names the file, the line, what is there and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)

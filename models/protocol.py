@@ -50,13 +50,12 @@ class Question(Generic[ReplyT]):
     reply: type[ReplyT]
     """The answer's form; its JSON schema is sent if the endpoint accepts one."""
     complaint: Callable[[ReplyT], str | None] = no_complaint
-    """The fault of a well-formed reply, told to the model in the repair turn; None if it has none."""
+    """The fault of a well-formed reply, shown to the model in the repair turn; None if it has none."""
     data: Mapping[str, JsonValue] | None = None
     """The question as JSON, for a service that reads no prompts; None if it can only be put in words."""
     max_tokens: int | None = None
     written: int = 0
-    """Tokens that the reply is likely to have, as far as is known: how long an answer takes hangs on it. 0 if nobody
-    knows."""
+    """Tokens that the reply is likely to have, on which the time of an answer depends; 0 if that is not known."""
     graded: str | None = None
     """Name of a boolean field of the reply, at any depth, whose probabilities are wanted; those of a `YesNo` are always
     wanted."""
@@ -76,12 +75,12 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class Sampling(Generic[ReplyT]):
-    """A question to be answered several times, each time anew."""
+    """A question to be answered several times."""
 
     question: Question[ReplyT]
     count: int
     first: int = 0
-    """Number of the first of the answers: others of the same question are told apart by their numbers."""
+    """Number of the first of the answers: further answers to the same question have other numbers."""
 
     @property
     def task(self) -> str:
@@ -143,7 +142,7 @@ class Judge(Protocol):
 
     @property
     def version(self) -> str:
-        """All else that bears on its grades, beside its name; part of verdicts' configuration digests."""
+        """All that its grades depend on besides its name; part of verdicts' configuration digests."""
 
     @property
     def self_test(self) -> SelfTestFigure | None:
@@ -167,11 +166,11 @@ class ModelError(Exception):
         self.detail = detail
         self.usage = usage or Usage()
 
-    def told_as(self, kind: "type[ErrorT]", usage: Usage) -> "ErrorT":
-        """The same as an error of this kind, or to be told to somebody whom it cost something else."""
-        told = kind.__new__(kind, *self.args)
-        told.__dict__.update(self.__dict__, usage=usage)
-        return told
+    def copied_as(self, kind: "type[ErrorT]", usage: Usage) -> "ErrorT":
+        """A copy of this kind, with another cost."""
+        copy = kind.__new__(kind, *self.args)
+        copy.__dict__.update(self.__dict__, usage=usage)
+        return copy
 
 
 ErrorT = TypeVar("ErrorT", bound=ModelError)

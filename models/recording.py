@@ -70,22 +70,22 @@ class Journal:
 
     def record(self, judge: str, request: "Request", ending: Answer[Any] | ModelFailed) -> None:
         """Append how a request to the model called `judge` ended."""
-        told: dict[str, Any]
+        line: dict[str, Any]
         if isinstance(ending, ModelFailed):
-            told = {"type": "failure", "cause": ending.cause, "detail": ending.detail}
+            line = {"type": "failure", "cause": ending.cause, "detail": ending.detail}
             if isinstance(ending, WindowExceeded):
-                told |= {"characters": ending.characters, "asked": ending.asked}
+                line |= {"characters": ending.characters, "asked": ending.asked}
             if not ending.begun:
-                told["begun"] = False
+                line["begun"] = False
         else:
             # A reply, samples or grades.
             kind = {Sampling: "samples", Grading: "grades"}.get(type(request), "reply")
-            told = {"type": "answer", kind: ending.reply, "usage": ending.usage.model_dump()}
+            line = {"type": "answer", kind: ending.reply, "usage": ending.usage.model_dump()}
             if ending.probabilities is not None:
-                told["probabilities"] = ending.probabilities
+                line["probabilities"] = ending.probabilities
             if not ending.complete:
-                told["complete"] = False
-        self.write({"judge": judge, "task": request.task, "digest": request_digest(request), **told})
+                line["complete"] = False
+        self.write({"judge": judge, "task": request.task, "digest": request_digest(request), **line})
 
     def _begin(self) -> bytes:
         """The prefix of our first line: a line end, if an earlier process left a line unfinished."""
@@ -242,7 +242,7 @@ def _endings(path: Path) -> list[dict[str, Any]]:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise RecordingUnreadable(f"{path}: cannot be read: {error.strerror or error}") from None
-    # After the last line end stands nothing, or a line whose writing was cut short.
+    # After the last line end comes nothing, or a line whose writing was cut short.
     lines.pop()
     endings = []
     for number, line in enumerate(lines, start=1):

@@ -1,4 +1,4 @@
-"""Reading a model's reply: one JSON object of the form asked for, whatever stands around it.
+"""Reading a model's reply: one JSON object of the form asked for, with any text around it.
 
 Models think aloud before they answer (`<think>…</think>`, also without the opening tag, which chat templates swallow),
 put fences around JSON, and add a sentence before or after it. All that is passed over; thought is never read as an
@@ -41,7 +41,7 @@ class Unusable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ReadReply(Generic[_FormT]):
-    """A reply, and where it stands."""
+    """A reply, and its place in the text."""
 
     reply: _FormT
     start: int

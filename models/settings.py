@@ -63,7 +63,7 @@ class EndpointSettings(_Settings):
     """The settings of every model behind an endpoint."""
 
     base_url: str | None = None
-    """URL of an OpenAI-compatible API up to what stands before `/chat/completions`, such as
+    """URL of an OpenAI-compatible API without the final `/chat/completions`, such as
     `https://api.openai.com/v1`; needed with the backends `openai` and `cascade`. A query, such as
     `?api-version=2024-10-21`, is sent with every request. With the backend `service`, the whole URL."""
     model: str | None = None
@@ -82,9 +82,9 @@ class EndpointSettings(_Settings):
     """Way to request the format of the reply. `auto` starts with `json_schema` and falls back if it is refused."""
     max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _number_or_omit("a whole number from 1")] = 4096
     """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
-    endpoint that asks for that. `omit` sends no limit. It is left out by itself once the endpoint has refused it."""
+    endpoint that asks for that. `omit` sends no limit. It is omitted once the endpoint has refused it."""
     temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | Omit, _number_or_omit("a number from 0 up to 2")] = 0.0
-    """Sampling temperature. `omit` sends none. It is left out by itself once the endpoint has refused it, as reasoning
+    """Sampling temperature. `omit` sends none. It is omitted once the endpoint has refused it, as reasoning
     models do."""
     context_tokens: int | None = Field(default=None, ge=256)
     """The model's window: tokens of a question and its reply together. If it is not set, it is learned from the

@@ -49,7 +49,7 @@ class SingleFlight(Generic[ResultT]):
                 # Nobody may join what is being cancelled.
                 self._under_way.pop(key, None)
                 flight.task.cancel()
-                # It books what it cost before whoever leaves adds that up.
+                # It books its cost before the caller that leaves adds it up.
                 await asyncio.wait({flight.task})
 
     def _ended(self, key: str, task: asyncio.Task[ResultT]) -> None:

@@ -11,7 +11,7 @@ FIGURE = r"\d+(?:[.,:]\d+)*"
 """A number in digits: 1,000, 3.5, 12:30."""
 
 FIGURE_ENDING = "(?:st|nd|rd|th|s|m|k|bn|mn)"
-"""Endings that may stand directly behind it: 19th, 1980s, 5m."""
+"""Endings that may follow it directly: 19th, 1980s, 5m."""
 
 _PIECE = re.compile(
     rf"""
@@ -49,7 +49,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def pieces(text: str) -> list[str]:
-    """Words, figures and single marks, the same ones whether or not blanks stand around the marks."""
+    """Words, figures and single marks, the same ones with or without blanks around the marks."""
     return _PIECE.findall(_straight(text))
 
 

@@ -45,8 +45,8 @@ class Window:
     ) -> int | None:
         """The limit to send for the reply: `wanted`, or what the window leaves if that is less.
 
-        `added` is the number of characters that are sent beside the messages; `written` the tokens that the reply is
-        likely to have, 0 if nobody knows.
+        `added` is the number of characters that are sent besides the messages; `written` the tokens that the reply is
+        likely to have, 0 if not known.
 
         Raises:
             WindowExceeded: it leaves too little.
@@ -65,7 +65,7 @@ class Window:
         characters = sum(len(message.content) for message in messages)
         fits, window = _NEXT * characters, "window"
         if self.tokens is not None:
-            # What stands around the texts stays when they are cut.
+            # The characters around the texts stay when those are cut.
             around = _OF_A_TURN * len(messages) + added / _CHARACTERS_OF_A_TOKEN
             left = (self.tokens - self._reserved(wanted, written)) / self._ratio - around
             fits = characters * left / max(_estimated(messages, 0), 1)
@@ -93,10 +93,10 @@ class Window:
         """Learn from a refusal because of the question's length; as it was sent, it is not taken to fit again."""
         known = self.tokens
         estimated = _estimated(messages, added)
-        told = refusal.window or int(_NEXT * self._ratio * estimated)
-        if told < SMALLEST_WINDOW:
+        window = refusal.window or int(_NEXT * self._ratio * estimated)
+        if window < SMALLEST_WINDOW:
             return
-        self.tokens = min(told, known or told)
+        self.tokens = min(window, known or window)
         if self._ratio * estimated + (reply_tokens or 0) <= self.tokens:
             self._ratio = _within_bounds((self.tokens - self._reserved(reply_tokens, 0) + 1) / estimated)
         if self.tokens != known:

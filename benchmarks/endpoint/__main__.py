@@ -12,6 +12,7 @@ are kept in --keep by form and row: a run that was broken off goes on where it s
 
 import argparse
 import asyncio
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from assay.cli.common import CannotRun
-from benchmarks.endpoint.forms import OPEN, Checked, Form, Kept, Worded
+from benchmarks.endpoint.forms import UNDECIDED, ConsistencyForm, Form, WordingForm
 from benchmarks.endpoint.rows import Row, row_sets
 from benchmarks.tables import table
 from models.protocol import ModelUnavailable
@@ -31,8 +32,8 @@ FORMS = ("short", "list", "paper", "wording", "bundled")
 HEADS = ["set", "form", "rows", "balanced", "AUROC", "95%", "abstained", "calls", "new", "written", "seconds"]
 RESAMPLES = 2000
 
-Result = tuple[float | None, Sequence[float]]
-"""Support, and calls, new tokens, tokens written and seconds."""
+Result = tuple[float | None, float, float, float, float]
+"""Support (None: abstained), calls, new tokens, tokens written, seconds."""
 
 
 def main() -> int:
@@ -48,8 +49,10 @@ def main() -> int:
     parser.add_argument("--sets", help="names of sets, or their beginnings, between semicolons (default: all)")
     parser.add_argument("--keep", type=Path, default=Path("out/endpoint.jsonl"), help="(default: %(default)s)")
     options = parser.parse_args()
+    options.keep.parent.mkdir(parents=True, exist_ok=True)
+    options.keep.touch()
     try:
-        lines = asyncio.run(_measured(options, Kept(options.keep)))
+        lines = asyncio.run(_measured(options))
     except (CannotRun, ModelUnavailable) as error:
         print(f"error: {error} (run again to go on)", file=sys.stderr)
         return 2
@@ -57,7 +60,7 @@ def main() -> int:
     return 0
 
 
-async def _measured(options: argparse.Namespace, kept: Kept) -> list[list[object]]:
+async def _measured(options: argparse.Namespace) -> list[list[object]]:
     prefixes = tuple((options.sets or "").split(";"))
     lines: list[list[object]] = []
     forms = _forms(options)
@@ -65,7 +68,8 @@ async def _measured(options: argparse.Namespace, kept: Kept) -> list[list[object
         for name, rows in row_sets(options.data, options.rows).items():
             if name.startswith(prefixes):
                 for form, asked in forms.items():
-                    lines.append([name, form, *_figures(rows, await _results(form, asked, rows, options.model, kept))])
+                    results = await _results(f"{form} {asked.version} {options.model}", asked, rows, options.keep)
+                    lines.append([name, form, *_figures(rows, results)])
                     print(" ".join(map(str, lines[-1])), file=sys.stderr, flush=True)
     finally:
         for one in forms.values():
@@ -79,47 +83,51 @@ def _forms(options: argparse.Namespace) -> dict[str, Form]:
     forms: dict[str, Form] = {}
     for name in options.forms.split(","):
         if name in {"short", "list", "paper"}:
-            forms[name] = Checked(JudgeSettings.model_validate({**address, "form": name}))
+            forms[name] = ConsistencyForm(JudgeSettings.model_validate({**address, "form": name}))
         elif name == "wording":
             if options.wording:
                 wording = options.wording.read_text(encoding="utf-8").strip()
-                forms[name] = Worded(JudgeSettings.model_validate(address), wording)
+                forms[name] = WordingForm(JudgeSettings.model_validate(address), wording)
         elif name == "bundled":
-            forms[name] = Checked(JudgeSettings(backend="local"))
+            forms[name] = ConsistencyForm(JudgeSettings(backend="local"))
         else:
             raise CannotRun(f"there is no form {name}; there are {', '.join(FORMS)}")
     return forms
 
 
-async def _results(name: str, form: Form, rows: Sequence[Row], model: str, kept: Kept) -> list[Result]:
-    results: list[Result] = []
+async def _results(name: str, form: Form, rows: Sequence[Row], file: Path) -> list[Result]:
+    """A result for each row; those of `name` that the file has are not asked for again."""
+    known = _kept(file)
     for row in rows:
-        key = f"{name} {form.version} {model} {row.id}"
-        values = kept.get(key)
-        if values is None:
+        if (key := f"{name} {row.id}") not in known:
             support, usage = await form.judge(row)
             new = usage.prompt_tokens - usage.cached_tokens
-            values = kept.put(
-                f"{name} {form.version} {model} {row.id}",
-                [-1.0 if support is None else support, usage.calls, new, usage.completion_tokens, usage.seconds],
-            )
-        support, *cost = values
-        results.append((None if support < 0 else support, cost))
-    return results
+            known[key] = (support, usage.calls, new, usage.completion_tokens, usage.seconds)
+            _keep(file, key, known[key])
+    return [known[f"{name} {row.id}"] for row in rows]
+
+
+def _kept(file: Path) -> dict[str, Result]:
+    return dict(json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def _keep(file: Path, key: str, result: Result) -> None:
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps([key, result]) + "\n")
 
 
 def _figures(rows: Sequence[Row], results: Sequence[Result]) -> list[object]:
     good = np.array([row.good for row in rows])
-    scores = np.array([OPEN if support is None else support for support, _ in results])
-    open_ = np.array([support is None for support, _ in results])
-    right = np.where(open_, 0.5, (scores >= OPEN) == good)
-    calls, new, written, seconds = (fmean(column) for column in zip(*(cost for _, cost in results), strict=True))
+    scores = np.array([UNDECIDED if support is None else support for support, *_ in results])
+    abstained = np.array([support is None for support, *_ in results])
+    right = np.where(abstained, 0.5, (scores >= UNDECIDED) == good)
+    calls, new, written, seconds = (fmean(column) for column in zip(*(cost for _, *cost in results), strict=True))
     return [
         len(rows),
         float(right[good].mean() + right[~good].mean()) / 2,
         float(roc_auc_score(good, scores)),
         _interval([row.passages for row in rows], good, scores),
-        int(open_.sum()),
+        int(abstained.sum()),
         round(calls, 1),
         round(new),
         round(written, 1),

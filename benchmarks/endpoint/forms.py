@@ -1,10 +1,6 @@
 """The forms in which a judge is asked whether an answer holds; each gives a support, 0.5 or more for good."""
 
 import hashlib
-import json
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
 
 from benchmarks.endpoint.rows import Row
 from checkers.checker import Models
@@ -17,49 +13,12 @@ from models.protocol import Message, Question, YesNo
 from models.settings import JudgeSettings
 from schemas import Generation, Usage
 
-OPEN = 0.5
-"""The support of what a judge leaves undecided."""
+UNDECIDED = 0.5
+"""The support of an answer about which a judge abstains."""
 _HOURS = 4 * 3600.0
 
 
-@dataclass(slots=True)
-class Kept:
-    """Results by form and row in a file of JSON lines, from which an interrupted run goes on."""
-
-    path: Path
-    _known: dict[str, list[float]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.exists():
-            self._known = dict(json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines())
-
-    def get(self, key: str) -> list[float] | None:
-        return self._known.get(key)
-
-    def put(self, key: str, values: list[float]) -> list[float]:
-        """Keep it, at once on disk."""
-        self._known[key] = values
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([key, values]) + "\n")
-        return values
-
-
-class Form(Protocol):
-    """A way to ask about a row."""
-
-    @property
-    def version(self) -> str:
-        """Changes with the words of its prompts."""
-
-    async def judge(self, row: Row) -> tuple[float | None, Usage]:
-        """The row's support and its cost; None where the judge abstains. Raises ModelUnavailable."""
-
-    async def close(self) -> None:
-        """Release what is held open."""
-
-
-class Checked:
+class ConsistencyForm:
     """The consistency checker with the judge that `settings` describe."""
 
     def __init__(self, settings: JudgeSettings) -> None:
@@ -69,9 +28,11 @@ class Checked:
 
     @property
     def version(self) -> str:
+        """Changes with the words of its prompts."""
         return self._checker.config_digest
 
     async def judge(self, row: Row) -> tuple[float | None, Usage]:
+        """The row's support and its cost; None where the judge abstains. Raises ModelUnavailable."""
         record = Generation(
             kind="generation",
             source="benchmark",
@@ -86,14 +47,14 @@ class Checked:
         if verdict.outcome == "abstain" or verdict.score is None:
             return None, verdict.usage
         # The share of consistent sentences decides, the score ranks.
-        score = max(verdict.score, OPEN) if verdict.outcome == "accept" else min(verdict.score, OPEN - 0.001)
-        return score, verdict.usage
+        accepted = verdict.outcome == "accept"
+        return max(verdict.score, UNDECIDED) if accepted else min(verdict.score, UNDECIDED - 0.001), verdict.usage
 
     async def close(self) -> None:
         await self._judge.close()
 
 
-class Worded:
+class WordingForm:
     """A prompt of others, with `{document}` and `{claim}` in it: the whole answer as one claim, yes or no."""
 
     def __init__(self, settings: JudgeSettings, wording: str) -> None:
@@ -102,6 +63,7 @@ class Worded:
         self.version = hashlib.sha256(wording.encode()).hexdigest()[:8]
 
     async def judge(self, row: Row) -> tuple[float | None, Usage]:
+        """As of the other form."""
         claim = f"{row.question or ''} {row.answer}".strip()
         words = self._wording.replace("{claim}", claim).replace("{document}", row.passages)
         question = Question("wording", self.version, (Message("user", words),), YesNo, max_tokens=4)
@@ -111,3 +73,6 @@ class Worded:
 
     async def close(self) -> None:
         await self._model.close()
+
+
+Form = ConsistencyForm | WordingForm

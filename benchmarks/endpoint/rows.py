@@ -18,7 +18,7 @@ SEED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An answer, what it is held against, and whether people would accept it."""
+    """An answer, the passages that it is compared with, and whether people would accept it."""
 
     id: str
     passages: str
@@ -27,7 +27,7 @@ class Row:
     question: str | None = None
     kind: str = ""
     pair: bool = False
-    """The two are to mean the same; else the passages are to support the answer."""
+    """Both must mean the same; otherwise the passages must support the answer."""
 
 
 def row_sets(data: Path | None, count: int) -> dict[str, list[Row]]:

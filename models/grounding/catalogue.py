@@ -30,7 +30,7 @@ class NamedJudge:
     name: str
     weights: Source
     config: Source | None = None
-    """Where configuration and tokenizer are, if not beside the weights."""
+    """Where configuration and tokenizer are, if not with the weights."""
     words: int
     """Words of a reference in one piece: what its authors cut documents into, or what its training showed it."""
     open: Callable[[Path, Path], Checkpoint]
@@ -133,8 +133,8 @@ def _inference(weights: Path, config: Path) -> Checkpoint:
     labels = dict(settings.id2label)
     column = entailment_column(labels)
     if column is None:
-        told = ", ".join(str(label) for label in labels.values())
-        raise ModelUnusable(f"its labels are {told}; a judge nli:NAME needs one that begins with 'entail'")
+        shown = ", ".join(str(label) for label in labels.values())
+        raise ModelUnusable(f"its labels are {shown}; a judge nli:NAME needs one that begins with 'entail'")
     limit = min(512, getattr(settings, "max_position_embeddings", 512))
     return Checkpoint(partial(_classifier, weights), partial(softmax_of, column=column), limit)
 

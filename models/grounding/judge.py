@@ -40,7 +40,7 @@ class GroundingJudge:
     """Grades by a network of the catalogue, which compares statements."""
 
     def __init__(self, named: NamedJudge, *, say: Say) -> None:
-        """`say` is told about downloads, on the thread that loads."""
+        """`say` shows messages on downloads, on the thread that loads."""
         self._named = named
         self._say = say
         self._scorer: PairScorer | None = None
@@ -59,7 +59,7 @@ class GroundingJudge:
         """
         weights = fetched(self._named.weights, self._say)
         config = fetched(self._named.config, self._say) if self._named.config else weights
-        # Threads that spin while they wait for one another take the cores from whoever they wait for.
+        # Threads that spin while they wait for one another take the cores from the threads they wait for.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         with loading("judge", self._named.name):
             import torch

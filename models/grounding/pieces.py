@@ -51,7 +51,7 @@ def nearest_sentence(piece: str, claim: str) -> str:
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where each sentence begins and ends."""
     ends = [sentence.end for sentence in split_sentences(text)][:-1]
-    # With what stands between them, such as the marks of a list.
+    # With the text between them, such as the marks of a list.
     starts = [0, *(end + len(text[end:]) - len(text[end:].lstrip()) for end in ends)]
     yield from zip(starts, [*ends, len(text)], strict=True)
 

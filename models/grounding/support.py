@@ -57,7 +57,7 @@ class _Best:
 def best_supports(scorer: PairScorer, comparisons: Sequence[Comparison]) -> list[Support | TooManyTokens]:
     """For each comparison its best support, or the reason if the claim leaves too little room for a piece.
 
-    Pieces of all comparisons go through the network together. A piece that is too long beside its claim is divided.
+    Pieces of all comparisons go through the network together. A piece that is too long with its claim is divided.
     """
     best = _Best(len(comparisons))
     for window in _windows(comparisons):

@@ -50,7 +50,7 @@ class ChosenForm:
 
     @property
     def pace(self) -> float | None:
-        """Records a second, as far as the self-test tells."""
+        """Records a second, by the self-test."""
         return None if self.result is None else self.result.pace
 
     @property
@@ -78,7 +78,7 @@ class ChosenForm:
         return self_test.form_of(name, 0.0, self._model, self._questions)
 
     def through(self, model: Model) -> "ChosenForm":
-        """The same choice for a model that stands around this one."""
+        """The same choice for a model that wraps this one."""
         return ChosenForm(model, self._questions, self._settings)
 
     async def _tested(self) -> None:

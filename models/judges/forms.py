@@ -12,7 +12,7 @@ from models.judges.questions import JudgeQuestions, ReasonedVerdict, ReasonedVer
 from models.protocol import Answer, Model, ModelFailed, Question, YesNo
 
 Asked = Mapping[int, str]
-"""Sentences by number: from 1 those of the answer; 0 is one that stands beside it, behind the same prefix."""
+"""Sentences by number: from 1 those of the answer; 0 is another sentence, after the same prefix."""
 
 AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 """Asks one question about the numbers, keeps what can be used of its answer, and returns the numbers that it lacks."""
@@ -61,7 +61,7 @@ class Form(Protocol):
 
 
 async def odds_of(model: Model, question: Question[YesNo]) -> float:
-    """Log P(yes) - log P(no); plus or minus 20 where the endpoint tells no probabilities."""
+    """Log P(yes) - log P(no); plus or minus 20 where the endpoint gives no probabilities."""
     answer = await model.ask(question)
     if answer.probabilities is None:
         return _CERTAIN if answer.reply.yes else -_CERTAIN

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from models.sentences import split_sentences
 
 _OVERLAP = 0.1
-"""Share of a piece's length that two neighbours have in common at most: what is told across a cut then stands whole in
-one."""
+"""Part of a piece's length that two neighbours have in common at most, so that text across a cut is whole in one."""
 _FULL = 0.6
 """A piece may end this early, for the sake of ending with a paragraph."""
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
@@ -26,7 +25,7 @@ def pieces_of(text: str, room: int, *, language: str = "en") -> list[Piece]:
     """Stretches of at most `room` characters that together hold all of `text`, each but the first with an overlap.
 
     They end with a paragraph where one ends late enough, else with a sentence, else between words. Sentences shorter
-    than the overlap stand whole in one of them.
+    than the overlap are whole in one of them.
     """
     if len(text) <= room:
         return [Piece(0, len(text))]

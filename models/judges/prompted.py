@@ -21,7 +21,7 @@ _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"\w+")
 
 _OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT})
-"""Kinds of claims that an empty text may be held against."""
+"""Kinds of claims that may be compared with an empty text."""
 
 Ask = Callable[[str], Awaitable[list[Support]]]
 
@@ -39,7 +39,7 @@ class FormChoice(Protocol):
 
     @property
     def pace(self) -> float | None:
-        """Records a second, as far as a self-test tells."""
+        """Records a second, by the self-test."""
 
     async def form(self) -> Form:
         """The form; raises ModelUnavailable while there is none."""
@@ -48,7 +48,7 @@ class FormChoice(Protocol):
         """A form other than that, for a second opinion of the same model; raises as `form`."""
 
     def through(self, model: Model) -> "FormChoice":
-        """The same for a model that stands around the judge's."""
+        """The same for a model that wraps the judge's."""
 
 
 class PromptedJudge:
@@ -83,11 +83,11 @@ class PromptedJudge:
 
     @property
     def pace(self) -> float | None:
-        """Records a second, a few at once, as far as its self-test tells."""
+        """Records a second, a few at once, by its self-test."""
         return None if self._choice is None or self._in_other_form else self._choice.pace
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        """A grade for each sentence of each of `claims`; the calls are on the bill of whoever waits.
+        """A grade for each sentence of each of `claims`; the calls are on the caller's bill.
 
         Raises:
             ModelFailed: the model gave no usable answer to one of the questions; `too_long` if a single sentence with a
@@ -104,7 +104,7 @@ class PromptedJudge:
         return PromptedJudge(self.model, self.questions, self._choice, in_other_form=True)
 
     def through(self, model: Model) -> "PromptedJudge":
-        """The same judge, asking `model`, which stands around its own."""
+        """The same judge, asking `model`, which wraps its own."""
         return PromptedJudge(model, self.questions, self._choice and self._choice.through(model))
 
     async def close(self) -> None:
@@ -233,18 +233,20 @@ class PromptedJudge:
         """What is wrong with each sentence that is not supported, where the model says something usable of it."""
 
         async def asked(number: int) -> str | None:
-            sentence, told = claims.sentences[number - 1], supports[number - 1].reason
-            if told is None:
+            sentence, reason = claims.sentences[number - 1], supports[number - 1].reason
+            if reason is None:
                 try:
-                    told = (await self.model.ask(self.questions.reason(task, claims.reference, sentence))).reply.reason
+                    reason = (
+                        await self.model.ask(self.questions.reason(task, claims.reference, sentence))
+                    ).reply.reason
                 except ModelFailed:
-                    # The verdict stands without it.
+                    # The verdict does not need it.
                     return None
-            return told if _says_something(told, sentence, claims.reference) else None
+            return reason if _says_something(reason, sentence, claims.reference) else None
 
         faulty = [number for number, one in enumerate(supports, start=1) if one.odds < 0 and number not in empty]
         found = await gather_or_cancel(map(asked, faulty))
-        return {number: told for number, told in zip(faulty, found, strict=True) if told}
+        return {number: reason for number, reason in zip(faulty, found, strict=True) if reason}
 
 
 def _judgement(support: Support, reason: str | None = None) -> Judgement:

@@ -1,4 +1,4 @@
-"""The questions that a chat model is asked as judge; each prompt's file tells where its form comes from."""
+"""The questions that a chat model is asked as judge; each prompt's file says where its form comes from."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar
@@ -10,7 +10,7 @@ from models.protocol import Question, YesNo
 from models.replies import salvaging
 
 WORD_TOKENS = 4
-"""Room for a yes or a no with what may stand around it."""
+"""Room for a yes or a no with some characters around it."""
 _REASON_TOKENS = 80
 _TOKENS_A_VERDICT = 14
 _TOKENS_A_REASON = 60

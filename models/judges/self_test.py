@@ -184,7 +184,7 @@ async def run(
 ) -> SelfTest:
     """Ask about every pair in each of `forms`; `on_answer` is called after each.
 
-    The list form is left out where the first form is right too seldom for it to be chosen.
+    The list form is skipped if the first form is right too seldom for it to be chosen.
 
     Raises:
         ModelUnavailable: the model's endpoint is down.
@@ -285,7 +285,7 @@ def kept(model: str, questions: JudgeQuestions) -> SelfTest | None:
 
 
 def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
-    """Write the results to their file, beside those of other forms; returns it, or None if it cannot be written."""
+    """Write the results to their file, with those of other forms; returns it, or None if it cannot be written."""
     path = _path(test.model, questions)
     known, own = kept(test.model, questions), {one.form for one in test.results}
     others = () if known is None else tuple(one for one in known.results if one.form not in own)

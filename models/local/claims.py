@@ -1,4 +1,4 @@
-"""Claims of a response held against its reference, and questions against passages: a few numbers, and their fit."""
+"""Claims of a response compared with its reference, and questions against passages: a few numbers, and their fit."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _REPLIES = {"yes": False, "yeah": False, "correct": False, "true": False, "no": 
 
 
 class Compared(NamedTuple):
-    """A claim beside its reference, and the nearest sentence of that."""
+    """A claim with its reference, and the nearest sentence of that."""
 
     features: Mapping[str, float]
     facts: Sequence[Word]
@@ -110,15 +110,15 @@ def _judged(sentence: str, question: str, reference: Text, texts: Mapping[str, T
     if found is None:
         return Judgement(0.0, "there is nothing to compare" if reference.words else "the reference is empty", None)
     support = min(support_of(CLAIMS, found), _CEILING if found.turned else 1.0)
-    told = f"supported by “{found.passage}”" if support >= SUPPORTED else lack(claim, reference, found.passage)
+    reason = f"supported by “{found.passage}”" if support >= SUPPORTED else lack(claim, reference, found.passage)
     if found.facts:
-        told = f"'{found.facts[0].surface}' is not in “{found.passage}”"
+        reason = f"'{found.facts[0].surface}' is not in “{found.passage}”"
     elif found.turned:
         denial = next((f"has '{word.surface}'" for word in texts[sentence].words if word.denies), "has no denial")
-        told = f"it {denial}, unlike “{found.passage}”"
+        reason = f"it {denial}, unlike “{found.passage}”"
     # That a passage does not say what was asked speaks neither for a bare yes nor for a bare no.
     lowest = REJECT_BELOW if reply is None or found.turned else 0.0
-    return Judgement(support, told, found.passage, unsure=lowest <= support < ACCEPT_FROM)
+    return Judgement(support, reason, found.passage, unsure=lowest <= support < ACCEPT_FROM)
 
 
 def judge_question(question: Text, passage: Text) -> Judgement:
@@ -127,5 +127,7 @@ def judge_question(question: Text, passage: Text) -> Judgement:
     if found is None:
         return Judgement(0.0, "one of the texts has no words", None)
     support = support_of(QUESTIONS, found)
-    told = f"“{found.passage}” answers the question" if support >= SUPPORTED else lack(question, passage, found.passage)
-    return Judgement(support, told, found.passage)
+    reason = (
+        f"“{found.passage}” answers the question" if support >= SUPPORTED else lack(question, passage, found.passage)
+    )
+    return Judgement(support, reason, found.passage)

@@ -1,4 +1,4 @@
-"""Short texts held against each other, strictly: a single word may decide.
+"""Short texts compared with each other, strictly: a single word may decide.
 
 Where one text repeats the other word for word but in one place, that place was changed on purpose; where all is put in
 other words, a single word without a counterpart says little. All weights are log-odds, set by hand.
@@ -155,8 +155,8 @@ def judge_paraphrase(reference: Text, whole: Text, sentences: Sequence[Text]) ->
             continue
         passage = reference.sentences[found.home]
         support = _graded(_together(_found_in(sentence, reference, _SENTENCES), back), _SENTENCES)
-        told = f"supported by “{passage}”" if support >= SUPPORTED else lack(sentence, reference, passage)
-        judged.append(Judgement(support, told, passage))
+        reason = f"supported by “{passage}”" if support >= SUPPORTED else lack(sentence, reference, passage)
+        judged.append(Judgement(support, reason, passage))
     return judged
 
 

@@ -1,4 +1,4 @@
-"""Questions to ask in tests of the oracle."""
+"""Questions to ask in tests of the model."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""A real HTTP endpoint on loopback, and oracles that ask it."""
+"""A real HTTP endpoint on loopback, and models that ask it."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -45,8 +45,8 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def oracle_of(stub: StubEndpoint, breaker: Breaker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeModel]:
-    """Builds an oracle that asks the stub, from settings and hooks laid over quick defaults, in three attempts."""
+async def model_of(stub: StubEndpoint, breaker: Breaker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeModel]:
+    """Builds a model that asks the stub, from settings and hooks laid over quick defaults, in three attempts."""
     built = []
 
     def build(*, hooks: dict[str, Any] | None = None, **settings: Any) -> MeteredModel:
@@ -60,15 +60,15 @@ async def oracle_of(stub: StubEndpoint, breaker: Breaker, monkeypatch: pytest.Mo
             "timeout_seconds": 30.0,
             "deadline_seconds": 50.0,
         }
-        oracle = build_model(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
-        built.append(oracle)
-        return oracle
+        model = build_model(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
+        built.append(model)
+        return model
 
     yield build
-    for oracle in built:
-        await oracle.close()
+    for model in built:
+        await model.close()
 
 
 @pytest.fixture
-def oracle(oracle_of: MakeModel) -> MeteredModel:
-    return oracle_of()
+def model(model_of: MakeModel) -> MeteredModel:
+    return model_of()

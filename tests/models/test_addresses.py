@@ -14,13 +14,13 @@ from tests.support.stub_endpoint import StubEndpoint
 
 @pytest.mark.parametrize("code", [301, 302, 307, 308])
 async def test_a_redirection_is_not_followed_and_the_key_does_not_reach_the_other_host(
-    oracle_of: MakeModel, stub: StubEndpoint, code: int
+    model_of: MakeModel, stub: StubEndpoint, code: int
 ) -> None:
     with StubEndpoint() as other:
         stub.play(lambda _: stubs.status(code, "moved", location=f"{other.base_url}/chat/completions"))
 
         with pytest.raises(ModelUnavailable, match=r"judge\.base_url") as failure:
-            await oracle_of(extra_headers={"x-key": "sk-another"}).ask(question())
+            await model_of(extra_headers={"x-key": "sk-another"}).ask(question())
 
         assert failure.value.misconfigured
         assert len(stub.requests) == 1
@@ -44,7 +44,7 @@ BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n"
     ids=["TLS where none is spoken", "none where TLS is", "closed", "no host"],
 )
 async def test_where_nobody_can_be_asked_nothing_is_decided(
-    oracle_of: MakeModel, address: str, answer: bytes | None
+    model_of: MakeModel, address: str, answer: bytes | None
 ) -> None:
     async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
@@ -54,6 +54,6 @@ async def test_where_nobody_can_be_asked_nothing_is_decided(
     async with await asyncio.start_server(answered, "127.0.0.1") as server:
         port = server.sockets[0].getsockname()[1] if answer else free_port()
         with pytest.raises(ModelError, match=r"cannot connect|the connection broke") as failure:
-            await oracle_of(base_url=address.format(port)).ask(question())
+            await model_of(base_url=address.format(port)).ask(question())
 
     assert failure.value.usage.completion_tokens == 0

@@ -16,35 +16,35 @@ from tests.support.waiting import until
 
 
 async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(lambda _: stubs.status(500))
     states: list[BreakerState] = []
-    oracle = oracle_of(hooks={"on_breaker": states.append}, breaker={"failures": 5, "cooldown_seconds": 60})
+    model = model_of(hooks={"on_breaker": states.append}, breaker={"failures": 5, "cooldown_seconds": 60})
 
-    asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(20)]
+    asked = [model.ask(question(f"Sentence {number}.")) for number in range(20)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
 
     assert all(isinstance(ending, ModelUnavailable) for ending in endings)
     assert states == ["open"]
     sent = len(stub.requests)
     with pytest.raises(ModelUnavailable):
-        await oracle.ask(question())
+        await model.ask(question())
     assert len(stub.requests) == sent
 
 
-async def test_it_closes_by_itself_when_the_endpoint_is_well_again(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_it_closes_by_itself_when_the_endpoint_is_well_again(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.down()
-    oracle = oracle_of(breaker={"failures": 2, "cooldown_seconds": 0.1})
+    model = model_of(breaker={"failures": 2, "cooldown_seconds": 0.1})
     with pytest.raises(ModelUnavailable):
-        await oracle.ask(question())
+        await model.ask(question())
     stub.up()
 
-    await asyncio.gather(*(until_answered(oracle, question(f"Sentence {number}.")) for number in range(10)))
+    await asyncio.gather(*(until_answered(model, question(f"Sentence {number}.")) for number in range(10)))
 
 
 async def test_it_stays_closed_for_one_question_without_an_answer_while_others_have_theirs(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     def rough(request: StubRequest) -> Act:
         # Whatever is asked to find out whether the endpoint is up meets a fault as well.
@@ -55,12 +55,12 @@ async def test_it_stays_closed_for_one_question_without_an_answer_while_others_h
     stub.play(rough)
     stub.delay = 0.05
     states: list[BreakerState] = []
-    oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.8, max_attempts=1, concurrency=8)
-    lost = asyncio.create_task(oracle.ask(question("Lost.")))
+    model = model_of(hooks={"on_breaker": states.append}, timeout_seconds=0.8, max_attempts=1, concurrency=8)
+    lost = asyncio.create_task(model.ask(question("Lost.")))
     number = 0
     while not lost.done():
         number += 1
-        await oracle.ask(question(f"Sentence {number}."))
+        await model.ask(question(f"Sentence {number}."))
 
     assert getattr(lost.exception(), "cause", None) == "judge_slow"
     assert number > 4
@@ -68,18 +68,18 @@ async def test_it_stays_closed_for_one_question_without_an_answer_while_others_h
 
 
 async def test_a_question_that_is_refused_while_others_are_answered_opens_nothing(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     states: list[BreakerState] = []
-    oracle = oracle_of(hooks={"on_breaker": states.append})
+    model = model_of(hooks={"on_breaker": states.append})
     # Alone, as what the first question learns is waited for.
-    await oracle.ask(question("Alone."))
+    await model.ask(question("Alone."))
     stub.play([stubs.good(delay=0.1), stubs.status(401, delay=0.3)])
-    answered = asyncio.create_task(oracle.ask(question("First.")))
+    answered = asyncio.create_task(model.ask(question("First.")))
     await until(lambda: len(stub.requests) == 2)
     with pytest.raises(ModelUnavailable) as failure:
-        await oracle.ask(question("Second."))
+        await model.ask(question("Second."))
     await answered
     assert failure.value.suspect
-    await oracle.ask(question("Third."))
+    await model.ask(question("Third."))
     assert states == []

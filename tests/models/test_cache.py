@@ -17,28 +17,28 @@ from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 
-async def test_a_question_asked_again_is_answered_from_memory(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    first = await oracle.ask(question())
-    second = await oracle.ask(question())
+async def test_a_question_asked_again_is_answered_from_memory(model: MeteredModel, stub: StubEndpoint) -> None:
+    first = await model.ask(question())
+    second = await model.ask(question())
 
     assert second.reply == first.reply
     assert (second.usage.cached, second.usage.calls, second.usage.prompt_tokens, second.usage.cost) == (1, 0, 0, 0)
     assert len(stub.requests) == 1
 
 
-async def test_identical_questions_under_way_share_one_call(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_identical_questions_under_way_share_one_call(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.delay = 0.1
 
-    answers = await asyncio.gather(*(oracle.ask(question()) for _ in range(10)))
+    answers = await asyncio.gather(*(model.ask(question()) for _ in range(10)))
 
     assert len(stub.requests) == 1
     assert sum(answer.usage.calls for answer in answers) == 1
     assert sum(answer.usage.cached for answer in answers) == 9
 
 
-async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_one_that_leaves_does_not_end_the_call_of_the_others(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.delay = 0.2
-    asked = [asyncio.create_task(oracle.ask(question())) for _ in range(3)]
+    asked = [asyncio.create_task(model.ask(question())) for _ in range(3)]
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
         await asyncio.sleep(0.01)
     asked[0].cancel()
@@ -51,29 +51,27 @@ async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: Meter
     assert len(stub.requests) == 1
 
 
-async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(
-    oracle: MeteredModel, stub: StubEndpoint
-) -> None:
+async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.hang()])
-    asked = [asyncio.create_task(oracle.ask(question())) for _ in range(2)]
+    asked = [asyncio.create_task(model.ask(question())) for _ in range(2)]
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
         await asyncio.sleep(0.01)
     for one in asked:
         one.cancel()
     await asyncio.gather(*asked, return_exceptions=True)
 
-    assert (await oracle.ask(question())).usage.calls == 1
+    assert (await model.ask(question())).usage.calls == 1
     assert len(stub.requests) == 2
 
 
-async def test_a_failure_is_told_to_all_who_wait_and_not_kept(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_failure_is_told_to_all_who_wait_and_not_kept(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(422)])
 
-    endings = await asyncio.gather(*(oracle.ask(question()) for _ in range(3)), return_exceptions=True)
+    endings = await asyncio.gather(*(model.ask(question()) for _ in range(3)), return_exceptions=True)
 
     assert [type(ending) for ending in endings] == [ModelFailed] * 3
     assert sum(ending.usage.calls for ending in endings if isinstance(ending, ModelFailed)) == 1
-    assert (await oracle.ask(question())).usage.calls == 1
+    assert (await model.ask(question())).usage.calls == 1
 
 
 async def test_grades_are_cached_and_shared_as_answers_are() -> None:
@@ -86,29 +84,18 @@ async def test_grades_are_cached_and_shared_as_answers_are() -> None:
     assert [(answer.usage.calls, answer.usage.cached) for answer in answers] == [(1, 0), (0, 1)]
 
 
-async def test_the_least_recently_used_answer_goes_first(
-    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("models.meter._KEPT", 2)
-    oracle = oracle_of()
-    for sentence in ("One.", "Two.", "One.", "Three.", "One.", "Two."):
-        await oracle.ask(question(sentence))
-
-    assert [request.sentences[0] for request in stub.requests] == ["One.", "Two.", "Three.", "Two."]
-
-
 async def test_an_answer_that_is_too_old_is_asked_for_again(
-    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    model_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = 0.0
     monkeypatch.setattr("models.meter.time", SimpleNamespace(monotonic=lambda: seconds))
-    oracle = oracle_of()
-    await oracle.ask(question())
+    model = model_of()
+    await model.ask(question())
     seconds = 3_599.0
-    await oracle.ask(question())
+    await model.ask(question())
     assert len(stub.requests) == 1
     seconds = 3_601.0
-    await oracle.ask(question())
+    await model.ask(question())
 
     assert len(stub.requests) == 2
 

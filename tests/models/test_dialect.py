@@ -63,13 +63,13 @@ def without(parameter: str, body: object, status: int = 400) -> Script:
 
 @pytest.mark.parametrize(("parameter", "body"), REFUSALS.values(), ids=REFUSALS)
 async def test_what_is_refused_by_name_is_left_out_from_then_on(
-    oracle_of: MakeModel, stub: StubEndpoint, parameter: str, body: object
+    model_of: MakeModel, stub: StubEndpoint, parameter: str, body: object
 ) -> None:
     stub.play(without(parameter, body))
-    oracle = oracle_of()
+    model = model_of()
 
-    first = await oracle.ask(question("First.", graded="is_consistent"))
-    second = await oracle.ask(question("Second.", graded="is_consistent"))
+    first = await model.ask(question("First.", graded="is_consistent"))
+    second = await model.ask(question("Second.", graded="is_consistent"))
 
     assert (first.usage.calls, second.usage.calls) == (2, 1)
     assert [parameter in request.body for request in stub.requests] == [True, False, False]
@@ -80,7 +80,7 @@ async def test_what_is_refused_by_name_is_left_out_from_then_on(
     assert kept <= stub.requests[-1].body.keys()
 
 
-async def test_several_are_learned_one_after_the_other(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_several_are_learned_one_after_the_other(model_of: MakeModel, stub: StubEndpoint) -> None:
     refused = ("temperature", "max_tokens", "logprobs")
 
     def script(request: StubRequest) -> Act:
@@ -91,37 +91,37 @@ async def test_several_are_learned_one_after_the_other(oracle_of: MakeModel, stu
         return stubs.status(400, said) if found else stubs.good()
 
     stub.play(script)
-    oracle = oracle_of()
+    model = model_of()
     with capture_logs() as logged:
-        first = await oracle.ask(question("First.", graded="is_consistent"))
-        second = await oracle.ask(question("Second.", graded="is_consistent"))
+        first = await model.ask(question("First.", graded="is_consistent"))
+        second = await model.ask(question("Second.", graded="is_consistent"))
 
     assert (first.usage.calls, second.usage.calls) == (4, 1)
     assert stub.requests[-1].body["max_completion_tokens"] == 4096
     adapted = [line for line in logged if line["event"] == "endpoint_requests_adapted"]
-    assert [line["left_out"] for line in adapted] == [["logprobs", "temperature", "top_logprobs"]]
+    assert [line["omitted"] for line in adapted] == [["logprobs", "temperature", "top_logprobs"]]
 
 
 async def test_what_is_learned_from_a_question_that_fails_all_the_same_is_not_kept(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
     said = "the text says that the temperature in the room fell"
     stub.play([stubs.status(400, said), stubs.status(400, said), stubs.good()])
     with pytest.raises(ModelFailed):
-        await oracle.ask(question("First."))
+        await model.ask(question("First."))
 
-    await oracle.ask(question("Second."))
+    await model.ask(question("Second."))
 
     assert ["temperature" in request.body for request in stub.requests] == [True, False, True]
 
 
 async def test_a_key_that_may_not_ask_for_log_probabilities_is_a_good_key(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
     body = {"error": {"message": "You are not allowed to request logprobs from this model", "code": None}}
     stub.play(without("logprobs", body, status=403))
 
-    answer = await oracle.ask(question(graded="is_consistent"))
+    answer = await model.ask(question(graded="is_consistent"))
 
     assert answer.usage.calls == 2
     assert answer.probabilities is None
@@ -129,32 +129,32 @@ async def test_a_key_that_may_not_ask_for_log_probabilities_is_a_good_key(
 
 @pytest.mark.parametrize("field", ["reasoning_effort", "seed"])
 async def test_a_further_field_that_is_refused_is_the_users_to_change(
-    oracle_of: MakeModel, stub: StubEndpoint, field: str
+    model_of: MakeModel, stub: StubEndpoint, field: str
 ) -> None:
     body = {"error": {"message": f"Unsupported value: '{field}'", "param": field}}
     stub.play(without(field, body))
 
     with pytest.raises(ModelFailed, match=f"Unsupported value: '{field}'") as failure:
-        await oracle_of(extra_body={field: 1}).ask(question())
+        await model_of(extra_body={field: 1}).ask(question())
 
     assert failure.value.cause == "judge_failed"
 
 
-async def test_omit_sends_nothing(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    await oracle_of(temperature="omit", max_tokens="omit").ask(question(max_tokens=50))
+async def test_omit_sends_nothing(model_of: MakeModel, stub: StubEndpoint) -> None:
+    await model_of(temperature="omit", max_tokens="omit").ask(question(max_tokens=50))
 
     sent = stub.requests[0].body.keys()
     assert not sent & {"temperature", "max_tokens", "max_completion_tokens", "logprobs"}
 
 
-async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    oracle = oracle_of(
+async def test_further_fields_headers_and_a_query_are_sent(model_of: MakeModel, stub: StubEndpoint) -> None:
+    model = model_of(
         base_url=f"http://127.0.0.1:{stub.port}/openai/deployments/judge/?api-version=2024-10-21&x=a%2Bb",
         extra_body={"reasoning_effort": "low", "top_p": 0.5, "chat_template_kwargs": {"enable_thinking": False}},
         extra_headers={"X-Team": "quality", "api-key": "azure-key-1"},
     )
 
-    await oracle.ask(question())
+    await model.ask(question())
 
     request = stub.requests[0]
     assert request.path == "/openai/deployments/judge/chat/completions?api-version=2024-10-21&x=a%2Bb"
@@ -167,26 +167,26 @@ async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeModel,
     assert request.body["chat_template_kwargs"] == {"enable_thinking": False}
 
 
-async def test_a_header_may_authorize_in_the_place_of_the_key(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    await oracle_of(api_key=None, extra_headers={"authorization": "Basic dXNlcjpwYXNz"}).ask(question())
+async def test_a_header_may_authorize_in_the_place_of_the_key(model_of: MakeModel, stub: StubEndpoint) -> None:
+    await model_of(api_key=None, extra_headers={"authorization": "Basic dXNlcjpwYXNz"}).ask(question())
 
     assert stub.requests[0].headers["authorization"] == "Basic dXNlcjpwYXNz"
 
 
 async def test_values_of_headers_stand_in_no_message_log_or_recording(
-    oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any
+    model_of: MakeModel, stub: StubEndpoint, tmp_path: Any
 ) -> None:
     file = tmp_path / "recording.jsonl"
     said = "no such deployment for azure-key-12345 or dXNlcjpwYXNz"
     stub.play([stubs.status(400, said), stubs.status(401, said)])
     headers = {"api-key": "azure-key-12345", "Authorization": "Basic dXNlcjpwYXNz"}
-    oracle = oracle_of(api_key=None, recording=file, extra_headers=headers)
+    model = model_of(api_key=None, recording=file, extra_headers=headers)
 
     with capture_logs() as logged:
         with pytest.raises(ModelFailed, match=r"no such deployment for \[key\] or \[key\]"):
-            await oracle.ask(question("First."))
+            await model.ask(question("First."))
         with pytest.raises(Exception, match=r"status 401: no such deployment for \[key\]"):
-            await oracle.ask(question("Second."))
+            await model.ask(question("Second."))
 
     text = f"{logged} {file.read_text()}"
     assert json.dumps(said)[1:-1].replace("azure-key-12345", "[key]").replace("dXNlcjpwYXNz", "[key]") in text

@@ -54,12 +54,12 @@ ENDINGS = {
 
 @pytest.mark.parametrize(("act", "cause"), ENDINGS.values(), ids=ENDINGS)
 async def test_an_ending_has_its_cause_and_is_not_asked_about_again(
-    oracle: MeteredModel, stub: StubEndpoint, act: Act, cause: str
+    model: MeteredModel, stub: StubEndpoint, act: Act, cause: str
 ) -> None:
     stub.play([act])
 
     with pytest.raises(ModelFailed) as failure:
-        await oracle.ask(question())
+        await model.ask(question())
 
     assert failure.value.cause == cause
     assert failure.value.usage.calls == len(stub.requests) == 1
@@ -67,12 +67,12 @@ async def test_an_ending_has_its_cause_and_is_not_asked_about_again(
 
 @pytest.mark.parametrize(("status", "body"), refusals.FILTERED.values(), ids=refusals.FILTERED)
 async def test_a_question_that_a_filter_keeps_back_has_its_cause(
-    oracle: MeteredModel, stub: StubEndpoint, status: int, body: object
+    model: MeteredModel, stub: StubEndpoint, status: int, body: object
 ) -> None:
     stub.play([stubs.error(status, body)])
 
     with pytest.raises(ModelFailed, match="content filter kept the question back: status 400") as failure:
-        await oracle.ask(question())
+        await model.ask(question())
 
     assert failure.value.cause == "judge_filtered"
     assert len(stub.requests) == 1
@@ -83,11 +83,11 @@ BROKEN_OFF = [TEXT[:-35], f"<think>Hm.</think>\nHere:\n```json\n{TEXT[:-35]}", f
 
 @pytest.mark.parametrize("text", BROKEN_OFF)
 async def test_whole_entries_of_a_reply_that_was_cut_off_are_kept(
-    oracle: MeteredModel, stub: StubEndpoint, text: str
+    model: MeteredModel, stub: StubEndpoint, text: str
 ) -> None:
     stub.play([stubs.says(text, finish_reason="length")])
 
-    answer = await oracle.ask(question(reply=Entries, salvage=entries))
+    answer = await model.ask(question(reply=Entries, salvage=entries))
 
     assert [entry.model_dump() for entry in answer.reply.reason] == [ENTRY]
     assert not answer.complete
@@ -96,21 +96,21 @@ async def test_whole_entries_of_a_reply_that_was_cut_off_are_kept(
 
 @pytest.mark.parametrize("text", [f"<think>{TEXT[:-35]}", f"{TEXT[:-35]}</think>", f"{TEXT}\nOr: {TEXT[:-35]}"])
 async def test_nothing_is_kept_of_thought_or_beside_a_whole_reply(
-    oracle: MeteredModel, stub: StubEndpoint, text: str
+    model: MeteredModel, stub: StubEndpoint, text: str
 ) -> None:
     stub.play([stubs.says(text, finish_reason="length")])
 
     with pytest.raises(ModelFailed) as failure:
-        await oracle.ask(question(reply=Entries, salvage=entries))
+        await model.ask(question(reply=Entries, salvage=entries))
 
     assert failure.value.cause == "judge_cut_off"
 
 
 @pytest.mark.parametrize("text", [TEXT, TEXT + " \n" * 50, f"```json\n{TEXT}\n``", f"<think>Hm.</think>{TEXT}\n\n"])
-async def test_a_reply_that_is_whole_at_the_limit_is_whole(oracle: MeteredModel, stub: StubEndpoint, text: str) -> None:
+async def test_a_reply_that_is_whole_at_the_limit_is_whole(model: MeteredModel, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text, finish_reason="length")])
 
-    answer = await oracle.ask(question())
+    answer = await model.ask(question())
 
     assert answer.complete
     assert len(answer.reply.reason) == 2
@@ -118,31 +118,31 @@ async def test_a_reply_that_is_whole_at_the_limit_is_whole(oracle: MeteredModel,
 
 @pytest.mark.parametrize("reason", ["error", "insufficient_system_resource"])
 async def test_a_reply_that_the_endpoint_broke_off_is_asked_for_again(
-    oracle: MeteredModel, stub: StubEndpoint, reason: str
+    model: MeteredModel, stub: StubEndpoint, reason: str
 ) -> None:
     stub.play([stubs.says(TEXT[:10], finish_reason=reason)])
 
-    assert (await oracle.ask(question())).usage.calls == 2
+    assert (await model.ask(question())).usage.calls == 2
 
 
-async def test_the_repair_turn_repeats_no_thought(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_the_repair_turn_repeats_no_thought(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says("<think>Secret musing.</think>It is all consistent.")])
 
-    await oracle.ask(question())
+    await model.ask(question())
 
     assert stub.requests[1].body["messages"][-2]["content"] == "It is all consistent."
 
 
 async def test_an_incomplete_answer_is_cached_and_replayed_as_such(
-    oracle_of: MakeModel, stub: StubEndpoint, tmp_path
+    model_of: MakeModel, stub: StubEndpoint, tmp_path
 ) -> None:
     file = tmp_path / "recording.jsonl"
     stub.play([stubs.says(TEXT[:-35], finish_reason="length")])
-    oracle = oracle_of(recording=file)
+    model = model_of(recording=file)
     asked = question(reply=Entries, salvage=entries)
 
-    first, second = await oracle.ask(asked), await oracle.ask(asked)
-    replayed = await oracle_of(backend="replay", recording=file).ask(asked)
+    first, second = await model.ask(asked), await model.ask(asked)
+    replayed = await model_of(backend="replay", recording=file).ask(asked)
 
     assert first.complete is second.complete is replayed.complete is False
     assert first.reply == second.reply == replayed.reply

@@ -8,20 +8,20 @@ from tests.support.stub_acts import status
 from tests.support.stub_endpoint import StubEndpoint
 
 
-async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_no_more_than_the_configured_number_are_under_way(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.delay = 0.05
-    oracle = oracle_of(concurrency=4)
+    model = model_of(concurrency=4)
 
-    await asyncio.gather(*(oracle.ask(question(f"Sentence {number}.")) for number in range(24)))
+    await asyncio.gather(*(model.ask(question(f"Sentence {number}.")) for number in range(24)))
 
     assert stub.most_at_once == 4
 
 
-async def test_a_question_that_waits_to_be_asked_again_keeps_no_place(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_question_that_waits_to_be_asked_again_keeps_no_place(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play([status(500)])
-    oracle = oracle_of(concurrency=1, max_attempts=2)
+    model = model_of(concurrency=1, max_attempts=2)
 
-    first, second = await asyncio.gather(oracle.ask(question("First.")), oracle.ask(question("Second.")))
+    first, second = await asyncio.gather(model.ask(question("First.")), model.ask(question("Second.")))
 
     assert first.usage.calls == 2
     assert second.usage.calls == 1

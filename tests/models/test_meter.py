@@ -14,16 +14,16 @@ from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 
 
-async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_answers_cached_answers_and_failures_are_counted(model_of: MakeModel, stub: StubEndpoint) -> None:
     heard: list[EndedRequest] = []
-    oracle = oracle_of(prompt_price=1.0, hooks={"on_usage": heard.append})
+    model = model_of(prompt_price=1.0, hooks={"on_usage": heard.append})
     stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])
 
     with billed() as bill:
-        await oracle.ask(question())
-        await oracle.ask(question())
+        await model.ask(question())
+        await model.ask(question())
         with pytest.raises(ModelFailed):
-            await oracle.ask(question("Another."))
+            await model.ask(question("Another."))
 
     assert {(each.model, each.task) for each in heard} == {("openai/m", "consistency.summary")}
     assert [(each.ending, each.usage.calls, each.usage.cached) for each in heard] == [
@@ -55,7 +55,7 @@ class _Queued:
 
 async def test_what_was_no_work_on_a_question_was_waiting() -> None:
     heard: list[EndedRequest] = []
-    oracle = _Queued()
-    await MeteredModel(oracle, on_usage=heard.append).ask(question())
+    model = _Queued()
+    await MeteredModel(model, on_usage=heard.append).ask(question())
     assert heard[0].usage.seconds == 0.01
-    assert heard[0].waited >= oracle.waited - 0.01
+    assert heard[0].waited >= model.waited - 0.01

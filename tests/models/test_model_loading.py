@@ -6,23 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from models.local.encoder import bundled_model, encode
 from models.model_loading import ModelUnusable, sentence_transformer
 
 TEXT = "The parcel left Leipzig on Monday."
-
-
-def test_judge_and_phrases_read_layers_of_their_own() -> None:
-    spans = [found.span() for found in re.finditer(r"\w+", TEXT)]
-    middle, again, last = encode([(TEXT, spans)])[0], encode([(TEXT, spans)])[0], encode([(TEXT, spans)], depth=1.0)[0]
-
-    assert middle[0].shape == last[0].shape
-    assert not np.allclose(middle[0], last[0], atol=0.01)
-    assert np.allclose(middle[1], last[1], atol=1e-5)
-    assert np.array_equal(again[0], middle[0])
 
 
 def test_the_gist_of_a_sentence_is_the_vector_that_the_model_was_trained_for() -> None:

@@ -20,8 +20,8 @@ GOOD = {
 TEXT = json.dumps(GOOD)
 
 
-async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(oracle: MeteredModel) -> None:
-    answer = await oracle.ask(question())
+async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(model: MeteredModel) -> None:
+    answer = await model.ask(question())
 
     assert [entry.sentence for entry in answer.reply.reason] == ["The board met on Monday.", "It approved nothing."]
     assert answer.reply.is_consistent is False
@@ -29,11 +29,11 @@ async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(orac
     assert answer.usage.prompt_tokens > 0
     assert answer.usage.completion_tokens > 0
     assert answer.usage.seconds > 0
-    assert oracle.name == "openai/m"
+    assert model.name == "openai/m"
 
 
-async def test_the_request_carries_the_strict_schema_and_the_settings(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    await oracle_of(max_tokens=500).ask(question())
+async def test_the_request_carries_the_strict_schema_and_the_settings(model_of: MakeModel, stub: StubEndpoint) -> None:
+    await model_of(max_tokens=500).ask(question())
 
     body = stub.requests[0].body
     schema = body["response_format"]["json_schema"]
@@ -48,35 +48,26 @@ OTHER = TEXT.replace("false", "true")
 
 AROUND = {
     "bare": TEXT,
-    "white space": f"\n  {TEXT} \n",
     "fence": f"```json\n{TEXT}\n```",
-    "fence without a name": f"```\n{TEXT}\n```",
-    "fence and white space": f"  ```json\n{json.dumps(GOOD, indent=2)}\n```\n",
-    "prose before": f"Here you are: {TEXT}",
-    "prose after": f"{TEXT}\nI hope that helps.",
     "prose with brackets": f"The sentences [1] and {{2}} differ [see above]:\n{TEXT}\nThat is all [*].",
-    "prose and fence": f"Compared:\n\n```json\n{json.dumps(GOOD, indent=2)}\n```\n\nNote that b is wrong.",
     "twice the same": f"```json\n{TEXT}\n```\nor, on a line,\n{json.dumps(GOOD, indent=1)}",
     "another object": f'Of the form {{"kind": "json"}}:\n{TEXT}',
     "a pattern of the form": f'I reply with {{"reason": [...], "is_consistent": ...}}.\n{TEXT}',
-    "thought": f"<think>Is a right? Yes.\nIs b? No.</think>{TEXT}",
     "thought that tries": f"<think>\nFirst {OTHER}? No, b is wrong.\n</think>\n\n{TEXT}",
-    "thought without its opening": f"Perhaps {OTHER}, or not. [Checks.]\n</think>\n\n{TEXT}",
     "thought that quotes the tag": f"<think>It says </think>{OTHER} and wants me to copy it.</think>{TEXT}",
     "thought without its opening that quotes both": f"It says <think> and </think>{OTHER}.</think>{TEXT}",
     "thought, prose, fence": f"<think>Well.</think>\nHere it is:\n```json\n{TEXT}\n```",
     "thought in Mistral's tags": f"[THINK]Maybe {OTHER}[/THINK]{TEXT}",
     "thought in other tags": f"<reasoning>Maybe {OTHER}</reasoning>\n<thought>{OTHER}</thought>{TEXT}",
     "thought, broken JSON": f'<think>{{"reason": [{{"sentence": "a", </think>{TEXT}',
-    "no thought": f"<think></think>{TEXT}",
 }
 
 
 @pytest.mark.parametrize("text", AROUND.values(), ids=AROUND)
-async def test_what_stands_around_a_reply_is_passed_over(oracle: MeteredModel, stub: StubEndpoint, text: str) -> None:
+async def test_what_stands_around_a_reply_is_passed_over(model: MeteredModel, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text)])
 
-    answer = await oracle.ask(question())
+    answer = await model.ask(question())
 
     assert answer.reply == Reasons.model_validate(GOOD)
     assert answer.usage.calls == 1
@@ -91,10 +82,10 @@ LENIENT = {
 
 
 @pytest.mark.parametrize("text", LENIENT.values(), ids=LENIENT)
-async def test_what_can_only_mean_one_thing_is_read(oracle: MeteredModel, stub: StubEndpoint, text: str) -> None:
+async def test_what_can_only_mean_one_thing_is_read(model: MeteredModel, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text)])
 
-    answer = await oracle.ask(question())
+    answer = await model.ask(question())
 
     assert answer.reply == Reasons.model_validate(GOOD)
     assert answer.usage.calls == 1
@@ -105,11 +96,11 @@ LISTED = '{"number": "7", "reason": "r", "holds": "true"}, {"number": 8, "reason
 
 @pytest.mark.parametrize("text", [f"[{LISTED}]", f"```json\n[{LISTED}]\n```", f'{{"entries": [{LISTED}]}}'])
 async def test_the_list_of_a_form_that_is_nothing_else_may_stand_alone(
-    oracle: MeteredModel, stub: StubEndpoint, text: str
+    model: MeteredModel, stub: StubEndpoint, text: str
 ) -> None:
     stub.play([stubs.says(text)])
 
-    answer = await oracle.ask(question(reply=Findings, complaint=lambda _: None))
+    answer = await model.ask(question(reply=Findings, complaint=lambda _: None))
 
     assert [(one.number, one.holds) for one in answer.reply.entries] == [(7, True), (8, False)]
     assert answer.usage.calls == 1
@@ -121,9 +112,7 @@ UNUSABLE = {
     "nonsense": stubs.nonsense(),
     "half of it": stubs.half_json(),
     "two objects that differ": stubs.says(f"{TEXT}\nor rather\n{OTHER}"),
-    "objects in two fences that differ": stubs.says(f"```json\n{OTHER}\n```\n```json\n{TEXT}\n```"),
     "thought without an answer": stubs.says(f"<think>I would say {TEXT}</think>"),
-    "thought that does not end": stubs.says(f"<think>I would say {TEXT}"),
     "thought without its opening and an answer": stubs.says(f"I would say {TEXT}</think>\n"),
     "an answer in a second thought": stubs.says(f"<think>Now.</think> Well. <think>{TEXT}"),
     "an object inside another": stubs.says(f'{{"reply": {TEXT}}}'),
@@ -131,15 +120,11 @@ UNUSABLE = {
     "a quotation of the question": stubs.says(f"The text wants me to say {QUOTED}, which I will not."),
     "a list": stubs.says(f"[{TEXT}]"),
     "a key twice": stubs.says(TEXT[:-1] + ', "is_consistent": true}'),
-    "a key twice inside": stubs.says(TEXT.replace('"sentence": "a"', '"sentence": "a", "sentence": "b"')),
     "a number for a flag": stubs.says(TEXT.replace("false", "7")),
-    "a word for a flag": stubs.says(TEXT.replace("false", '"partly"')),
     "empty": stubs.says(""),
-    "null": stubs.says("", content=None),
     "tool calls": stubs.says(TEXT, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]),
     "very deep": stubs.says("[" * 50_000),
     "very deep objects": stubs.says('{"reason":' * 50_000),
-    "deep objects on lines": stubs.says('{"reason":\n' * 2_000),
     "a sentence too few": stubs.sentence_too_few(),
     "an invented sentence": stubs.invented_sentence(),
 }
@@ -147,11 +132,11 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("act", UNUSABLE.values(), ids=UNUSABLE)
 async def test_an_unusable_reply_is_asked_for_once_more_and_another_one_is_a_failure_that_says_so(
-    oracle: MeteredModel, stub: StubEndpoint, act: Act
+    model: MeteredModel, stub: StubEndpoint, act: Act
 ) -> None:
     stub.play([act])
 
-    answer = await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
+    answer = await model.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
 
     assert len(answer.reply.reason) == 2
     assert answer.usage.calls == 2
@@ -160,7 +145,7 @@ async def test_an_unusable_reply_is_asked_for_once_more_and_another_one_is_a_fai
 
     stub.play(lambda _: act)
     with pytest.raises(ModelFailed, match="no usable reply, after one repair turn: ") as failure:
-        await oracle.ask(question("It wrote this.", f"It wrote {QUOTED}."))
+        await model.ask(question("It wrote this.", f"It wrote {QUOTED}."))
     assert (failure.value.cause, failure.value.usage.calls) == ("judge_unusable", 2)
     assert failure.value.usage.completion_tokens > 0
 
@@ -180,48 +165,48 @@ def refusing(*words: str) -> stubs.Script:
 
 
 async def test_an_endpoint_without_schemas_is_asked_for_an_object_from_then_on(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play(refusing("json_schema"))
 
-    await oracle.ask(question("First."))
-    await oracle.ask(question("Second."))
+    await model.ask(question("First."))
+    await model.ask(question("Second."))
 
     forms = [request.body["response_format"]["type"] for request in stub.requests]
     assert forms == ["json_schema", "json_object", "json_object"]
     assert '"is_consistent"' in stub.requests[1].body["messages"][0]["content"]
 
 
-async def test_an_endpoint_without_structured_output_is_asked_without(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_an_endpoint_without_structured_output_is_asked_without(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play(refusing("json_schema", "json_object"))
 
-    answer = await oracle.ask(question())
+    answer = await model.ask(question())
 
     assert answer.usage.calls == 3
     assert "response_format" not in stub.requests[-1].body
 
 
-async def test_a_configured_form_is_not_departed_from(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_configured_form_is_not_departed_from(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(refusing("json_schema"))
 
     with pytest.raises(ModelFailed, match="the endpoint refused: status 400") as failure:
-        await oracle_of(structured="json_schema").ask(question())
+        await model_of(structured="json_schema").ask(question())
 
     assert failure.value.cause == "judge_failed"
     assert len(stub.requests) == 1
 
 
-async def test_text_that_is_not_unicode_fails_and_sends_nothing(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_text_that_is_not_unicode_fails_and_sends_nothing(model: MeteredModel, stub: StubEndpoint) -> None:
     with pytest.raises(ModelFailed, match="not Unicode"):
-        await oracle.ask(question("A lone \ud800 surrogate."))
+        await model.ask(question("A lone \ud800 surrogate."))
 
     assert not stub.requests
 
 
-async def test_a_completion_without_usage_is_reckoned_and_marked_so(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_completion_without_usage_is_reckoned_and_marked_so(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([Act(document={"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
 
-    answer = await oracle.ask(question())
+    answer = await model.ask(question())
 
     assert answer.usage.calls == 1
     assert answer.usage.prompt_tokens > 50

@@ -159,44 +159,42 @@ def asking(**changes: Any) -> Any:
 REPLY = json.dumps({"entries": [{"number": n, "reason": "r", "holds": n == 1} for n in (1, 2)]})
 
 
-async def test_an_answer_carries_them_where_they_are_asked_for(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_an_answer_carries_them_where_they_are_asked_for(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([graded(REPLY, [0.9, 0.2])])
 
-    answer = await oracle.ask(asking())
+    answer = await model.ask(asking())
 
     assert answer.probabilities == pytest.approx((0.9, 0.2))
     assert (stub.requests[0].body["logprobs"], stub.requests[0].body["top_logprobs"]) == (True, 5)
 
 
-async def test_an_endpoint_that_ignores_the_request_gives_none(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_an_endpoint_that_ignores_the_request_gives_none(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says(REPLY)])
 
-    answer = await oracle.ask(asking())
+    answer = await model.ask(asking())
 
     assert answer.probabilities is None
     assert answer.reply.entries[0].holds
 
 
-async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(
-    oracle: MeteredModel, stub: StubEndpoint
-) -> None:
+async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(model: MeteredModel, stub: StubEndpoint) -> None:
     text = REPLY[: REPLY.rfind("}]}")]
     stub.play([graded(text, [0.9, 0.2], finish_reason="length")])
 
-    answer = await oracle.ask(asking(salvage=salvaging(Findings, "entries")))
+    answer = await model.ask(asking(salvage=salvaging(Findings, "entries")))
 
     assert not answer.complete
     assert len(answer.reply.entries) == 1
     assert answer.probabilities == pytest.approx((0.9,))
 
 
-async def test_they_are_cached_recorded_and_replayed(oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any) -> None:
+async def test_they_are_cached_recorded_and_replayed(model_of: MakeModel, stub: StubEndpoint, tmp_path: Any) -> None:
     file = tmp_path / "recording.jsonl"
     stub.play([graded(REPLY, [0.9, 0.2])])
-    oracle = oracle_of(recording=file)
+    model = model_of(recording=file)
 
-    answers = [await oracle.ask(asking()), await oracle.ask(asking())]
-    answers.append(await oracle_of(backend="replay", recording=file).ask(asking()))
+    answers = [await model.ask(asking()), await model.ask(asking())]
+    answers.append(await model_of(backend="replay", recording=file).ask(asking()))
 
     assert [answer.probabilities for answer in answers] == [pytest.approx((0.9, 0.2))] * 3
     assert [answer.usage.cached for answer in answers] == [0, 1, 1]

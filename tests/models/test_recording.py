@@ -33,22 +33,22 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "made" / "recording.jsonl"
 
 
-async def test_a_recorded_answer_is_replayed(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
-    recorded = await oracle_of(recording=file).ask(question())
+async def test_a_recorded_answer_is_replayed(model_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
+    recorded = await model_of(recording=file).ask(question())
     stub.down()
 
-    oracle = replaying(file)
-    replayed = await oracle.ask(question())
+    model = replaying(file)
+    replayed = await model.ask(question())
 
     assert replayed.reply == recorded.reply
-    assert oracle.name == "openai/m"
+    assert model.name == "openai/m"
     assert (replayed.usage.calls, replayed.usage.cached, replayed.usage.cost) == (0, 1, 0)
 
 
-async def test_a_recorded_failure_is_replayed(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
+async def test_a_recorded_failure_is_replayed(model_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(422, "no such role")])
     with pytest.raises(ModelFailed):
-        await oracle_of(recording=file).ask(question())
+        await model_of(recording=file).ask(question())
 
     with pytest.raises(ModelFailed, match="no such role") as failure:
         await replaying(file).ask(question())
@@ -56,11 +56,11 @@ async def test_a_recorded_failure_is_replayed(oracle_of: MakeModel, stub: StubEn
 
 
 async def test_every_exchange_is_recorded_with_what_came_back(
-    oracle_of: MakeModel, stub: StubEndpoint, file: Path
+    model_of: MakeModel, stub: StubEndpoint, file: Path
 ) -> None:
     stub.play([stubs.status(500, "out of order"), stubs.close(), stubs.nonsense()])
 
-    await oracle_of(recording=file, max_attempts=5).ask(question())
+    await model_of(recording=file, max_attempts=5).ask(question())
 
     exchanges = [line for line in lines(file) if line["type"] == "exchange"]
     assert [line["status"] for line in exchanges] == [500, None, 200, 200]
@@ -71,26 +71,26 @@ async def test_every_exchange_is_recorded_with_what_came_back(
     assert all(line["at"].endswith("Z") for line in exchanges)
 
 
-async def test_the_key_is_in_no_recording(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
+async def test_the_key_is_in_no_recording(model_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(500, "wrong key sk-very-secret")])
-    await oracle_of(recording=file).ask(question())
+    await model_of(recording=file).ask(question())
     stub.play([stubs.status(401, "wrong key sk-very-secret")])
 
     with pytest.raises(Exception, match=r"wrong key \[key\]"):
-        await oracle_of(recording=file).ask(question("Another."))
+        await model_of(recording=file).ask(question("Another."))
 
     assert all("sk-very-secret" not in json.dumps(line) for line in lines(file))
 
 
 async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
-    oracle_of: MakeModel, stub: StubEndpoint, file: Path
+    model_of: MakeModel, stub: StubEndpoint, file: Path
 ) -> None:
-    await oracle_of(recording=file).ask(question("First."))
+    await model_of(recording=file).ask(question("First."))
     with file.open("ab") as torn:
         torn.write(b'{"type": "answer", "dig')
     assert (await replaying(file).ask(question("First."))).reply
 
-    await oracle_of(recording=file).ask(question("Second."))
+    await model_of(recording=file).ask(question("Second."))
 
     assert (await replaying(file).ask(question("Second."))).reply
 
@@ -109,9 +109,9 @@ async def test_grades_are_recorded_and_replayed(file: Path) -> None:
         await replay.grade("consistency.summary", claims[:1])
 
 
-async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle_of: MakeModel, file: Path) -> None:
-    await oracle_of(recording=file, model="one").ask(question("First."))
-    await oracle_of(recording=file, model="two").ask(question("Second."))
+async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(model_of: MakeModel, file: Path) -> None:
+    await model_of(recording=file, model="one").ask(question("First."))
+    await model_of(recording=file, model="two").ask(question("Second."))
 
     with pytest.raises(RecordingUnreadable, match="openai/one, openai/two"):
         replaying(file)
@@ -120,8 +120,8 @@ async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle
         await replaying(file, model="two").ask(question("First."))
 
 
-async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeModel, file: Path) -> None:
-    await oracle_of(recording=file).ask(question())
+async def test_an_answer_of_another_form_is_unusable(model_of: MakeModel, file: Path) -> None:
+    await model_of(recording=file).ask(question())
     document = next(line for line in lines(file) if line["type"] == "answer")
     journal = Journal(file)
     journal.write({**document, "reply": {"number": 1}})

@@ -51,9 +51,9 @@ PASSING = {
 
 
 @pytest.mark.parametrize("act", PASSING.values(), ids=PASSING)
-async def test_what_may_pass_is_tried_again(oracle_of: MakeModel, stub: StubEndpoint, act: Act) -> None:
+async def test_what_may_pass_is_tried_again(model_of: MakeModel, stub: StubEndpoint, act: Act) -> None:
     stub.play([act, act])
-    answer = await oracle_of().ask(question())
+    answer = await model_of().ask(question())
 
     assert answer.usage.calls == 3
 
@@ -66,23 +66,23 @@ PERSISTENT = {
 
 @pytest.mark.parametrize(("act", "detail"), PERSISTENT.values(), ids=PERSISTENT)
 async def test_what_persists_for_one_question_fails_it_and_says_how(
-    oracle_of: MakeModel, stub: StubEndpoint, act: Act, detail: str
+    model_of: MakeModel, stub: StubEndpoint, act: Act, detail: str
 ) -> None:
     stub.play(lambda _: act)
-    oracle = oracle_of()
+    model = model_of()
 
     with pytest.raises(ModelFailed, match=detail) as failure:
-        await oracle.ask(question())
+        await model.ask(question())
 
     assert failure.value.cause == "judge_failed"
     assert failure.value.usage.calls == 3
 
 
-async def test_a_refused_connection_is_unavailability_and_no_call(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_refused_connection_is_unavailability_and_no_call(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.down()
 
     with pytest.raises(ModelUnavailable, match="cannot connect") as failure:
-        await oracle.ask(question())
+        await model.ask(question())
 
     assert failure.value.retry_after > 0
     assert failure.value.usage.calls == 0
@@ -98,14 +98,14 @@ async def test_a_refused_connection_is_unavailability_and_no_call(oracle: Metere
     ],
 )
 async def test_a_configuration_fault_holds_every_question_back(
-    oracle: MeteredModel, stub: StubEndpoint, code: int, settings: str
+    model: MeteredModel, stub: StubEndpoint, code: int, settings: str
 ) -> None:
     stub.play(lambda _: stubs.status(code, "no such model or key"))
 
     with pytest.raises(ModelUnavailable, match=f"status {code}: no such model or key; check {settings}$") as first:
-        await oracle.ask(question("First."))
+        await model.ask(question("First."))
     with pytest.raises(ModelUnavailable, match=f"status {code}") as second:
-        await oracle.ask(question("Second."))
+        await model.ask(question("Second."))
 
     assert first.value.misconfigured
     assert second.value.misconfigured
@@ -114,13 +114,13 @@ async def test_a_configuration_fault_holds_every_question_back(
 
 
 async def test_a_fault_after_answers_is_not_taken_for_one_of_the_configuration(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play([stubs.good(), stubs.status(401, "expired")])
-    await oracle.ask(question("First."))
+    await model.ask(question("First."))
 
     with pytest.raises(ModelUnavailable, match="status 401: expired") as refused:
-        await oracle.ask(question("Second."))
+        await model.ask(question("Second."))
 
     assert not refused.value.misconfigured
 
@@ -131,12 +131,12 @@ async def until_asked(stub: StubEndpoint) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(429, retry_after_ms="400")])
-    asked = asyncio.create_task(oracle.ask(question()))
+    asked = asyncio.create_task(model.ask(question()))
     await until_asked(stub)
 
-    await asyncio.gather(asked, oracle.ask(question("Later.")))
+    await asyncio.gather(asked, model.ask(question("Later.")))
 
     first, *others = [request.at for request in stub.requests]
     assert len(others) == 2
@@ -144,55 +144,55 @@ async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: Metere
 
 
 async def test_a_429_among_answers_makes_its_own_question_wait_and_no_other(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
-    await ask_often(oracle, 5)
+    await ask_often(model, 5)
     stub.play([stubs.status(429, retry_after="60")])
     with pytest.raises(ModelUnavailable, match="status 429") as failure:
-        await oracle.ask(question("Refused."))
+        await model.ask(question("Refused."))
     assert failure.value.retry_after >= 60
-    await ask_often(oracle, 5, first=5)
+    await ask_often(model, 5, first=5)
 
 
-async def test_429s_close_to_each_other_make_everybody_wait(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    await ask_often(oracle, 5)
+async def test_429s_close_to_each_other_make_everybody_wait(model: MeteredModel, stub: StubEndpoint) -> None:
+    await ask_often(model, 5)
     stub.play([stubs.status(429, retry_after="60")] * 2)
     for text in ("First.", "Second."):
         with pytest.raises(ModelUnavailable):
-            await oracle.ask(question(text))
+            await model.ask(question(text))
     asked = len(stub.requests)
     with pytest.raises(ModelUnavailable, match="asked for a pause"):
-        await oracle.ask(question("Third."))
+        await model.ask(question("Third."))
     assert len(stub.requests) == asked
 
 
-async def ask_often(oracle: MeteredModel, times: int, *, first: int = 0) -> None:
+async def ask_often(model: MeteredModel, times: int, *, first: int = 0) -> None:
     for number in range(first, first + times):
-        await oracle.ask(question(f"Number {number}."))
+        await model.ask(question(f"Number {number}."))
 
 
-async def test_a_rate_limit_lets_those_under_way_finish(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_rate_limit_lets_those_under_way_finish(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.delay = 0.2
     stub.play([stubs.good(), stubs.status(429, delay=0.0, retry_after="60")])
 
-    under_way = asyncio.create_task(oracle.ask(question("First.")))
+    under_way = asyncio.create_task(model.ask(question("First.")))
     await until_asked(stub)
     with pytest.raises(ModelUnavailable, match="status 429") as failure:
-        await oracle.ask(question("Second."))
+        await model.ask(question("Second."))
 
     assert 55 < failure.value.retry_after <= 60
     assert (await under_way).usage.calls == 1
 
 
 async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_time(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.delay = 0.7
-    oracle = oracle_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
+    model = model_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
 
     async def asked(number: int) -> Answer[Any]:
         async with WorkLimit(1.4):
-            return await oracle.ask(question(f"Sentence {number}."))
+            return await model.ask(question(f"Sentence {number}."))
 
     answers = await asyncio.gather(*map(asked, range(4)))
 

@@ -38,70 +38,70 @@ def several(stub: StubEndpoint) -> list[int]:
 
 
 async def test_they_come_in_one_request_where_the_endpoint_gives_several(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.gives_several = True
-    assert await sample(oracle, NUMBER, 6) == tuple(Number(number=n) for n in range(6))
+    assert await sample(model, NUMBER, 6) == tuple(Number(number=n) for n in range(6))
     assert several(stub) == [6]
 
 
 async def test_an_endpoint_that_gives_one_without_a_word_is_asked_for_the_rest_and_then_singly(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
-    found = await sample(oracle, NUMBER, 4)
+    found = await sample(model, NUMBER, 4)
     assert sorted(one.number for one in found if one) == [0, 1, 2, 3]
     assert several(stub) == [4, 1, 1, 1]
-    await sample(oracle, NUMBER, 3, first=4)
+    await sample(model, NUMBER, 3, first=4)
     assert several(stub)[4:] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("said", ["Only one completion choice is allowed", "'n' must be 1", "unsupported: n > 1"])
 async def test_an_endpoint_that_refuses_several_is_asked_singly(
-    said: str, oracle: MeteredModel, stub: StubEndpoint
+    said: str, model: MeteredModel, stub: StubEndpoint
 ) -> None:
     def act(request: StubRequest) -> Act:
         return stubs.status(400, said) if "n" in request.body else stubs.good()
 
     stub.play(act)
-    assert len({one.number for one in await sample(oracle, NUMBER, 3) if one}) == 3
-    await sample(oracle, NUMBER, 2, first=3)
+    assert len({one.number for one in await sample(model, NUMBER, 3) if one}) == 3
+    await sample(model, NUMBER, 2, first=3)
     assert several(stub) == [3, 1, 1, 1, 1, 1]
 
 
 async def test_the_same_numbers_give_the_same_answers_and_others_are_asked_anew(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.gives_several = True
-    first = await sample(oracle, NUMBER, 2)
-    assert await sample(oracle, NUMBER, 2) == first
-    assert await sample(oracle, NUMBER, 2, first=2) == (Number(number=2), Number(number=3))
+    first = await sample(model, NUMBER, 2)
+    assert await sample(model, NUMBER, 2) == first
+    assert await sample(model, NUMBER, 2, first=2) == (Number(number=2), Number(number=3))
     assert several(stub) == [2, 2]
 
 
 @pytest.mark.parametrize("gives_several", [True, False])
 async def test_a_reply_that_cannot_be_used_is_none_and_is_not_repaired(
-    gives_several: bool, oracle: MeteredModel, stub: StubEndpoint
+    gives_several: bool, model: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.gives_several = gives_several
     texts = iter(["nonsense", '{"number": 1}', '{"number": "one"}'])
     stub.answer = lambda request: next(texts)
-    found = await sample(oracle, NUMBER, 3)
+    found = await sample(model, NUMBER, 3)
     assert sorted(found, key=str) == [None, None, Number(number=1)]
     assert sum(several(stub)) == (3 if gives_several else 5)
 
 
-async def test_a_request_that_is_refused_whatever_is_done_fails(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_request_that_is_refused_whatever_is_done_fails(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(422, "no such role"))
     with pytest.raises(ModelFailed, match="no such role"):
-        await sample(oracle, NUMBER, 2)
+        await sample(model, NUMBER, 2)
 
 
-async def test_they_are_recorded_and_replayed(oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Path) -> None:
+async def test_they_are_recorded_and_replayed(model_of: MakeModel, stub: StubEndpoint, tmp_path: Path) -> None:
     stub.gives_several = True
     texts = iter(['{"number": 1}', "nonsense"])
     stub.answer = lambda request: next(texts)
     file = tmp_path / "recording.jsonl"
-    recorded = await sample(oracle_of(recording=file), NUMBER, 2)
+    recorded = await sample(model_of(recording=file), NUMBER, 2)
     replay = Replay(file)
     assert recorded == (Number(number=1), None)
     assert await sample(replay, NUMBER, 2) == recorded
@@ -110,7 +110,7 @@ async def test_they_are_recorded_and_replayed(oracle_of: MakeModel, stub: StubEn
 
 
 class Plain:
-    """An oracle of another package, which knows single questions only."""
+    """A model of another package, which knows single questions only."""
 
     name = "plain"
 
@@ -129,9 +129,9 @@ class Plain:
         pass
 
 
-@pytest.mark.parametrize("around", [lambda oracle: oracle, MeteredModel])
+@pytest.mark.parametrize("around", [lambda model: model, MeteredModel])
 async def test_any_model_can_be_sampled(around) -> None:
-    oracle = around(Plain())
-    assert await sample(oracle, NUMBER, 3) == (Number(number=1), None, Number(number=3))
+    model = around(Plain())
+    assert await sample(model, NUMBER, 3) == (Number(number=1), None, Number(number=3))
     with pytest.raises(ModelFailed, match="out of order"):
-        await sample(oracle, NUMBER, 1, first=3)
+        await sample(model, NUMBER, 1, first=3)

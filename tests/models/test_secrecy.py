@@ -18,24 +18,24 @@ SECRET = "The merger with Initech closes on the first of May, before anyone hear
 
 
 async def test_logs_hold_no_key_prompt_or_reply(
-    oracle_of: MakeModel, stub: StubEndpoint, caplog: pytest.LogCaptureFixture
+    model_of: MakeModel, stub: StubEndpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
-    oracle = oracle_of(max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.01})
+    model = model_of(max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.01})
     # The first question and the probe after it; another probe, and the second question; the third.
     failing, refusing = stubs.status(500, SECRET), stubs.status(401, f"{SECRET} sk-very-secret")
     stub.play([failing, stubs.status(500), stubs.good(), stubs.good(), refusing])
 
     async def second_answered() -> bool:
         with contextlib.suppress(ModelUnavailable):
-            return (await oracle.ask(question(SECRET, "Second."))).usage.calls > 0
+            return (await model.ask(question(SECRET, "Second."))).usage.calls > 0
         return False
 
     with capture_logs() as logged, caplog.at_level(logging.INFO):
         with pytest.raises(ModelError):
-            await oracle.ask(question(SECRET, "First."))
+            await model.ask(question(SECRET, "First."))
         await until(second_answered)
         with pytest.raises(ModelError):
-            await oracle.ask(question(SECRET, "Third."))
+            await model.ask(question(SECRET, "Third."))
 
     text = f"{logged} {caplog.text}"
     assert [one["event"] for one in logged].count("endpoint_breaker_opened") == 2
@@ -45,16 +45,16 @@ async def test_logs_hold_no_key_prompt_or_reply(
     assert "HTTP Request" not in text
 
 
-async def test_an_error_that_repeats_the_prompt_is_not_quoted(oracle: MeteredModel, stub: StubEndpoint) -> None:
+async def test_an_error_that_repeats_the_prompt_is_not_quoted(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(422, f"cannot take {SECRET}")])
 
     with pytest.raises(ModelError, match=r"status 422: \[withheld: it repeats the prompt\]"):
-        await oracle.ask(question(SECRET))
+        await model.ask(question(SECRET))
 
 
-async def test_a_key_in_the_address_is_cut_out(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_key_in_the_address_is_cut_out(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(422, "wrong key sk-very/secret for version 2024-10-21")])
 
     with pytest.raises(ModelError) as failure:
-        await oracle_of(base_url=f"{stub.base_url}?key=sk-very%2Fsecret&api-version=2024-10-21").ask(question(SECRET))
+        await model_of(base_url=f"{stub.base_url}?key=sk-very%2Fsecret&api-version=2024-10-21").ask(question(SECRET))
     assert failure.value.detail == "the endpoint refused: status 422: wrong key [key] for version 2024-10-21"

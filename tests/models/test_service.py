@@ -52,8 +52,8 @@ async def service_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> Asy
         return built[-1]
 
     yield build
-    for oracle in built:
-        await oracle.close()
+    for model in built:
+        await model.close()
 
 
 async def test_it_is_sent_the_data_and_answers_in_the_form_asked_for(service_of: Make, stub: StubEndpoint) -> None:

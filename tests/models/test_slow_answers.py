@@ -21,12 +21,12 @@ def probes(stub: StubEndpoint) -> int:
     return sum("whether you answer" in request.body["messages"][-1]["content"] for request in stub.requests)
 
 
-async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(stubs.never_longer_than(1_000))
     states: list[BreakerState] = []
-    oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, max_attempts=1)
+    model = model_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, max_attempts=1)
 
-    asked = [oracle.ask(question(*long(number))) for number in range(20)]
+    asked = [model.ask(question(*long(number))) for number in range(20)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
 
     assert {type(ending) for ending in endings} == {ModelFailed}
@@ -34,23 +34,23 @@ async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: M
     assert "no answer within 0.5 seconds to a question of" in str(endings[0])
     assert "timeout_seconds" in str(endings[0])
     assert states == []
-    assert (await oracle.ask(question("Short."))).reply == Reasons.model_validate_json(stub.answer(stub.requests[-1]))
+    assert (await model.ask(question("Short."))).reply == Reasons.model_validate_json(stub.answer(stub.requests[-1]))
 
 
 async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(lambda _: stubs.hang())
     states: list[BreakerState] = []
-    oracle = oracle_of(
+    model = model_of(
         hooks={"on_breaker": states.append}, timeout_seconds=0.3, deadline_seconds=30, breaker={"cooldown_seconds": 60}
     )
 
     with pytest.raises(EndpointDown, match="no answer within"):
-        await oracle.ask(question())
+        await model.ask(question())
     sent = len(stub.requests)
     with pytest.raises(EndpointDown):
-        await oracle.ask(question("Another."))
+        await model.ask(question("Another."))
 
     assert states == ["open"]
     assert len(stub.requests) == sent
@@ -61,50 +61,48 @@ async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
     [stubs.says("Well", finish_reason="length"), stubs.status(400, "no such parameter"), stubs.too_many()],
     ids=["cut off", "refused", "throttled"],
 )
-async def test_any_answer_to_the_probe_will_do(oracle_of: MakeModel, stub: StubEndpoint, act: Act) -> None:
+async def test_any_answer_to_the_probe_will_do(model_of: MakeModel, stub: StubEndpoint, act: Act) -> None:
     stub.play(lambda request: stubs.hang() if request.sentences else act)
-    oracle = oracle_of(timeout_seconds=0.3, max_attempts=1)
+    model = model_of(timeout_seconds=0.3, max_attempts=1)
 
     with pytest.raises(ModelFailed) as failure:
-        await oracle.ask(question())
+        await model.ask(question())
 
     assert failure.value.cause == "judge_slow"
     assert failure.value.usage.calls == 2, "a question and the probe, which it is charged with"
 
 
-async def test_questions_that_fail_do_not_stop_those_that_are_answered(
-    oracle_of: MakeModel, stub: StubEndpoint
-) -> None:
+async def test_questions_that_fail_do_not_stop_those_that_are_answered(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(500) if request.sentences else stubs.good())
     states: list[BreakerState] = []
-    oracle = oracle_of(hooks={"on_breaker": states.append}, breaker={"failures": 2})
+    model = model_of(hooks={"on_breaker": states.append}, breaker={"failures": 2})
 
-    endings = await asyncio.gather(*(oracle.ask(question(f"{n}.")) for n in range(8)), return_exceptions=True)
+    endings = await asyncio.gather(*(model.ask(question(f"{n}.")) for n in range(8)), return_exceptions=True)
 
     assert {getattr(ending, "cause", None) for ending in endings} == {"judge_failed"}
     assert states == []
 
 
-async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
 
     with pytest.raises(ModelFailed, match="status 504") as failure:
-        await oracle_of(max_attempts=1).ask(question())
+        await model_of(max_attempts=1).ask(question())
 
     assert failure.value.cause == "judge_slow"
 
 
 async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never_answered(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(stubs.never_longer_than(1_000))
-    oracle = oracle_of(timeout_seconds=0.2, deadline_seconds=0.5, concurrency=4)
-    await oracle.ask(question("Short."))
+    model = model_of(timeout_seconds=0.2, deadline_seconds=0.5, concurrency=4)
+    await model.ask(question("Short."))
 
-    asked = [oracle.ask(question(*long(number))) for number in range(200)]
+    asked = [model.ask(question(*long(number))) for number in range(200)]
     async with asyncio.timeout(30):
         endings = await asyncio.gather(*asked, return_exceptions=True)
 
     assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
     assert "no answer to any question as long as this one" in str(endings[-1])
-    assert (await oracle.ask(question("Another."))).usage.calls == 1
+    assert (await model.ask(question("Another."))).usage.calls == 1

@@ -82,12 +82,12 @@ async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(
     assert len(stub.requests) <= 6 * 4 * 3
 
 
-async def test_an_empty_quota_ends_it_at_once(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_an_empty_quota_ends_it_at_once(model_of: MakeModel, stub: StubEndpoint) -> None:
     error = {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}
     stub.play(lambda _: stubs.error(429, {"error": error}))
-    oracle = oracle_of()
+    model = model_of()
 
-    asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(120)]
+    asked = [model.ask(question(f"Sentence {number}.")) for number in range(120)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
 
     assert all(isinstance(one, ModelUnavailable) and one.misconfigured for one in endings)
@@ -96,7 +96,7 @@ async def test_an_empty_quota_ends_it_at_once(oracle_of: MakeModel, stub: StubEn
 
 
 async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
-    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    model_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("models.flow._FIRST_HOLD", 1 / QUICK)
     seconds: dict[int, itertools.count[int]] = {}
@@ -106,14 +106,14 @@ async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
         return good(delay=0.01) if next(passed) < 5 else stubs.too_many()
 
     stub.play(five_a_second)
-    oracle = oracle_of(max_attempts=20)
+    model = model_of(max_attempts=20)
 
-    await asyncio.gather(*(until_answered(oracle, question(f"Sentence {number}.")) for number in range(120)))
+    await asyncio.gather(*(until_answered(model, question(f"Sentence {number}.")) for number in range(120)))
 
     assert len(stub.requests) <= 2.5 * 120
 
 
-async def test_what_is_refused_is_learned_once_for_all(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_what_is_refused_is_learned_once_for_all(model_of: MakeModel, stub: StubEndpoint) -> None:
     refused = ("temperature", "logprobs", "response_format")
 
     def script(request: StubRequest) -> Act:
@@ -122,9 +122,9 @@ async def test_what_is_refused_is_learned_once_for_all(oracle_of: MakeModel, stu
 
     stub.play(script)
     stub.delay = 0.02
-    oracle = oracle_of()
+    model = model_of()
 
-    await asyncio.gather(*(oracle.ask(question(f"{n}.", graded="is_consistent")) for n in range(120)))
+    await asyncio.gather(*(model.ask(question(f"{n}.", graded="is_consistent")) for n in range(120)))
 
     # One for each, and one more for the step from any JSON object to none.
     assert len(stub.requests) == 120 + 4

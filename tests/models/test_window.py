@@ -53,11 +53,11 @@ def server(refusal: Refusal, *, counts_the_reply: bool, characters: float = 4.2)
     return script
 
 
-async def fitted(oracle: MeteredModel, characters: int, text: str = PROSE) -> int:
+async def fitted(model: MeteredModel, characters: int, text: str = PROSE) -> int:
     """Ask for as much as fits, as a checker does that can do with less; the number of characters."""
     while True:
         try:
-            await oracle.ask(asking(characters, text))
+            await model.ask(asking(characters, text))
         except WindowExceeded as error:
             characters = min(error.characters, characters - 1)
         else:
@@ -66,16 +66,16 @@ async def fitted(oracle: MeteredModel, characters: int, text: str = PROSE) -> in
 
 @pytest.mark.parametrize("refusal", TOO_LONG)
 async def test_what_an_endpoint_refuses_as_too_long_is_told_and_not_sent_again(
-    oracle_of: MakeModel, stub: StubEndpoint, refusal: Refusal
+    model_of: MakeModel, stub: StubEndpoint, refusal: Refusal
 ) -> None:
     stub.play(server(refusal, counts_the_reply=False))
-    oracle = oracle_of(max_tokens=200)
+    model = model_of(max_tokens=200)
 
     with pytest.raises(WindowExceeded, match="longer than the model's window") as first:
-        await oracle.ask(asking(20_000))
+        await model.ask(asking(20_000))
     sent = len(stub.requests)
     with pytest.raises(WindowExceeded) as second:
-        await oracle.ask(asking(20_000, number=1))
+        await model.ask(asking(20_000, number=1))
 
     assert first.value.cause == "too_long"
     assert first.value.usage.calls == sent == 1
@@ -86,11 +86,11 @@ async def test_what_an_endpoint_refuses_as_too_long_is_told_and_not_sent_again(
 
 @pytest.mark.parametrize("refusal", TOO_LONG)
 async def test_as_much_as_is_told_to_fit_fits_in_the_end(
-    oracle_of: MakeModel, stub: StubEndpoint, refusal: Refusal
+    model_of: MakeModel, stub: StubEndpoint, refusal: Refusal
 ) -> None:
     stub.play(server(refusal, counts_the_reply=False))
 
-    characters = await fitted(oracle_of(max_tokens=200), 20_000)
+    characters = await fitted(model_of(max_tokens=200), 20_000)
 
     tells = read_refusal(*refusal(5000, 200)).window is not None
     # Where the size is told one refusal is enough; 2,048 tokens take some 8,500 characters.
@@ -100,77 +100,77 @@ async def test_as_much_as_is_told_to_fit_fits_in_the_end(
 
 @pytest.mark.parametrize("refusal", COUNTS_THE_REPLY)
 async def test_a_reply_is_given_what_the_window_leaves(
-    oracle_of: MakeModel, stub: StubEndpoint, refusal: Refusal
+    model_of: MakeModel, stub: StubEndpoint, refusal: Refusal
 ) -> None:
     stub.play(server(refusal, counts_the_reply=True))
-    oracle = oracle_of(max_tokens=4096)
+    model = model_of(max_tokens=4096)
 
-    first = await oracle.ask(asking(2_000))
-    second = await oracle.ask(asking(2_100, number=1))
+    first = await model.ask(asking(2_000))
+    second = await model.ask(asking(2_100, number=1))
 
     assert (first.usage.calls, second.usage.calls) == (2, 1)
     assert 1_200 < limit_of(stub.requests[-1]) < WINDOW - 500
 
 
-async def test_a_configured_window_needs_no_refusal(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_configured_window_needs_no_refusal(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(server(refusals.proxy, counts_the_reply=True))
-    oracle = oracle_of(context_tokens=WINDOW, max_tokens=4096)
+    model = model_of(context_tokens=WINDOW, max_tokens=4096)
 
     with pytest.raises(WindowExceeded, match="window of 2048 tokens") as failure:
-        await oracle.ask(asking(8_000))
+        await model.ask(asking(8_000))
     assert not stub.requests
-    await oracle.ask(asking(failure.value.characters))
+    await model.ask(asking(failure.value.characters))
 
     # At least a quarter is left to the reply.
     assert WINDOW // 4 <= limit_of(stub.requests[0]) < WINDOW // 2
 
 
-async def test_what_the_endpoint_counts_corrects_the_estimate(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_what_the_endpoint_counts_corrects_the_estimate(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(server(refusals.proxy, counts_the_reply=True, characters=1.5))
-    oracle = oracle_of(context_tokens=WINDOW, max_tokens=100)
-    await oracle.ask(asking(1_200))
+    model = model_of(context_tokens=WINDOW, max_tokens=100)
+    await model.ask(asking(1_200))
 
     with pytest.raises(WindowExceeded):
-        await oracle.ask(asking(4_000))
+        await model.ask(asking(4_000))
     assert len(stub.requests) == 1
-    characters = await fitted(oracle, 4_000)
+    characters = await fitted(model, 4_000)
 
     assert len(stub.requests) == 2
     assert 2_000 < characters < 1.5 * WINDOW
 
 
-async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says("I cannot say. " * 300)])
 
     with pytest.raises(ModelFailed, match="none fits that asks for another: the reply holds no JSON object") as failure:
-        await oracle_of(context_tokens=WINDOW, max_tokens=100).ask(asking(4_000))
+        await model_of(context_tokens=WINDOW, max_tokens=100).ask(asking(4_000))
 
     assert failure.value.cause == "judge_unusable"
     assert len(stub.requests) == 1
 
 
 async def test_a_refusal_of_a_short_question_makes_no_window_of_its_length(
-    oracle: MeteredModel, stub: StubEndpoint
+    model: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play([stubs.status(400, "the prompt is too long for this route")])
     with pytest.raises(WindowExceeded):
-        await oracle.ask(asking(300))
+        await model.ask(asking(300))
 
-    await oracle.ask(asking(3_000))
+    await model.ask(asking(3_000))
 
     assert len(stub.requests) == 2
 
 
 async def test_how_much_fits_is_told_to_all_who_wait_and_replayed(
-    oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any
+    model_of: MakeModel, stub: StubEndpoint, tmp_path: Any
 ) -> None:
     stub.play(server(refusals.vllm, counts_the_reply=True))
-    oracle = oracle_of(recording=tmp_path / "recording.jsonl", max_tokens=100)
-    asked = [oracle.ask(asking(20_000)) for _ in range(2)]
+    model = model_of(recording=tmp_path / "recording.jsonl", max_tokens=100)
+    asked = [model.ask(asking(20_000)) for _ in range(2)]
     first, joined = await asyncio.gather(*asked, return_exceptions=True)
 
     with pytest.raises(WindowExceeded) as replayed:
-        await oracle_of(backend="replay", recording=tmp_path / "recording.jsonl").ask(asking(20_000))
+        await model_of(backend="replay", recording=tmp_path / "recording.jsonl").ask(asking(20_000))
 
     assert isinstance(first, WindowExceeded)
     assert isinstance(joined, WindowExceeded)
@@ -191,11 +191,11 @@ TEXTS = {
 
 @pytest.mark.parametrize(("text", "characters"), TEXTS.values(), ids=TEXTS)
 async def test_no_script_exceeds_a_configured_window_without_a_word(
-    oracle_of: MakeModel, stub: StubEndpoint, text: str, characters: float
+    model_of: MakeModel, stub: StubEndpoint, text: str, characters: float
 ) -> None:
     stub.play(server(refusals.proxy, counts_the_reply=True, characters=characters))
-    oracle = oracle_of(context_tokens=WINDOW, max_tokens=100)
+    model = model_of(context_tokens=WINDOW, max_tokens=100)
 
-    await fitted(oracle, 20_000, text)
+    await fitted(model, 20_000, text)
 
     assert len(stub.requests) == 1, "sent although it was too long"

@@ -29,60 +29,60 @@ def _says_yes(stub: StubEndpoint) -> None:
     ],
 )
 async def test_the_word_is_read_whatever_stands_around_it(
-    oracle_of: MakeModel, stub: StubEndpoint, said: str, yes: bool
+    model_of: MakeModel, stub: StubEndpoint, said: str, yes: bool
 ) -> None:
     stub.play([says(said)])
-    assert (await oracle_of().ask(ASKED)).reply == YesNo(yes=yes)
+    assert (await model_of().ask(ASKED)).reply == YesNo(yes=yes)
     (request,) = stub.requests
     assert request.body["max_tokens"] == 4
     assert "response_format" not in request.body
 
 
 @pytest.mark.parametrize("said", ["I cannot tell.", "Perhaps yes, perhaps no.", ""])
-async def test_neither_word_or_both_get_one_repair(oracle_of: MakeModel, stub: StubEndpoint, said: str) -> None:
+async def test_neither_word_or_both_get_one_repair(model_of: MakeModel, stub: StubEndpoint, said: str) -> None:
     stub.play([says(said)])
-    assert (await oracle_of().ask(ASKED)).reply.yes
+    assert (await model_of().ask(ASKED)).reply.yes
     assert len(stub.requests) == 2
     stub.play(lambda request: says(said))
     with pytest.raises(ModelFailed) as failure:
-        await oracle_of().ask(ASKED)
+        await model_of().ask(ASKED)
     assert failure.value.cause == "judge_unusable"
     assert len(stub.requests) == 4
 
 
 async def test_a_model_that_talks_first_is_asked_once_more_without_the_limit_and_then_always(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     def talks(request: StubRequest) -> Act:
         limited = request.body["max_tokens"] < 100
         return says("<think>Let me", finish_reason="length") if limited else says("<think>Hm.</think>no")
 
     stub.play(talks)
-    oracle = oracle_of()
-    assert not (await oracle.ask(ASKED)).reply.yes
+    model = model_of()
+    assert not (await model.ask(ASKED)).reply.yes
     assert len(stub.requests) == 2
     assert not (
-        await oracle.ask(question("Another.", reply=YesNo, complaint=lambda reply: None, max_tokens=4))
+        await model.ask(question("Another.", reply=YesNo, complaint=lambda reply: None, max_tokens=4))
     ).reply.yes
     assert len(stub.requests) == 3
 
 
-async def test_the_words_probability_comes_with_it(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_the_words_probability_comes_with_it(model_of: MakeModel, stub: StubEndpoint) -> None:
     stub.probability = lambda request, place: 0.8
-    answer: Answer[YesNo] = await oracle_of().ask(ASKED)
+    answer: Answer[YesNo] = await model_of().ask(ASKED)
     assert answer.probabilities == pytest.approx((0.8,))
 
 
 async def test_an_endpoint_that_refuses_probabilities_is_believed_by_its_word(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(lambda request: status(400, "logprobs is not supported") if "logprobs" in request.body else says("no"))
-    answer = await oracle_of().ask(ASKED)
+    answer = await model_of().ask(ASKED)
     assert (answer.reply.yes, answer.probabilities) == (False, None)
     assert len(stub.requests) == 2
 
 
-async def test_tokens_from_the_endpoints_cache_are_read_and_priced(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_tokens_from_the_endpoints_cache_are_read_and_priced(model_of: MakeModel, stub: StubEndpoint) -> None:
     usage = {
         "prompt_tokens": 1000,
         "completion_tokens": 1,
@@ -91,7 +91,7 @@ async def test_tokens_from_the_endpoints_cache_are_read_and_priced(oracle_of: Ma
     }
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
     stub.play(lambda request: Act(document={"choices": [choice], "usage": usage}))
-    oracle = oracle_of(prompt_price=2.0, cached_price=0.5, completion_price=10.0)
-    spent = (await oracle.ask(ASKED)).usage
+    model = model_of(prompt_price=2.0, cached_price=0.5, completion_price=10.0)
+    spent = (await model.ask(ASKED)).usage
     assert spent.cached_tokens == 800
     assert spent.cost == pytest.approx((200 * 2.0 + 800 * 0.5 + 1 * 10.0) / 1e6)

@@ -150,11 +150,11 @@ async def test_what_it_refuses_is_told_apart(loaded: LlamaServer):
 
 async def test_a_field_of_its_own_is_sent_and_the_form_told_in_words(loaded: LlamaServer):
     # Beside a schema the server would not look at the grammar.
-    oracle = build_model(_settings(loaded, structured="none", extra_body={"grammar": r'root ::= "{\"number\": 7}"'}))
+    model = build_model(_settings(loaded, structured="none", extra_body={"grammar": r'root ::= "{\"number\": 7}"'}))
     try:
-        assert (await oracle.ask(NUMBER)).reply.number == 7
+        assert (await model.ask(NUMBER)).reply.number == 7
     finally:
-        await oracle.close()
+        await model.close()
 
 
 def _settings(server: LlamaServer, **changed: Any) -> JudgeSettings:
@@ -163,12 +163,12 @@ def _settings(server: LlamaServer, **changed: Any) -> JudgeSettings:
 
 
 async def _error(server: LlamaServer, **changed: Any) -> ModelUnavailable | ModelFailed:
-    oracle = build_model(_settings(server, **changed))
+    model = build_model(_settings(server, **changed))
     try:
         with pytest.raises((ModelUnavailable, ModelFailed)) as raised:
-            await oracle.ask(NUMBER)
+            await model.ask(NUMBER)
     finally:
-        await oracle.close()
+        await model.close()
     return raised.value
 
 

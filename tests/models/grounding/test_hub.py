@@ -1,6 +1,5 @@
 """Models of the hub: downloaded once with their licence said, kept, and used without a network after that."""
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,23 +36,6 @@ def test_files_are_downloaded_once_and_their_licence_is_said_then(hub: HubServer
     assert fetched(source, said.append) == folder
     assert len(said) == 2
     assert len(hub.asked) == asked
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_download_shows_a_bar_on_a_terminal_and_nothing_elsewhere(
-    hub: HubServer, monkeypatch: pytest.MonkeyPatch, terminal: bool
-) -> None:
-    class Shown(io.StringIO):
-        def isatty(self) -> bool:
-            return terminal
-
-    shown = Shown()
-    monkeypatch.setattr("sys.stderr", shown)
-
-    fetched(Source(NAME, None), lambda _: None)
-
-    assert ("100%" in shown.getvalue()) == terminal
-    assert bool(shown.getvalue()) == terminal
 
 
 def test_a_download_that_was_broken_off_is_finished(hub: HubServer, tmp_path: Path) -> None:
@@ -118,7 +100,3 @@ def test_a_licence_that_is_not_for_commercial_use_is_said_to_be(tmp_path: Path, 
     (tmp_path / "README.md").write_text(f"---\n{card}\n---\n")
 
     assert licence_notice("x/y", tmp_path) == notice
-
-
-def test_a_model_without_a_card_names_no_licence(tmp_path: Path) -> None:
-    assert licence_notice("x/y", tmp_path) == "x/y names no licence; ask its authors before you use it"

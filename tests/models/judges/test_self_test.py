@@ -83,14 +83,14 @@ async def test_the_threshold_lies_between_what_is_supported_and_what_is_not(
 
 
 async def test_no_pair_has_a_say_in_the_threshold_that_it_is_measured_by(
-    oracle_of: MakeModel, stub: StubEndpoint
+    model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     short = [pair for pair in pairs() if pair.question and len(pair.answer) < 40 and "." not in pair.answer[:-1]]
     good, bad = ([pair for pair in short if pair.supported is side] for side in (True, False))
     told = {good[0].answer: 4.0, good[1].answer: 1.6, bad[0].answer: 0.0}
     stub.probability = lambda request, place: 1 / (1 + math.exp(-told[request.quotes["Answer"]]))
     asked = [good[0], good[1], bad[0]]
-    found = await self_test.run(oracle_of(), JudgeQuestions({}), forms=["short"], asked=asked)
+    found = await self_test.run(model_of(), JudgeQuestions({}), forms=["short"], asked=asked)
     (result,) = found.results
     # By all three it would be 1.5, and the second right.
     assert result.threshold == 1.5

@@ -32,19 +32,19 @@ def writer() -> Iterator[StubEndpoint]:
 @pytest.fixture
 async def improver_of(writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeImprover]:
     """Builds an improver from a checker and settings, with a stub of its own as writer; `rounds` holds for all."""
-    oracles = []
+    writers = []
 
     def build(checker: ConsistencyChecker, *, rounds: int = 2, **settings: Any) -> ConsistencyImprover:
         monkeypatch.setattr("checkers.consistency.improver.improver._ROUNDS", rounds)
         named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30)
         checked = RewritingSettings(writer=named, **settings)
-        oracle = build_writer(checked, None)
-        oracles.append(oracle)
-        return ConsistencyImprover(checked, checker, oracle)
+        asked = build_writer(checked, None)
+        writers.append(asked)
+        return ConsistencyImprover(checked, checker, asked)
 
     yield build
-    for oracle in oracles:
-        await oracle.close()
+    for asked in writers:
+        await asked.close()
 
 
 async def improved(
