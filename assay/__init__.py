@@ -1,4 +1,4 @@
-"""The front door: checks from Python, what a checker from another package imports; the command line, the wiring."""
+"""Checks from Python, and all that a checker of another package imports."""
 
 from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable

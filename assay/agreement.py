@@ -1,4 +1,4 @@
-"""Labelled records, agreement of a judge with people, and the outputs on which it is least."""
+"""Labelled records, the agreement of a judge with people, and the outputs on which it is lowest."""
 
 import asyncio
 import contextlib
@@ -27,26 +27,26 @@ _LONG: Final = 60
 """Words."""
 
 _FEWEST: Final = 5
-"""Labels of a group that is told of."""
+"""Labels of a group that is named."""
 
 _NEGATION: Final = re.compile(r"\b(?:not|no|never|none|cannot|without|\w+n't)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class PersonLabel:
-    """A person's word on a record."""
+    """A person's label of a record."""
 
     accept: bool
     probability: float
-    """That the record was drawn with."""
+    """The sampling rate of the record."""
     even: bool
-    """False for one that is left out so that those that remain are drawn as later ones are."""
+    """False if it is skipped so that the others are an even sample."""
     groups: tuple[str, ...]
-    """The kind of output, in words."""
+    """Kinds of output, in words."""
 
 
 class Worst(NamedTuple):
-    """The kind of outputs on which a judge agrees least with people."""
+    """The kind of output on which a judge agrees least with people."""
 
     on: str
     agreed: int
@@ -54,7 +54,7 @@ class Worst(NamedTuple):
 
 
 DRAWN: Final = "assay_drawn"
-"""Field of a labelled record that was drawn unevenly."""
+"""Field of a labelled record with its sampling rate and whether it is in the even sample."""
 
 
 def person_label(record: Mapping[str, Any]) -> PersonLabel:
@@ -65,7 +65,7 @@ def person_label(record: Mapping[str, Any]) -> PersonLabel:
 
 
 def _groups(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """In words that follow "worst on"."""
+    """Kinds of output that the record is of, in words that follow "worst on"."""
     text = record.get("response")
     if not isinstance(text, str):
         return ()
@@ -80,11 +80,11 @@ def _groups(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def agreed_with(verdicts: Iterable[tuple[bool, PersonLabel]]) -> dict[str, Any]:
-    """Agreement of verdicts, which accept or do not, with labels; as JSON has it."""
+    """Agreement of verdicts, True for an accept, with labels; as JSON."""
     sides = {True: Sums(), False: Sums()}
     agreed: list[tuple[bool, tuple[str, ...]]] = []
     for accepts, label in verdicts:
-        # Each stands for as many as it was drawn of.
+        # Each counts for as many as it was drawn from.
         sides[accepts].verdicts += round(1 / label.probability)
         sides[accepts].add(float(label.accept), label.probability)
         agreed.append((accepts == label.accept, label.groups))
@@ -148,7 +148,7 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
 
     topics = settings.topics
     requests = TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest))
-    # Complaints are no sample: thresholds would be those of what people complain of.
+    # Complaints are not a sample: thresholds would be biased towards them.
     asked = {
         each.verdict_id: (each, each.drawn_with)
         async for each in requests.messages()
@@ -163,7 +163,7 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
     means = {id_: sum(each) / len(each) for id_, each in values.items() if each}
     decided = {id_: mean > _HALF for id_, mean in means.items() if mean != _HALF}
     if not decided:
-        raise WrongUse(f"there is no label on {topics.labels} of what {' or '.join(checkers)} decided; give a FILE")
+        raise WrongUse(f"there is no label on {topics.labels} of a verdict by {' or '.join(checkers)}; give a FILE")
     least = min(asked[id_][1] for id_ in decided)
     found, gone = [], 0
     async with RecordLookup(settings).running() as lookup:
@@ -174,10 +174,10 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
             except RecordGone:
                 gone += 1
                 continue
-            # Of those that were drawn more often so many are left out that all were drawn alike.
+            # Records with a higher sampling rate are skipped at random until all have the lowest.
             even = sample_point("calibrate", id_) < least / drawn_with
-            told = {"label": "accept" if accept else "reject", DRAWN: [drawn_with, even]}
-            found.append(orjson.loads(stored.data) | told)
+            added = {"label": "accept" if accept else "reject", DRAWN: [drawn_with, even]}
+            found.append(orjson.loads(stored.data) | added)
     if gone:
-        click.echo(f"{counted(gone, 'labelled record')} cannot be read any more", err=True)
+        click.echo(f"{counted(gone, 'labelled record')} can no longer be read", err=True)
     return found

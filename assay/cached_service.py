@@ -1,4 +1,4 @@
-"""Models and checkers that are kept from one call from Python to the next."""
+"""Models and checkers that are kept between calls from Python."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from schemas import Envelope, Unreadable, Verdict, read_record
 
 
 @dataclass(slots=True)
-class _Held:
+class _Cached:
     key: Hashable
     configuration: Configuration
     service: Service
@@ -29,10 +29,10 @@ class _Held:
 
 
 class CachedService:
-    """The service that the configuration asks for; belongs to one event loop, and is closed when Python ends."""
+    """The configured service; belongs to one event loop, and is closed when Python ends."""
 
     def __init__(self) -> None:
-        self._held: _Held | None = None
+        self._held: _Cached | None = None
         self._starting = asyncio.Lock()
         self._patience = ModelPatience(_say)
         self._called = 0.0
@@ -41,7 +41,7 @@ class CachedService:
     async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
         """The verdicts on each record, by the checkers with these names or by all; raises as `check` does.
 
-        `records` are lines of a file by what faults in them begin with.
+        `records` are lines of a file by the prefix of their error messages.
         """
         held = await self._in_force()
         try:
@@ -50,7 +50,7 @@ class CachedService:
             max_bytes = held.configuration.streams.records.max_bytes
             read = [_read(data, where, max_bytes) for where, data in records.items()]
             if asyncio.get_running_loop().time() - self._called > self._patience.seconds:
-                # Calls soon after each other, as of a folder of tests, wait for a model that is away once and not each.
+                # Calls in quick succession, as in tests, wait only once for a model that is down.
                 self._patience = ModelPatience(_say)
             found = await configured_check(selected, held.configuration, self._patience).records(read)
         finally:
@@ -62,8 +62,8 @@ class CachedService:
             raise RuntimeError("; ".join(faults))
         return [verdicts for verdicts, _ in found]
 
-    async def _in_force(self) -> _Held:
-        """The service, with this call counted; built anew when what configures it has changed."""
+    async def _in_force(self) -> _Cached:
+        """The service, with this call counted; built again when the configuration has changed."""
         async with self._starting:
             key = _configured_by()
             if self._held is None or self._held.key != key:
@@ -72,7 +72,7 @@ class CachedService:
                     _say(warning)
                 await asyncio.to_thread(fetch_models, configuration.judge, _say)
                 service = build_service(configuration, [*configuration.installed.plugins.values()])
-                before, self._held = self._held, _Held(key, configuration, service)
+                before, self._held = self._held, _Cached(key, configuration, service)
                 self._patience = ModelPatience(_say)
                 if before is not None and not before.calls:
                     await before.service.close()
@@ -91,15 +91,15 @@ def cached_service(loop: asyncio.AbstractEventLoop) -> CachedService:
 
 
 def _say(message: str) -> None:
-    """Log it as a warning: Python shows those on standard error, unless the program has them elsewhere."""
+    """Log a warning: Python shows it on standard error unless the program configures logging."""
     logging.getLogger("assay").warning("%s", plain(message))
 
 
 def _configured_by() -> Hashable:
-    """Equal as long as the configuration is: that itself takes longer to read than many a check."""
+    """Equal while the configuration is: reading that takes longer than many checks."""
     file = DEFAULT_FILE.read_bytes() if DEFAULT_FILE.is_file() else None
     variables = [(name, value) for name, value in os.environ.items() if name.upper().startswith(PREFIX)]
-    # Both may name other files, from the current folder on.
+    # Both may name other files, relative to the current folder.
     folder = Path.cwd() if file or variables else None
     return folder, file, tuple(sorted(variables))
 

@@ -19,10 +19,10 @@ behind it with what begins there: the probability of any of that is at most the 
 together, so any of them may be chosen.
 
 **What is assumed.** The labelled records are drawn independently from what is judged later, by the same judge with the
-same settings. One thing more, as thresholds with too few labels behind them are passed over, which is decided by the
-number of labels and not by what they say: if a threshold breaks the promise, so do the more lenient ones between it and
+same settings. One thing more, as thresholds with too few labels are skipped, which depends on the
+number of labels and not on their values: if a threshold breaks the promise, so do the more lenient ones between it and
 the place to begin (scores are not worst where they are most certain). Without it the test is exact for every threshold
-that breaks the promise at or behind the place where the sequence begins, not for one within what was passed over.
+that breaks the promise at or behind the place where the sequence begins, not for one among those that were skipped.
 """
 
 import math
@@ -33,9 +33,9 @@ from functools import lru_cache
 from typing import Literal
 
 MIN_LABELS = 30
-"""Labels behind a threshold at least, whatever the promise."""
+"""The fewest labels of a threshold, for any promise."""
 _LARGEST_ERROR = 0.5
-"""A promise beyond this is none: a coin keeps it."""
+"""A coin keeps any promise above this."""
 
 _STEPS = 240
 _STEPS_A_UNIT = 20
@@ -48,7 +48,7 @@ _LATER = 4
 """Errors that the second place to begin allows. At the first, a single error ends the sequence, which most sets of
 hundreds of labels hold by chance; with the second alone, small sets would promise nothing."""
 _ERROR_STEP = 0.01
-"""Promises that can be kept are told to this step."""
+"""Promises that can be kept are reported in these steps."""
 _LEAST_SHARE = 0.05
 """A threshold that decides fewer of the labels says nothing about how many would do."""
 _MOST_LABELS = 1_000_000
@@ -59,7 +59,7 @@ Outcome = Literal["accept", "reject"]
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A record's score, and what people say of it."""
+    """A record's score and people's label."""
 
     score: float
     accept: bool
@@ -68,7 +68,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """One of the two thresholds, and what it does to the labelled records."""
+    """One of the two thresholds, and its decisions on the labelled records."""
 
     value: float | None = None
     """None if none keeps the promise."""
@@ -158,7 +158,7 @@ def fewest_labels(error: float, level: float, *, wrong: int = 0, share: float = 
 
 
 def _thresholds(labelled: Sequence[Labelled], outcome: Outcome) -> list[Threshold]:
-    """The grid from strict to lenient, with what each of it does."""
+    """The grid from strict to lenient, each threshold with its decisions."""
     ordered = sorted(labelled, key=lambda one: one.score)
     scores = [one.score for one in ordered]
     accepted_below = [0]

@@ -1,4 +1,4 @@
-"""The configuration: the sections of all rooms, from a file and from the environment, which takes precedence."""
+"""The configuration: the sections of all packages, from a file and from the environment, which takes precedence."""
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSe
 from agents.routing import RoutingSettings, unknown_checkers
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.config_errors import explain, unknown_keys
-from assay.origins import EnvironmentSource, Origins, rename_subjects, slips, variables
+from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
 from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings
 from checkers.plugin import ImproverSettings
@@ -45,12 +45,12 @@ class LogSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """The configuration in force."""
+    """A checked configuration."""
 
     streams: StreamSettings
     judge: JudgeSettings
     subjects: dict[str, SubjectSettings]
-    """By the name that records carry as their `model`."""
+    """By the `model` of records."""
     routing: RoutingSettings
     budgets: dict[str, BudgetSettings]
     """By the name of a checker or of a source of records, or `improver`."""
@@ -70,7 +70,7 @@ class Configuration:
     sections: Mapping[str, Any]
     """All settings by section, in the order in which they are shown."""
     warnings: tuple[str, ...]
-    """Settings that work but are probably not meant."""
+    """Settings that work but are probably mistakes."""
 
 
 _OTHER_FIELDS = ("streams", "checkers", "installed", "origins", "sections", "warnings")
@@ -107,7 +107,7 @@ def load_configuration(file: Path | None = None) -> Configuration:
     known_subjects = from_file.get("subjects", {})
     rename_subjects(from_environment, known_subjects if isinstance(known_subjects, dict) else ())
     origins = Origins(file=file, from_file=from_file, variables=variables())
-    # The source reads only sections that there are.
+    # The source reads only known sections.
     strange: dict[str, Any] = {path[0]: {} for path in origins.variables if path[0] not in sections}
     return _checked(strange | _merge(from_file, from_environment), found, origins)
 
@@ -145,16 +145,16 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
     try:
         settings = model_of(sections, BaseModel).model_validate({name: known.get(name, {}) for name in sections})
     except ValidationError as error:
-        raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, told=unknown)])) from None
+        raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, known=unknown)])) from None
     if unknown:
         raise Misconfigured("\n".join(unknown.values()))
     configuration = _configuration(settings, installed, origins)
-    if faults := [*_strangers(configuration), *_undecided(configuration)]:
+    if faults := [*_unknown_names(configuration), *_undecided(configuration)]:
         raise Misconfigured("\n".join(faults))
     return configuration
 
 
-def _strangers(configuration: Configuration) -> Iterator[str]:
+def _unknown_names(configuration: Configuration) -> Iterator[str]:
     """A line for every unknown name of a checker."""
     # Settings of a broken checker are not the user's mistake.
     installed = [*configuration.installed.plugins, *configuration.installed.broken]
@@ -170,7 +170,7 @@ def _strangers(configuration: Configuration) -> Iterator[str]:
 
 
 def _undecided(configuration: Configuration) -> Iterator[str]:
-    """A line if the first judge of a cascade would decide nothing."""
+    """A line if the first judge of a cascade could decide nothing."""
     scoring = {
         name: settings.thresholds
         for name, settings in configuration.checkers.items()
@@ -192,8 +192,8 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
         origins=origins,
         sections=sections,
         warnings=(
-            *(f"a checker is left out: {broken}" for broken in installed.broken.values()),
-            *slips(single),
+            *(f"a checker is skipped: {broken}" for broken in installed.broken.values()),
+            *misspelt_variables(single),
             *_free_of_charge(sections["budgets"], sections["judge"], installed.plugins),
         ),
     )
@@ -202,7 +202,7 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
 def _free_of_charge(
     budgets: Mapping[str, BudgetSettings], judge: JudgeSettings, checkers: Collection[str]
 ) -> Iterator[str]:
-    """A line for every limit on a checker's cost although no price is configured."""
+    """A line for every limit on a checker's cost without a configured price."""
     if judge.prompt_price or judge.completion_price:
         return
     for name, budget in budgets.items():

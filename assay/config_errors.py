@@ -25,12 +25,12 @@ def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: 
     }
 
 
-def explain(error: ValidationError, origins: Origins, *, told: Collection[Place] = ()) -> list[str]:
-    """A line for every fault, without unknown keys at the paths in `told`."""
+def explain(error: ValidationError, origins: Origins, *, known: Collection[Place] = ()) -> list[str]:
+    """A line for every fault, without unknown keys at the paths in `known`."""
     lines = []
     for fault in error.errors(include_url=False):
         path = tuple(str(step) for step in fault["loc"])
-        if fault["type"] == "extra_forbidden" and path in told:
+        if fault["type"] == "extra_forbidden" and path in known:
             continue
         message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
         if fault["type"] in _LIST_TYPES:

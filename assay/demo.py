@@ -1,4 +1,4 @@
-"""`assay demo` from start to end: broker, worker, records in, verdicts out; then more records until Ctrl-C."""
+"""The run of `assay demo`: broker, worker, records in, verdicts out; then more records until Ctrl-C."""
 
 import asyncio
 import contextlib
@@ -38,20 +38,19 @@ from streams.settings import HttpSettings, KafkaSettings, RecordSettings, Stream
 _SAMPLES = "records.jsonl"
 
 _FIRST, _LAST = "sup-02", "min-07"
-"""Samples that anybody understands: a wrong figure and a wrong date. The one opens the demo and the other ends it."""
+"""Samples that anybody understands, a wrong figure and a wrong date: the first and the last that are shown."""
 
 _READY_SECONDS = 120.0
-"""The model loads in 5 to 10 s, the first time and on a busy machine in ten times that."""
+"""The model loads in 5 to 10 s; the first time on a busy machine takes ten times that."""
 
 _SILENCE_SECONDS = 20.0
-"""A sample takes milliseconds. If no verdict comes for this long something is wrong: the demo says what is missing and
-ends."""
+"""A sample takes milliseconds. Without a verdict for this long, the demo names what is missing and ends."""
 
 _NEXT = (
-    ("check FILE", "your own records, from a file"),
-    ("config check", "the configuration in force"),
-    ("schemas export DIR", "formats of records and verdicts"),
-    ("worker", "the service on your Kafka"),
+    ("check FILE", "check your own records"),
+    ("config check", "show the configuration"),
+    ("schemas export DIR", "schemas of records and verdicts"),
+    ("worker", "run the service on your Kafka"),
 )
 
 _BETTER = """
@@ -76,7 +75,7 @@ Verdicts and alerts are shown here, too.
 """
 
 _ASKED_AN_HOUR = 60
-"""Verdicts of a series: nearly all of the first hundred."""
+"""Verdicts of a series an hour: nearly all of the first hundred."""
 
 Say = Callable[[str], None]
 
@@ -86,12 +85,11 @@ _Arrival: TypeAlias = Verdict | DeadLetter | Alert | SeriesAnew | TrueRateAlert
 async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
     """Run it; return the ids of records that got no verdict in time.
 
-    `program` is what has to be typed for `assay`.
+    `program` is the command that runs assay.
 
     Raises:
-        StreamError: a part of it did not start.
+        StreamError: a part of the service did not start.
     """
-    # A no about paraphrases needs its subject, and is abstained on.
     configuration = default_configuration([plugin.name for plugin in own_checkers() if plugin.stand_ins])
     plugins = list(configuration.installed.plugins.values())
     kinds = frozenset[str]().union(*(plugin.kinds for plugin in plugins))
@@ -182,7 +180,7 @@ async def _ready(worker: Worker) -> None:
 
 @dataclasses.dataclass(slots=True)
 class _Demo:
-    """Sends records, and shows what the worker puts onto its topics as it arrives."""
+    """Sends records, and shows the worker's messages as they arrive."""
 
     _settings: StreamSettings
     _consumer: AIOKafkaConsumer
@@ -203,13 +201,13 @@ class _Demo:
     async def check_samples(self, records: Sequence[Envelope]) -> list[str]:
         """Send records, show their verdicts and a summary; return the ids of those without a verdict in time.
 
-        A plain rejection is shown first and another one last, and before that what could not be decided.
+        A plain rejection is shown first and another one last, abstentions before the last.
         """
         say, waiting = self._say, {record.id: record for record in records}
         summary = Summary()
         held: list[tuple[Verdict, str | None]] = []
         mistakes = 0
-        say(f"{len(records)} records onto {self._settings.topics.outputs}; their verdicts as they arrive:\n")
+        say(f"{len(records)} records to {self._settings.topics.outputs}; verdicts as they arrive:\n")
         await send_records(self._settings, _as_lines(records))
         async with contextlib.aclosing(self._until_silent(_SILENCE_SECONDS)) as found:
             async for arrival in found:
@@ -232,7 +230,7 @@ class _Demo:
         for line in summary.lines():
             say(line)
         if not waiting:
-            say(f"  as the samples' authors see it: {mistakes} mistakes among {summary.decided} that were decided")
+            say(f"  {mistakes} of the {summary.decided} decisions are mistakes, say the samples' authors")
         return list(waiting)
 
     async def follow(self) -> None:
@@ -275,7 +273,7 @@ class _Demo:
 
 
 def _mistake(verdict: Verdict, record: Envelope) -> str | None:
-    """The fault of a verdict in the eyes of the sample's author; None if nothing is, or nothing was decided."""
+    """The mistake of a verdict, by the sample's author; None if there is none, or nothing was decided."""
     expected = record.metadata.get("expected", verdict.outcome)
     if verdict.outcome in {"abstain", expected}:
         return None

@@ -18,7 +18,7 @@ from schemas.records import misspelt_hint
 
 _CHUNK_BYTES = 262_144
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""Editors on Windows write it; it is no part of the first record."""
+"""Editors on Windows write it before the first record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Line:
     """More than 1 for JSON that goes on over further lines; `data` is then the first of them."""
 
     def record(self, *, max_bytes: int, strict: bool = False) -> Envelope:
-        """The record on this line; a strict reader takes none with a field that is nearly a known one.
+        """The record on this line; `strict` refuses misspelt fields.
 
         Raises:
-            Unreadable: there is none, or a longer one than `max_bytes`.
+            Unreadable: it is not a record, or longer than `max_bytes`.
         """
         if self.lines > 1:
             several = "a JSON array" if self.data.lstrip().startswith(b"[") else "this one"
-            raise Unreadable("not_json", f"a record must stand on one line; {several} takes {self.lines}")
+            raise Unreadable("not_json", f"a record must be on one line; {several} takes {self.lines}")
         if len(self.data) > max_bytes:
             raise Unreadable("oversized", f"{self.length} bytes; allowed are {max_bytes} (records.max_bytes)")
         record = read_record(self.data, max_bytes=max_bytes)
@@ -119,7 +119,7 @@ async def _chunks(stream: BinaryIO) -> AsyncIterator[bytes]:
     is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
     while True:
         if not is_file and not select.select([descriptor], [], [], 0)[0]:
-            # A pipe's writer may be slow: the checks under way go on meanwhile.
+            # The writer of a pipe may be slow: checks in progress continue.
             await _readable(descriptor)
         if not (chunk := os.read(descriptor, _CHUNK_BYTES)):
             return
@@ -137,9 +137,9 @@ async def _readable(descriptor: int) -> None:
 
 
 _AHEAD = 16
-"""So many windows of verdicts wait for a record before theirs that takes long."""
+"""Windows of finished verdicts that wait for a slow record before them."""
 _WINDOW = 64
-"""Records under way with a local judge, whose batches they keep full, and at least with an endpoint."""
+"""Records in progress: enough for the batches of a local judge, and the least for an endpoint."""
 
 
 @dataclass(slots=True)
@@ -151,9 +151,9 @@ class CheckedLine:
     kind: str | None = None
     """The record's kind; None if the line holds no record."""
     taken: bool = True
-    """True if a selected checker takes the kind."""
+    """True if a selected checker checks the kind."""
     verdicts: list[Verdict] = field(default_factory=list)
-    """One of each checker that takes the kind, in the checkers' order; an abstention if none does."""
+    """One of each checker of the kind, in the checkers' order; an abstention if there is none."""
     faults: list[str] = field(default_factory=list)
     """Reasons for missing verdicts."""
 
@@ -170,11 +170,9 @@ class FileCheck:
         patience: ModelPatience,
         strict: bool = False,
     ) -> None:
-        """At most `window` lines are checked at the same time; longer records than `max_bytes` are faults.
+        """At most `window` lines are checked at the same time, and 16 times as many finished ones wait for a slow one.
 
-        So are, if `strict`, records with a field that is nearly a known one.
-
-        Verdicts that are there wait for a line before theirs that takes long, of up to 16 times as many lines.
+        Records longer than `max_bytes` are faults; if `strict`, so are those with a misspelt field.
         """
         self._checkers = checkers
         self._max_bytes = max_bytes
@@ -183,11 +181,11 @@ class FileCheck:
         self._strict = strict
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
-        """Call `emit` with each line, in their order, as soon as it and all before it are finished."""
+        """Call `emit` with each line, in order, as soon as it and all before it are finished."""
         await in_order(lines, self._line, emit, window=self._window, ahead=_AHEAD * self._window)
 
     async def records(self, records: Iterable[Envelope]) -> list[tuple[list[Verdict], list[str]]]:
-        """As `record`, of each of them, in their order."""
+        """As `record`, for each of them in order."""
 
         async def each() -> AsyncIterator[Envelope]:
             for record in records:
@@ -198,11 +196,11 @@ class FileCheck:
         return found
 
     async def record(self, record: Envelope) -> tuple[list[Verdict], list[str]]:
-        """The verdicts of the checkers that take the record's kind, and reasons for those that are missing."""
+        """The verdicts of the checkers of the record's kind, and reasons for missing ones."""
         kind = str(getattr(record, "kind", ""))
         taking = [checker for checker in self._checkers if kind in checker.kinds]
         if not taking:
-            return [unclaimed(record, f"no selected checker takes the kind {kind!r}")], []
+            return [unclaimed(record, f"no selected checker checks the kind {kind!r}")], []
         results = await asyncio.gather(*(self._verdict(checker, record) for checker in taking))
         return (
             [result for result in results if isinstance(result, Verdict)],
@@ -210,7 +208,7 @@ class FileCheck:
         )
 
     async def _line(self, line: Line) -> CheckedLine:
-        # What is finished may wait for others, and needs its bytes no more.
+        # A finished line may wait for others and needs no bytes.
         checked = CheckedLine(replace(line, data=b""))
         try:
             record = line.record(max_bytes=self._max_bytes, strict=self._strict)
@@ -236,7 +234,7 @@ class FileCheck:
 def configured_check(
     checkers: Sequence[Checker[Any]], loaded: Configuration, patience: ModelPatience, *, strict: bool = False
 ) -> FileCheck:
-    """A check of so many records at the same time that the configured judge is never idle."""
+    """A check with enough records in progress to keep the configured judge busy."""
     window = _WINDOW if loaded.judge.backend == "local" else max(_WINDOW, 2 * loaded.judge.concurrency)
     max_bytes = loaded.streams.records.max_bytes
     return FileCheck(checkers, max_bytes=max_bytes, window=window, patience=patience, strict=strict)

@@ -1,4 +1,4 @@
-"""Checks from Python, in a script, in a notebook, in tests; all run on one event loop, on a thread of its own."""
+"""Checks from Python, in scripts, notebooks and tests; all run on one event loop in its own thread."""
 
 import asyncio
 import atexit
@@ -17,13 +17,13 @@ from models.wording import counted
 from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
 
 RecordLike: TypeAlias = Mapping[str, Any] | Envelope
-"""A record as it stands on a line of a file, or one of the record types."""
+"""A record as on a line of a file, or one of the record types."""
 
 
 class Verdicts(tuple[Verdict, ...]):
-    """The verdicts on one record: one of each checker that takes its kind, in the checkers' order; never none.
+    """The verdicts on one record: one of each checker of its kind, in the checkers' order; never empty.
 
-    As text they are what `assay demo` prints about them.
+    As text they are printed as by `assay check`.
     """
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class Verdicts(tuple[Verdict, ...]):
         return " ".join(verdict.reason for verdict in self if verdict.outcome == self.outcome)
 
     def __bool__(self) -> bool:
-        """Refuse: `assert check(record)` would hold whatever the outcome.
+        """Refuse: `assert check(record)` would hold for every outcome.
 
         Raises:
             TypeError: always.
@@ -61,18 +61,17 @@ def check(records: RecordLike, *, checkers: Collection[str] = ()) -> Verdicts: .
 @overload
 def check(records: Iterable[RecordLike], *, checkers: Collection[str] = ()) -> list[Verdicts]: ...
 def check(records: RecordLike | Iterable[RecordLike], *, checkers: Collection[str] = ()) -> Verdicts | list[Verdicts]:
-    """The verdicts on a record, or on each of many in their order: those that `assay check` gives.
+    """The verdicts on a record, or on each of many in order, as `assay check` gives them.
 
-    The configuration is that of `assay.toml` in the current folder and of the environment. Models are loaded at the
-    first call, and kept until Python ends or the configuration changes. A running event loop is no hindrance, but
-    waits; `acheck` does not keep it.
+    The configuration is `assay.toml` in the current folder and the environment. Models are loaded at the first call,
+    and kept until Python ends or the configuration changes. It blocks a running event loop; `acheck` does not.
 
     Args:
         records: a mapping as on a line of a file, one of the record types, or many of either.
         checkers: names of those to run. Default: all that are installed.
 
     Raises:
-        Unreadable: one is no record; none is checked then.
+        Unreadable: one is not a record; none is checked.
         Misconfigured: the configuration is wrong; a line for each fault.
         UnknownChecker: names those that are installed.
         ModelRefuses: a model refuses the configured key, name or address.
@@ -90,7 +89,7 @@ async def acheck(records: Iterable[RecordLike], *, checkers: Collection[str] = (
 async def acheck(
     records: RecordLike | Iterable[RecordLike], *, checkers: Collection[str] = ()
 ) -> Verdicts | list[Verdicts]:
-    """As `check`, on any event loop, which goes on meanwhile."""
+    """As `check`, without blocking the event loop."""
     one, lines = _lines(records)
     found = await asyncio.wrap_future(start(_verdicts(lines, checkers)))
     return found[0] if one else found
@@ -100,7 +99,7 @@ def assert_accepted(records: RecordLike | Iterable[RecordLike], *, checkers: Col
     """Check as `check` does, for use in a test.
 
     Raises:
-        AssertionError: a verdict rejects, or abstains: what could not be decided has not passed. Says why.
+        AssertionError: a verdict rejects or abstains, with the reasons.
     """
     __tracebackhide__ = True
     found = check(records, checkers=checkers)
@@ -111,7 +110,7 @@ def assert_accepted(records: RecordLike | Iterable[RecordLike], *, checkers: Col
 
 
 def _lines(records: RecordLike | Iterable[RecordLike]) -> tuple[bool, dict[str, bytes]]:
-    """True if it is one record, and each as a line of a file, by what faults in it begin with."""
+    """True if it is one record; and each record as a line of a file, by the prefix of its error messages."""
     if isinstance(records, Mapping | Envelope):
         return True, {"": _line(records, "")}
     if isinstance(records, str | bytes) or not isinstance(records, Iterable):
@@ -154,10 +153,10 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 
 _END_SECONDS = 5.0
-"""Patience with what is to be closed when Python ends."""
+"""Time for closing when Python ends."""
 
 closing: list[Callable[[], Awaitable[None]]] = []
-"""Called on the loop when Python ends, after whatever still runs there was cancelled."""
+"""Called on the loop when Python ends, after its tasks were cancelled."""
 
 _starting = threading.Lock()
 _running: asyncio.AbstractEventLoop | None = None
@@ -199,7 +198,7 @@ async def _close() -> None:
 
 
 def _forget() -> None:
-    """Begin anew: a forked process has the loop, and not its thread."""
+    """Reset: a forked process has the loop, but not its thread."""
     global _starting, _running
     _starting, _running = threading.Lock(), None
     closing.clear()

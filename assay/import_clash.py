@@ -1,7 +1,7 @@
-"""The check, made as this module is imported, that another package's `models` or `agents` does not stand before ours.
+"""A check on import that no other package's `models` or `agents` takes the place of ours.
 
-All of assay's packages stand at the top level, where others have the same names: openai-agents brings `agents`, and
-many an application has its own `models`.
+All of assay's packages are at the top level, where others have the same names: openai-agents brings `agents`, and many
+applications have their own `models`.
 """
 
 import sys
@@ -9,24 +9,24 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
-_OTHERS = ("agents", "checkers", "models", "schemas", "streams")
+_PACKAGES = ("agents", "checkers", "models", "schemas", "streams")
 _WRONG_USE = 2
 
 
 def require() -> None:
-    """Refuse to go on with another package in place of one of ours.
+    """Refuse to continue with another package in place of one of ours.
 
     Raises:
         ImportError: names the file of ours and the one that is found.
         SystemExit: the same, with one line on standard error, in the program `assay`.
     """
     ours = Path(__file__).parent.parent
-    for name in _OTHERS:
+    for name in _PACKAGES:
         found = _file_of(name)
         if found is None or Path(found).parent == ours / name:
             continue
         message = (
-            f"assay's package {name!r} is {ours / name / Path(found).name}, but {found} is found in its place: "
+            f"assay's package {name!r} is {ours / name / Path(found).name}, but Python finds {found}: "
             "keep assay in an environment of its own, and run it outside folders that have such a package"
         )
         if _is_program():
@@ -36,7 +36,7 @@ def require() -> None:
 
 
 def _file_of(name: str) -> str | None:
-    """The file that importing `name` runs, or ran; None if there is none. Nothing is imported: it may be anybody's."""
+    """The file that importing `name` runs, or ran; None if there is none. Nothing is imported: it may be any code."""
     if name in sys.modules:
         return getattr(sys.modules[name], "__file__", None)
     spec = find_spec(name)
@@ -44,7 +44,7 @@ def _file_of(name: str) -> str | None:
 
 
 def _is_program() -> bool:
-    """True in `assay` and `python -m assay`, where a person is to be told."""
+    """True in `assay` and `python -m assay`, where a person reads the message."""
     program = Path(*sys.argv[:1]).name
     return program in {"assay", "assay.exe"} or (program == "-m" and ("-m", "assay") in pairwise(sys.orig_argv))
 

@@ -1,4 +1,4 @@
-"""Messages of topics and verdicts of the store, as commands read them."""
+"""Messages of topics and verdicts of the store, for commands."""
 
 import asyncio
 import contextlib
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 
-from assay.cli.common import tell_of_broker
+from assay.cli.common import report_broker
 from assay.config import Misconfigured
 from models.wording import counted
 from schemas import Verdict
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from store.reading import Listed, Reader
 
 _REMEMBERED = 100_000
-"""Ids of messages shown, so that a repeat is not: a repeat follows within seconds, or a restart's backlog."""
+"""Ids of messages shown, so that repeats are not: they follow within seconds, or within a restart's backlog."""
 
 _LOOK_AGAIN_SECONDS = 0.5
-"""The archivist writes twice a second where little comes."""
+"""The archivist writes twice a second if there is little traffic."""
 
 MessageT = TypeVar("MessageT", bound=Wire)
 
 
 class TopicView(Generic[MessageT]):
-    """Reads topics once: each message once, and what cannot be read is counted."""
+    """Reads topics: each message once; unreadable ones are counted."""
 
     def __init__(self, kafka: KafkaSettings, topics: Sequence[str], form: TypeAdapter[MessageT]) -> None:
         self.read = 0
@@ -49,7 +49,7 @@ class TopicView(Generic[MessageT]):
         from streams.topic_reader import read_topic
 
         seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
-        reading = read_topic(self._kafka, *self._topics, follow=follow, tell=tell_of_broker)
+        reading = read_topic(self._kafka, *self._topics, follow=follow, tell=report_broker)
         async with contextlib.aclosing(reading) as found:
             async for each in found:
                 try:
@@ -64,7 +64,7 @@ class TopicView(Generic[MessageT]):
                     yield message
 
     def summary(self, noun: str, shown: int | None = None) -> Iterator[str]:
-        """The number that was read, and `shown` if that is another; a line at a time."""
+        """The number of messages, and how many of them were `shown`; a line at a time."""
         of = "" if shown is None or shown == self.read else f"{shown or 'none'} of "
         yield f"{of}{counted(self.read, noun)} on {', '.join(self._topics)}"
         if self._unreadable:
@@ -80,7 +80,7 @@ class StoreView:
         self._wanted = wanted
 
     async def messages(self, *, follow: bool) -> AsyncGenerator[Verdict, None]:
-        """Yield the verdicts that are kept, oldest first; with `follow` then those that come, without end.
+        """Yield the stored verdicts, oldest first; with `follow` then new ones, without end.
 
         Raises:
             Misconfigured: it cannot be used as it is configured.
@@ -139,7 +139,7 @@ def require_store(url: str) -> None:
 
 
 def oldest_first(reader: "Reader", seq: int = 0, **wanted: Any) -> "Iterator[Listed]":
-    """All verdicts that are `wanted`, see there, behind the one numbered `seq`."""
+    """All verdicts that are `wanted` (see `Wanted`) after the one numbered `seq`."""
     from store.reading import Wanted
 
     while listed := reader.after(seq, Wanted(**wanted)):

@@ -1,4 +1,4 @@
-"""Origins of the configuration's values, environment variables among them, and the values without secrets."""
+"""Origins of the configuration's values, environment variables, and the values with secrets masked."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class Origins:
         return self._variable(path) or (str(self.file) if self._in_file(path) else DEFAULT)
 
     def written(self, path: tuple[str, ...]) -> str:
-        """The key as the user wrote it, or as it would stand in the file if it is not set."""
+        """The key as the user wrote it, or as it would be in the file if it is not set."""
         if len(path) == 1 and path[0] not in self.from_file:
             # The section is not in the file, so a variable may have named it.
             return next((name for place, name in self.variables.items() if place[0] == path[0]), path[0])
@@ -65,14 +65,14 @@ class Origins:
 
 
 def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The path as variables spell it: the name of a subject loses the characters that they cannot have."""
+    """The path as variables spell it: a subject's name loses the characters that they cannot have."""
     if len(path) > 1 and path[0] == "subjects":
         return (path[0], plain(path[1]), *path[2:])
     return path
 
 
 def toml_key(step: str) -> str:
-    """A step of a key's path as TOML has it."""
+    """A step of a key's path in TOML."""
     bare = step.isascii() and step.replace("_", "").replace("-", "").isalnum()
     return step if bare else json.dumps(step, ensure_ascii=False)
 
@@ -90,7 +90,7 @@ class EnvironmentSource(EnvSettingsSource):
             case_sensitive=False,
             env_prefix=PREFIX,
             env_nested_delimiter=DELIMITER,
-            # Compose files and charts pass on variables that are not set.
+            # Compose files and charts pass unset variables as empty ones.
             env_ignore_empty=True,
         )
 
@@ -113,7 +113,7 @@ def _is_plain_list(annotation: Any) -> bool:
 
 
 def variables() -> dict[tuple[str, ...], str]:
-    """The variables that set something: their names as written, by the path of the key."""
+    """The names of the variables that set something, by the path of the key."""
     return {
         tuple(name[len(PREFIX) :].lower().split(DELIMITER)): name
         for name, value in os.environ.items()
@@ -121,8 +121,8 @@ def variables() -> dict[tuple[str, ...], str]:
     }
 
 
-def slips(sections: Mapping[str, type[BaseModel]]) -> list[str]:
-    """A line for each variable with one underscore where two are meant, which would have no effect without a word."""
+def misspelt_variables(sections: Mapping[str, type[BaseModel]]) -> list[str]:
+    """A line for each variable with one underscore where two are meant, which would silently have no effect."""
     meant = {
         f"{PREFIX}{section}_{key}".upper(): f"{PREFIX}{section}{DELIMITER}{key}".upper()
         for section, settings in sections.items()
@@ -180,6 +180,6 @@ def _is_secret(path: tuple[str, ...], value: Any) -> bool:
         isinstance(value, SecretStr | SecretBytes)
         or _SECRET_KEY.search(path[-1].lower()) is not None
         or any(_SECRET_TABLE.search(step.lower()) for step in path[:-1])
-        # A table that a variable holds and that is no JSON.
+        # A table in a variable that is not JSON.
         or (isinstance(value, str) and _SECRET_TABLE.search(path[-1].lower()) is not None)
     )

@@ -24,7 +24,7 @@ class InstalledCheckers:
     plugins: Mapping[str, CheckerPlugin]
     """By name, in alphabetical order."""
     broken: Mapping[str, str]
-    """Faults of entry points that lead to no checker, by their name."""
+    """Faults of entry points that do not lead to a checker, by their name."""
 
     @property
     def improver(self) -> CheckerPlugin | None:
@@ -67,7 +67,7 @@ def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
             if plugin.improver is not None and any(other.improver is not None for other in plugins.values()):
                 raise TypeError("it brings an improver, and another installed checker does so already")
         except Exception as error:  # noqa: BLE001 - a third party's module may raise anything at all
-            broken[entry_point.name] = f"entry point {_told(entry_point)}: {type(error).__name__}: {error}"
+            broken[entry_point.name] = f"entry point {_described(entry_point)}: {type(error).__name__}: {error}"
         else:
             plugins[plugin.name] = plugin
     return InstalledCheckers(plugins=dict(sorted(plugins.items())), broken=broken)
@@ -80,7 +80,7 @@ def own_checkers() -> list[CheckerPlugin]:
 
 
 def _unique(found: Iterable[EntryPoint]) -> list[EntryPoint]:
-    # A package that stands twice on the path (a checkout and its installed copy) names the same checker twice.
+    # A package that is twice on the path (a checkout and its installed copy) names the same checker twice.
     return sorted({(point.name, point.value): point for point in found}.values(), key=lambda point: point.name)
 
 
@@ -94,6 +94,6 @@ def _load(entry_point: EntryPoint) -> CheckerPlugin:
     return plugin
 
 
-def _told(entry_point: EntryPoint) -> str:
+def _described(entry_point: EntryPoint) -> str:
     package = f" of {entry_point.dist.name}" if entry_point.dist else ""
     return f"{entry_point.name} = {entry_point.value!r}{package}"

@@ -1,4 +1,4 @@
-"""The result of a run in numbers: outcomes by checker, cost, what could not be checked, and what more would cost."""
+"""The result of a run in numbers: outcomes by checker, cost, faults, and the estimated cost of a whole file."""
 
 import time
 from collections import Counter
@@ -25,7 +25,7 @@ class Summary:
         self.unfinished = 0
         """Lines with missing verdicts."""
         self.loading_seconds = 0.0
-        """Time in which models were loaded, which the rate leaves out."""
+        """Time of loading models, which the rate does not include."""
         self._started = time.monotonic()
         self._outcomes: dict[str, Counter[Outcome]] = {}
         self._passed_over: Counter[str] = Counter()
@@ -36,7 +36,7 @@ class Summary:
 
     @property
     def working_seconds(self) -> float:
-        """Since the beginning, without the time in which models were loaded."""
+        """Since the start, without the time of loading models."""
         return max(time.monotonic() - self._started - self.loading_seconds, 0.0)
 
     @property
@@ -48,13 +48,13 @@ class Summary:
         return self.rejected + self._total("accept")
 
     @property
-    def accepted_share(self) -> float:
-        """The accepted share of the decided verdicts; there must be one."""
+    def accepted_rate(self) -> float:
+        """Accepted verdicts among the decided ones; there must be one."""
         return self._total("accept") / self.decided
 
     @property
-    def abstained_share(self) -> float:
-        """The abstentions among the verdicts, records that no checker takes included."""
+    def abstained_rate(self) -> float:
+        """Abstentions among the verdicts, those on records that no checker checks included."""
         abstained = self._total("abstain") + sum(self._passed_over.values())
         return abstained / max(abstained + self.decided, 1)
 
@@ -62,7 +62,7 @@ class Summary:
     def why_undecided(self) -> str:
         """The causes of the abstentions, and the reason of the first."""
         if not self._causes:
-            return "no selected checker takes what is in the file"
+            return "no selected checker checks a kind that is in the file"
         causes = ", ".join(f"{cause} {number}" for cause, number in self._causes.most_common())
         return f"{causes}. The first: {self._first_reason}"
 
@@ -100,7 +100,7 @@ class Summary:
             yield from wrap(note, _WIDTH, subsequent_indent="    ")
         if self._passed_over:
             kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
-            yield f"  abstained on, as no selected checker takes the kind: {kinds}"
+            yield f"  abstained, as no selected checker checks the kind: {kinds}"
         if self.unfinished:
             yield f"  {counted(self.unfinished, 'line')} could not be finished, see above"
 
@@ -111,15 +111,15 @@ class Summary:
         usage = self._usage
         said = [f"{counted(usage.calls, 'call')} ({usage.subject_calls} to subjects)", f"{usage.cached} from the cache"]
         if usage.prompt_tokens or usage.completion_tokens:
-            reckoned = f" ({usage.reckoned_tokens} of them reckoned)" if usage.reckoned_tokens else ""
-            said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens{reckoned}")
+            estimated = f" ({usage.reckoned_tokens} of them estimated)" if usage.reckoned_tokens else ""
+            said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens{estimated}")
         if usage.cost:
             said.append(f"cost {usage.cost:.4g}")
         return ", ".join(said)
 
 
 class Sample:
-    """Draws lines, and adds up what checking them cost."""
+    """Draws lines, and adds up the cost of checking them."""
 
     def __init__(self, lines: AsyncIterator[Line], size: int) -> None:
         """Draws `size` of `lines`, or all if there are no more."""
@@ -129,7 +129,7 @@ class Sample:
         self._usages: list[Usage] = []
 
     async def lines(self) -> AsyncIterator[Line]:
-        """Those that are drawn, in their order: each line with the same chance, and the same ones of a file."""
+        """The drawn lines in order: each with the same probability, and always the same of a file."""
         drawn: list[Line] = []
         draw = generator("check", "sample")
         async for line in self._from:
@@ -149,9 +149,9 @@ class Sample:
         """The costs as a table, a line at a time; `seconds` is the time that all checks took together."""
         if not (usages := self._usages):
             return
-        yield f"{len(usages):,} of {self._lines:,} records drawn at random; what all of them cost is estimated"
+        yield f"{len(usages):,} of {self._lines:,} records drawn at random; the cost of all is estimated"
         yield f"{'':<15}{'these':>12}{'all':>14}  ({_CONFIDENCE:.0%} interval)"
-        # Checks run at the same time: each is counted with its part of the time that all took.
+        # Checks overlap: each counts with its part of the whole time.
         apart = sum(usage.seconds for usage in usages) or 1.0
         yield self._row("calls", [usage.calls for usage in usages])
         yield self._row("prompt tokens", [usage.prompt_tokens for usage in usages])
@@ -172,12 +172,12 @@ class Sample:
 
 
 def _interval(costs: Sequence[float], lines: int) -> tuple[float, float]:
-    """The interval of the sum over all `lines`, by Student's t for a sample drawn without putting back."""
+    """The interval of the sum over all `lines`, by Student's t for a sample without replacement."""
     drawn, free = len(costs), len(costs) - 1
     z = NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
     # The first terms of t's quantile in powers of 1 / degrees of freedom.
     t = z + (z**3 + z) / (4 * free) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
     half = t * lines * stdev(costs) * sqrt((1 - drawn / lines) / drawn)
     estimated = lines * mean(costs)
-    # What was spent is certain.
+    # The measured cost is certain.
     return max(estimated - half, sum(costs)), estimated + half

@@ -1,4 +1,4 @@
-"""For tests of a checker: its verdicts without Kafka, and a model that answers from a script."""
+"""For tests of a checker: its verdicts without Kafka, and scripted models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -88,16 +88,16 @@ def check(
 
     Args:
         checker: the class, built here from `settings` and the models.
-        record: as on the topic; `source` and `model` may be left out, and `kind` if the checker takes only one.
+        record: as on the topic; `source` and `model` are optional, and so is `kind` if the checker has only one.
         judge: the judge; without one, asking fails and the verdict abstains.
         writer: the model that writes for the checker.
         subjects: models by the name that records carry as their `model`.
         **settings: of the checker's section of the configuration.
 
     Raises:
-        Unreadable: the mapping is no record.
-        ModelUnavailable: a model is away; the service would hold the record.
-        ValidationError: the settings are not what the checker takes.
+        Unreadable: the mapping is not a record.
+        ModelUnavailable: a model is down; the service would hold the record.
+        ValidationError: the settings are wrong.
     """
     models = Models(
         judge=MeteredJudge(judge or ScriptedJudge(name="none")),

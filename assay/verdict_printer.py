@@ -33,7 +33,7 @@ class VerdictPrinter:
         self._explain = {plugin.name: plugin.explain for plugin in plugins}
 
     def lines(self, verdict: Verdict) -> Iterator[str]:
-        """The head line and the explanation; of an acceptance often the head line alone."""
+        """The head line and the explanation; an acceptance often has the head line alone."""
         subject = f"{verdict.source} / {verdict.model}  by {verdict.checker}"
         yield head(verdict.outcome, verdict.record_id, verdict.score, subject)
         yield from indented(self.explanation(verdict))
@@ -45,7 +45,7 @@ class VerdictPrinter:
         return found if found or verdict.outcome == "accept" else labelled("", verdict.reason)
 
     def whole(self, verdict: Verdict) -> Iterator[str]:
-        """The lines, with a reason in any case, and the verdict with all its evidence as JSON."""
+        """The lines, always with a reason, and the verdict with all evidence as JSON."""
         yield from (lines := list(self.lines(verdict)))
         yield from indented(labelled("", verdict.reason) if len(lines) == 1 else ())
         for line in json.dumps(verdict.model_dump(mode="json"), indent=2, ensure_ascii=False).splitlines():

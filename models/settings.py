@@ -187,8 +187,6 @@ class JudgeSettings(EndpointSettings):
     threshold: float | None = None
     """Log-odds of a yes from which on a sentence counts as supported. If it is not set, the self-test finds it; with
     `form` and `threshold` both set, none is run."""
-    currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
-    """Currency of the prices, a label of the metrics on cost."""
     prompts: dict[str, Path] = Field(default_factory=dict)
     """Own templates in place of the judge's built-in ones, by name."""
 

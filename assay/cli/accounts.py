@@ -16,7 +16,7 @@ from aiokafka.structs import OffsetAndMetadata
 from pydantic import ValidationError
 
 from agents.routing import Routing
-from assay.cli.common import MOMENT, config_option, configuration, print_figures, quiet_logs, selected, told
+from assay.cli.common import MOMENT, config_option, configuration, print_figures, quiet_logs, reported, selected
 from assay.config import Configuration
 from checkers.checker import NOBODY
 from checkers.wording import plain
@@ -373,7 +373,7 @@ def accounts(
     loaded = configuration(config_file)
     selected(loaded, checkers)
     quiet_logs()
-    with told():
+    with reported():
         found = asyncio.run(take_accounts(loaded, since, checkers))
     found.asked_since = since
     print_figures(found, as_json=as_json)

@@ -6,11 +6,10 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 import orjson
-from pydantic import ValidationError
 
 from assay.agreement import PersonLabel, agreed_with, agreement_line, labelled_records, person_label
 from assay.calibration import Labelled, Outcome, shortfall
@@ -35,7 +34,6 @@ from assay.wiring import wired
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
-from models.settings import JudgeSettings
 from models.wording import counted
 
 
@@ -53,7 +51,6 @@ class _Scored:
 
 @click.command()
 @click.argument("file", required=False, type=EXISTING_OR_DASH)
-@click.option("--judge", metavar="JUDGE", help="A judge.backend or judge.local.judge. Default: the configured judge.")
 @click.option(
     "--error",
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
@@ -74,7 +71,6 @@ class _Scored:
 def calibrate(
     *,
     file: Path | None,
-    judge: str | None,
     error: float,
     confidence: float,
     checkers: tuple[str, ...],
@@ -92,7 +88,7 @@ def calibrate(
     plugins = _scoring(loaded, selected(loaded, checkers), named=bool(checkers))
     quiet_logs()
     with run_errors():
-        configured = _configured(loaded, plugins, judge)
+        configured = _configured(loaded, plugins)
         download_models(configured)
         with labelled_records(loaded.streams, [plugin.name for plugin in plugins], file) as records:
             scored = asyncio.run(_scored(configured, plugins, records))
@@ -201,20 +197,9 @@ def _scoring(loaded: Configuration, plugins: list[CheckerPlugin], *, named: bool
     return scoring
 
 
-def _configured(loaded: Configuration, plugins: list[CheckerPlugin], judge: str | None) -> Configuration:
-    """The configuration without thresholds, and with the judge that was asked for."""
+def _configured(loaded: Configuration, plugins: list[CheckerPlugin]) -> Configuration:
+    """The configuration without thresholds."""
     settings = loaded.judge
-    if judge is not None:
-        backends = get_args(JudgeSettings.model_fields["backend"].annotation)
-        named = {"backend": "local", "local": dict(settings.local) | {"judge": judge}}
-        try:
-            settings = JudgeSettings.model_validate(
-                dict(settings) | ({"backend": judge} if judge in backends else named)
-            )
-        except ValidationError as fault:
-            others = "" if judge in backends else f", or {', '.join(backends)}"
-            said = fault.errors()[0]["msg"].removeprefix("Value error, ")
-            raise WrongUse(f"--judge {judge}: {said}{others}") from None
     if settings.backend == "cascade":
         # The thresholds are those of its first judge.
         settings = settings.model_copy(update={"backend": "local"})

@@ -1,4 +1,4 @@
-"""`assay check`: records from a file, verdicts as JSON lines."""
+"""`assay check`: verdicts on the records of a file, for a person or as JSON lines."""
 
 import asyncio
 import sys
@@ -43,7 +43,7 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """A check of a file, and what becomes of each verdict."""
+    """A check of a file, and the output of each verdict."""
 
     target: BinaryIO
     writes_json: bool
@@ -57,12 +57,12 @@ class _Run:
         for verdict in checked.verdicts:
             if self.writes_json:
                 self.target.write(to_json(verdict, newline=True))
-            told = [*self.printer.lines(verdict)] if self.printer else []
-            # What is accepted without a word is told only where nothing else is written of it.
-            for line in told if len(told) > 1 or not self.writes_json else ():
+            lines = [*self.printer.lines(verdict)] if self.printer else []
+            # An acceptance without an explanation is not printed next to its JSON.
+            for line in lines if len(lines) > 1 or not self.writes_json else ():
                 self.shown.say(line)
         if not self.bar:
-            # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
+            # A reader of the pipe or file sees each verdict at once.
             self.target.flush()
         for fault in checked.faults:
             self.shown.say(f"line {checked.line.number}: {fault}")
@@ -90,7 +90,7 @@ class _Run:
         self.target.flush()
 
     async def _watch_loading(self) -> None:
-        """Tell of models that are being loaded, and note how long that takes."""
+        """Show models that are being loaded, and count the time."""
         said: list[str] = []
         before = time.monotonic()
         while True:
@@ -116,30 +116,30 @@ class _Run:
     "--fail-under",
     type=click.FloatRange(0, 1),
     metavar="RATE",
-    help="Exit with status 1 if a smaller share of the decided verdicts was accepted, such as 0.9.",
+    help="Exit with status 1 if less than this part of the decided verdicts accepts, such as 0.9.",
 )
 @click.option(
     "--fail-on-abstain",
     type=click.FloatRange(0, 1),
     is_flag=False,
     flag_value=0.0,
-    metavar="[SHARE]",
-    help="Exit with status 1 if a larger share of the verdicts abstained; without a share, if any did.",
+    metavar="[RATE]",
+    help="Exit with status 1 if more than this part of the verdicts abstains; without RATE, if any does.",
 )
 @click.option(
     "--junit",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the verdicts as a JUnit report, too: a test case for each.",
+    help="Also write a JUnit report: a test case for each verdict.",
 )
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Check only N records, drawn at random, and estimate what the whole file would cost.",
+    help="Check only N records, drawn at random, and estimate the cost of the whole file.",
 )
-@click.option("--strict", is_flag=True, help="Refuse records with a field that is nearly a known one, such as context.")
-@click.option("--explain/--no-explain", default=True, help="Explain verdicts on standard error, the default, or not.")
+@click.option("--strict", is_flag=True, help="Refuse records with a misspelt field, such as context for contexts.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON lines on a terminal, too, and no explanations.")
 @config_option
 @click.pass_context
 def check(
@@ -154,14 +154,14 @@ def check(
     junit: Path | None,
     sample: int | None,
     strict: bool,
-    explain: bool,
+    as_json: bool,
     config_file: Path | None,
 ) -> None:
-    """Check the records in FILE (JSON lines; - is standard input) and write their verdicts as JSON lines, in order.
+    """Check the records in FILE (JSON lines; - is standard input), in order.
 
-    Each checker that takes a record's kind gives a verdict. Progress, explanations and a summary go to standard error.
-    On a terminal, verdicts are explained and not written as JSON, unless --out or --no-explain is given.
-    With --sample the cost of N records is printed, and with an interval that of all.
+    Each checker of a record's kind gives a verdict. A terminal shows verdicts in words; --out, --json, a pipe or a file
+    gets them as JSON lines. Progress, explanations and a summary go to standard error. --sample prints the cost of N
+    records, and the estimated cost of all with an interval.
     """
     loaded = configuration(config_file)
     plugins = selected(loaded, checkers)
@@ -177,14 +177,14 @@ def check(
         report = JUnitReport(printer)
         lines = read_lines(source, keep_bytes=loaded.streams.records.max_bytes)
         drawn = Sample(lines, sample) if sample else None
-        writes_json = out is not None or not explain or not (target.isatty() and sys.stderr.isatty())
-        # Verdicts on the same terminal as the bar would tear it.
+        writes_json = out is not None or as_json or not (target.isatty() and sys.stderr.isatty())
+        # JSON on the terminal of the bar would tear it.
         bar = sys.stderr.isatty() and not (writes_json and target.isatty())
         with progress(size_of(source), bar=bar) as shown:
             run = _Run(
                 target=target,
                 writes_json=writes_json,
-                printer=printer if explain else None,
+                printer=None if as_json else printer,
                 shown=shown,
                 bar=bar,
                 summary=summary,
@@ -200,7 +200,7 @@ def check(
         raise NotFinished("not every record could be checked")
     if fail_on_reject or fail_under is not None or fail_on_abstain is not None or summary.records:
         _require_decisions(summary, fail_under)
-    fault = _share_at_fault(summary, fail_under, fail_on_abstain)
+    fault = _broken_limit(summary, fail_under, fail_on_abstain)
     if fault and not (fail_on_reject and summary.rejected):
         click.echo(fault, err=True)
     if fault or (fail_on_reject and summary.rejected):
@@ -208,20 +208,20 @@ def check(
 
 
 def _require_decisions(summary: Summary, fail_under: float | None) -> None:
-    """Raise NotFinished if nothing was decided: a judge that is dead must not pass."""
+    """Raise NotFinished if nothing was decided: a run whose judge is down must not pass."""
     if not summary.records:
         raise NotFinished("nothing was checked: there is no record in the file")
     if not summary.decided and fail_under is not None:
-        raise NotFinished(f"--fail-under {fail_under:g} cannot be held against anything: no verdict accepts or rejects")
+        raise NotFinished(f"--fail-under {fail_under:g} cannot be tested: no verdict accepts or rejects")
     if not summary.decided:
         raise NotFinished(f"nothing was decided: {summary.why_undecided}")
 
 
-def _share_at_fault(summary: Summary, fail_under: float | None, fail_on_abstain: float | None) -> str | None:
-    """The share that is beyond what is allowed, in words; None if none is."""
-    if fail_under is not None and summary.accepted_share < fail_under:
-        share = f"{summary.accepted_share:.1%} of {counted(summary.decided, 'decided verdict')}"
+def _broken_limit(summary: Summary, fail_under: float | None, fail_on_abstain: float | None) -> str | None:
+    """The limit that is broken, in words; None if none is."""
+    if fail_under is not None and summary.accepted_rate < fail_under:
+        share = f"{summary.accepted_rate:.1%} of {counted(summary.decided, 'decided verdict')}"
         return f"{share} accepted, below --fail-under {fail_under:g}"
-    if fail_on_abstain is not None and summary.abstained_share > fail_on_abstain:
-        return f"{summary.abstained_share:.1%} of the verdicts abstained, above --fail-on-abstain {fail_on_abstain:g}"
+    if fail_on_abstain is not None and summary.abstained_rate > fail_on_abstain:
+        return f"{summary.abstained_rate:.1%} of the verdicts abstained, above --fail-on-abstain {fail_on_abstain:g}"
     return None

@@ -1,4 +1,4 @@
-"""Reading the configuration, files and standard streams, and ways to end, for all commands."""
+"""For all commands: configuration, files and standard streams, progress, errors and the exit status."""
 
 import asyncio
 import logging
@@ -43,13 +43,13 @@ class WrongUse(click.ClickException):
 
 
 class NotFinished(click.ClickException):
-    """The command was right, and could not be carried out to its end."""
+    """The command was right but could not finish."""
 
     exit_code = NOT_FINISHED
 
 
 class CannotRun(ValueError):
-    """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
+    """The run is impossible; the message names the fault and what is allowed."""
 
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -61,7 +61,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
 class _Moment(click.ParamType):
-    """A time, or how long ago it was."""
+    """A time, or how long ago."""
 
     name = "time"
 
@@ -95,8 +95,8 @@ def out_option(what: str) -> _Decorator:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Turn what is raised for a user's mistake or a missing broker into a message and the exit status."""
+def reported() -> Iterator[None]:
+    """Turn errors by a user's mistake or a missing broker into a message and the exit status."""
     try:
         yield
     except Misconfigured as error:
@@ -109,7 +109,7 @@ def told() -> Iterator[None]:
 
 
 def typed() -> str:
-    """The command that runs assay again: a newcomer's shell may not find it by its name."""
+    """The command that runs assay again: the shell may not find it by its name."""
     program = Path(sys.argv[0])
     if program.parts[-2:] == ("assay", "__main__.py"):
         python, here = Path(sys.executable), Path.cwd()
@@ -121,12 +121,12 @@ def typed() -> str:
 
 
 def configuration(config_file: Path | None) -> Configuration:
-    """The configuration for the command that is running; `config_file` is the one given after its name.
+    """The configuration for the running command; `config_file` is the option after its name.
 
     Raises:
         WrongUse: with a line for every fault.
     """
-    with told():
+    with reported():
         loaded = load_configuration(config_file or click.get_current_context().find_root().params.get("config_file"))
     for warning in loaded.warnings:
         click.secho(f"warning: {warning}", err=True, fg="yellow")
@@ -149,7 +149,7 @@ def selected(loaded: Configuration, names: Collection[str]) -> list[CheckerPlugi
 
 
 async def stopped() -> None:
-    """Return when the program is told to stop: by Ctrl-C or SIGTERM."""
+    """Return on Ctrl-C or SIGTERM."""
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -157,22 +157,22 @@ async def stopped() -> None:
 
 
 def quiet_logs() -> None:
-    """Log only errors, on standard error: the command answers a person, whom libraries' warnings do not concern."""
+    """Log only errors, on standard error: a person reads the output, not libraries' warnings."""
     from streams.logs import configure_logs
 
     configure_logs("error")
     logging.captureWarnings(True)
-    # What it says about a broker that is away, the command says in one line.
+    # The command reports a broker that is down in one line.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 
-def tell_of_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
-    """Say on standard error that no broker answers a command that follows a topic, or that one does again."""
+def report_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
+    """Report on standard error that no broker answers a command that follows a topic, or that one answers again."""
     click.secho(f"{event} at {servers}, away since {since}{f': {why}' if why else ''}", err=True, fg="yellow")
 
 
 def download_models(configured: Configuration) -> None:
-    """Download what the judge needs, if this machine does not keep it, with a bar.
+    """Download the models of the judge that are missing on this machine, with a bar.
 
     Raises:
         NotFinished: it cannot be downloaded.
@@ -188,7 +188,7 @@ def download_models(configured: Configuration) -> None:
 
 @asynccontextmanager
 async def models_of(configured: Configuration) -> AsyncIterator[Models]:
-    """Judge and subjects for as long as the context lasts; what is missing on this machine is downloaded first."""
+    """Judge and subjects for as long as the context lasts; missing models are downloaded first."""
     from assay.wiring import wired
 
     download_models(configured)
@@ -198,25 +198,25 @@ async def models_of(configured: Configuration) -> AsyncIterator[Models]:
 
 @contextmanager
 def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[None]:
-    """Turn whatever ends a run into a message and the exit status, as `told` does and more.
+    """Turn any error of a run into a message and the exit status, as `reported` does and more.
 
-    `mistakes` are the user's, beside `CannotRun`. A `resumable` run keeps what is done when a model is lost.
+    `mistakes` are errors of the user, as `CannotRun` is. A `resumable` run keeps its results when a model is lost.
     """
     wrong: tuple[type[Exception], ...] = (CannotRun, *mistakes)
-    with told():
+    with reported():
         try:
             yield
         except wrong as error:
             raise WrongUse(str(error)) from None
         except ModelLost as error:
-            kept = "; what is done is kept, the same command goes on from there" if resumable else ""
+            kept = "; results so far are kept, the same command continues" if resumable else ""
             raise NotFinished(f"{error}{kept}") from None
         except ModelUnavailable as error:
             raise NotFinished(f"a model cannot be reached: {error.detail}") from None
         except ModelFailed as error:
             raise NotFinished(error.detail) from None
         except BrokenPipeError:
-            # The reader of what we print has gone: nobody is left to be told.
+            # Nobody reads the output any more.
             raise
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
@@ -224,7 +224,7 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
 
 
 class Figures(Protocol):
-    """The findings of a run."""
+    """The results of a run."""
 
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""
@@ -234,7 +234,7 @@ class Figures(Protocol):
 
 
 def print_figures(figures: Figures, *, as_json: bool) -> None:
-    """Print what a run found, as JSON or for a person."""
+    """Print the results of a run, as JSON or for a person."""
     if as_json:
         click.echo(orjson.dumps(figures.summary(), option=orjson.OPT_INDENT_2).decode())
         return
@@ -243,7 +243,7 @@ def print_figures(figures: Figures, *, as_json: bool) -> None:
 
 
 DASH = Path("-")
-"""Stands for standard input and standard output."""
+"""Standard input or standard output."""
 
 
 @contextmanager
@@ -275,7 +275,7 @@ def writing(file: Path | None, *, source: Path | None = None) -> Iterator[Binary
         yield sys.stdout.buffer
         return
     if source is not None and file.exists() and source.exists() and file.samefile(source):
-        raise WrongUse(f"{file} is the file that is read; writing to it would lose it")
+        raise WrongUse(f"{file} is the input; writing to it would lose it")
     try:
         stream = file.open("wb")
     except OSError as error:
@@ -285,13 +285,13 @@ def writing(file: Path | None, *, source: Path | None = None) -> Iterator[Binary
 
 
 def size_of(source: BinaryIO) -> int | None:
-    """Bytes of a file; None if it is no regular one."""
+    """Bytes of a file; None if it is not a regular one."""
     status = os.fstat(source.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 class Progress:
-    """Tells the person who waits how far a run is."""
+    """Shows the progress of a run."""
 
     def __init__(self, bar: "Bar | None", total: int | None, *, stderr: bool) -> None:
         self._bar = bar
@@ -308,7 +308,7 @@ class Progress:
             self._bar.console.print(Text.from_ansi(message))
 
     def at(self, done: int, note: str) -> None:
-        """So much of the total is done."""
+        """Show how much of the total is done."""
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, description=note)
 

@@ -1,4 +1,4 @@
-"""`assay compare`: which verdicts of two files differ, and whether one rate is lower than the other."""
+"""`assay compare`: the verdicts of two files that differ, and the difference of the rates."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from models.wording import on_a_line
 from schemas import Verdict, explain
 
 _NAMED = 20
-"""Changes that a person is told; `--json` has all."""
+"""Changes that are shown to a person; `--json` has all."""
 _Z = NormalDist().inv_cdf(0.975)
 
 Key: TypeAlias = tuple[str, str, str]
@@ -32,8 +32,8 @@ Key: TypeAlias = tuple[str, str, str]
 def compare(before: Path, after: Path, *, as_json: bool) -> None:
     """Compare the verdicts in BEFORE with those in AFTER, files that `assay check --out` wrote.
 
-    Verdicts belong together by checker, source and record id. The difference of the success rates is that of the
-    records which both decide, with its 95% interval.
+    Verdicts are paired by checker, source and record id. The difference of the success rates, with its 95% interval, is
+    that of the records that both files decide.
     """
     first, second = _read(before), _read(after)
     if not first.keys() & second.keys():
@@ -50,7 +50,7 @@ def _read(file: Path) -> dict[Key, Verdict]:
             try:
                 verdict = Verdict.model_validate_json(line)
             except ValidationError as error:
-                raise WrongUse(f"{file}:{number}: no verdict: {explain(error)}") from None
+                raise WrongUse(f"{file}:{number}: not a verdict: {explain(error)}") from None
             found[verdict.checker, verdict.source, verdict.record_id] = verdict
     return found
 
@@ -138,7 +138,7 @@ class Comparison:
         for before, after in self.changes[:_NAMED]:
             yield f"{plain(after.record_id)}  {before.outcome} → {after.outcome}  {on_a_line(plain(after.reason))}"
         if len(self.changes) > _NAMED:
-            yield f"… {len(self.changes) - _NAMED} more changes (--json has all)"
+            yield f"… {len(self.changes) - _NAMED} more changes (--json prints all)"
         if not self.changes:
             yield "No verdict differs."
         if self.only_before or self.only_after:

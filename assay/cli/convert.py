@@ -1,4 +1,4 @@
-"""`assay convert`: records made of the rows of a file, by a mapping of its columns."""
+"""`assay convert`: records from the rows of a file, by a mapping of its columns."""
 
 import csv
 import tomllib
@@ -32,14 +32,14 @@ from streams.errors import ExtraMissing
 @click.command()
 @click.argument("file", type=EXISTING)
 @click.option(
-    "--mapping", type=click.Path(path_type=Path), metavar="M", help="A TOML file that names the columns; needed."
+    "--mapping", type=click.Path(path_type=Path), metavar="M", help="A TOML file that names the columns; required."
 )
 @out_option("records")
 @config_option
 def convert(file: Path, *, mapping: Path | None, out: Path | None, config_file: Path | None) -> None:
     """Write the rows of FILE (CSV, JSON, JSON lines, Parquet) as records, JSON lines; a summary on standard error.
 
-    Rows that are no records are named and left out; the exit status is then 3.
+    Rows that are not records are named and skipped; the exit status is then 3.
     """
     if mapping is None:
         raise WrongUse("--mapping is missing: a TOML file that names the columns, such as examples/mapping.toml")
@@ -56,7 +56,7 @@ def convert(file: Path, *, mapping: Path | None, out: Path | None, config_file: 
                     target.write(columns.record(row, max_bytes=limit) + b"\n")
                 except Unreadable as error:
                     refused += 1
-                    click.echo(f"row {number} was left out: {error.reason}: {plain(error.detail)}", err=True)
+                    click.echo(f"row {number} was skipped: {error.reason}: {plain(error.detail)}", err=True)
                 else:
                     records += 1
             target.flush()
@@ -73,18 +73,18 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Mapped(BaseModel):
-    """The mapping file: which column holds which field, and what is the same in all records."""
+    """The mapping file: the column of each field, and the values that all records share."""
 
     model_config = ConfigDict(extra="forbid")
 
     kind: Literal["generation", "paraphrase", "extraction", "labelling", "retrieval", "probe"] = "generation"
     columns: dict[str, str | Annotated[list[str], Field(min_length=1)]]
-    """A field by the column that holds it; a list by several. `metadata.NAME` and `matched.text` lie within a field."""
+    """The column, or columns of a list, by field. `metadata.NAME` and `matched.text` are within a field."""
     values: dict[str, Any] = Field(default_factory=dict)
 
     @classmethod
     def read(cls, file: Path) -> "Mapped":
-        """Raise `CannotRun` with what is wrong with the file."""
+        """Raise `CannotRun` with the fault of the file."""
         try:
             mapping = cls.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -100,7 +100,7 @@ class Mapped(BaseModel):
         return mapping
 
     def record(self, row: Row, *, max_bytes: int) -> bytes:
-        """The record of a row as a line; raises `Unreadable` if it is none."""
+        """The record of a row as a line; raises `Unreadable` if the row is not a record."""
         document: dict[str, Any] = {"kind": self.kind}
         for field, value in self.values.items():
             _set(document, field, value)
@@ -118,7 +118,7 @@ class Mapped(BaseModel):
         return line
 
     def _fitted(self, field: str, value: Any) -> Any:
-        """The value as the field takes it: a cell of a CSV file is always a text."""
+        """The value in the type of the field: a cell of a CSV file is always text."""
         if isinstance(value, datetime):
             return value.isoformat()
         name, _, within = field.partition(".")
@@ -126,7 +126,7 @@ class Mapped(BaseModel):
         if wanted is str:
             return str(value) if isinstance(value, int | float) else value
         found = value
-        # A version such as 1.10 is no number.
+        # A version such as 1.10 must not become a number.
         if isinstance(value, str) and wanted is not datetime and name != "metadata":
             with suppress(orjson.JSONDecodeError):
                 found = orjson.loads(value)
@@ -134,10 +134,10 @@ class Mapped(BaseModel):
 
 
 def read_rows(file: Path, *, max_bytes: int) -> Iterator[tuple[int, Row | Unreadable]]:
-    """The rows of a file with their numbers, counted from 1; in place of one that cannot be read, what is wrong.
+    """The rows of a file with their numbers from 1; for one that cannot be read, its fault.
 
     Raises:
-        CannotRun: the file is of none of the kinds that are read.
+        CannotRun: files of this kind cannot be read.
         ExtraMissing: pyarrow is needed, and not installed.
     """
     match file.suffix.lower():
@@ -151,7 +151,7 @@ def read_rows(file: Path, *, max_bytes: int) -> Iterator[tuple[int, Row | Unread
             rows = _parquet(file)
         case ending:
             raise CannotRun(f"{file} ends in {ending!r}; files that can be converted end in {_ENDINGS}")
-    wrong = Unreadable("not_an_object", "the row is no object with names")
+    wrong = Unreadable("not_an_object", "the row is not an object")
     for number, row in enumerate(rows, 1):
         yield number, row if isinstance(row, dict | Unreadable) else wrong
 
@@ -161,11 +161,11 @@ def _csv(file: Path, max_bytes: int) -> Iterator[Any]:
     with file.open(encoding="utf-8-sig", newline="") as stream:
         try:
             for row in csv.DictReader(stream, strict=True):
-                # Cells beyond the last column stand under None.
+                # csv puts cells beyond the last column under None.
                 more = None in row
                 yield Unreadable("invalid_record", "the row has more cells than the header") if more else row
         except (csv.Error, UnicodeDecodeError) as error:
-            raise CannotRun(f"{file} cannot be read on: {error}") from None
+            raise CannotRun(f"{file} cannot be read further: {error}") from None
 
 
 def _json_lines(file: Path, max_bytes: int) -> Iterator[Any]:
@@ -184,7 +184,7 @@ def _json(file: Path) -> Iterator[Any]:
         raise CannotRun(f"{file} is larger than {_LARGEST_DOCUMENT >> 20} MiB; write it as JSON lines (.jsonl)")
     document = _parsed(file.read_bytes())
     if isinstance(document, dict):
-        # As APIs answer, a page at a time.
+        # An answer of an API: one page.
         document = next((document[name] for name in ("data", "observations", "spans") if name in document), [document])
     if not isinstance(document, list):
         raise CannotRun(f"{file} holds no JSON array of rows" + (f": {document}" if document else ""))

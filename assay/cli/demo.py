@@ -1,4 +1,4 @@
-"""`assay demo`: the main job, with nothing to install, configure or pay for."""
+"""`assay demo`: sample records through the whole service, without Kafka, key or configuration."""
 
 import asyncio
 import contextlib
@@ -10,19 +10,19 @@ from pathlib import Path
 
 import click
 
-from assay.cli.common import NotFinished, told, typed
+from assay.cli.common import NotFinished, reported, typed
 from streams.errors import ExtraMissing, StreamError
 
 
 @click.command()
-@click.option("--follow", is_flag=True, help="Then stay and take more records until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Then keep running and check more records until Ctrl-C.")
 def demo(follow: bool) -> None:
     """Check sample records on the embedded broker with the local judge: no Kafka, no key, no configuration.
 
     assay.toml and ASSAY_ variables are ignored.
     """
     click.echo("loading assay…")
-    with told(), _quiet_libraries() as log:
+    with reported(), _quiet_libraries() as log:
         from assay.demo import run_demo
 
         try:

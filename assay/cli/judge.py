@@ -1,10 +1,9 @@
-"""`assay judge check`: how often the configured judge is right on built-in pairs, and on what it fails."""
+"""`assay judge check`: the accuracy of the configured judge on built-in pairs, by kind."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import click
@@ -26,29 +25,27 @@ from checkers.intervals import wilson
 from checkers.wording import plain
 from models.judges.choice import forms_of
 from models.judges.prompted import PromptedJudge
-from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, Outcome, SelfTest, keep, measured, pairs, run
+from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, SelfTest, keep, measured, pairs, run
 
-NOT_BELIEVED = 1
-"""Exit status where the judge is right on too few."""
-
-_RESAMPLES = 1000
+INACCURATE = 1
+"""Exit status if the judge is right on too few pairs."""
 
 
 @click.group(short_help="Measure the configured judge.")
 def judge() -> None:
-    """Measure the configured judge before it is relied on."""
+    """Measure the configured judge before you rely on it."""
 
 
-@judge.command("check", short_help="Put the judge to its self-test.")
-@click.option("--language", metavar="NAME", help="Ask about pairs in this language, too: German, Spanish.")
+@judge.command("check", short_help="Self-test the judge.")
+@click.option("--language", metavar="NAME", help="Also ask about pairs in this language: German or Spanish.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
 @click.pass_context
 def check_judge(ctx: click.Context, *, language: str | None, as_json: bool, config_file: Path | None) -> None:
-    """Ask the judge about built-in pairs of passages and answers, and print how often it is right.
+    """Self-test the judge on built-in pairs of passages and answers, and print its accuracy.
 
-    An endpoint is asked in the short form and, if it does well, in the list form; the better one, and the threshold,
-    are kept in a file and used from then on by every worker of this machine. The exit status is 1 below 75%.
+    An endpoint is asked in the short form and, if that goes well, in the list form. The better form and the threshold
+    are saved, and every worker of this machine uses them. Exit status 1 below 75%.
     """
     loaded = configuration(config_file)
     known = {pair.kind for pair in pairs(language)} - {pair.kind for pair in pairs()}
@@ -58,9 +55,9 @@ def check_judge(ctx: click.Context, *, language: str | None, as_json: bool, conf
     with run_errors():
         download_models(loaded)
         test = asyncio.run(_tested(loaded, language))
-    print_figures(_Shown(test), as_json=as_json)
+    print_figures(_Report(test), as_json=as_json)
     if test.chosen.accuracy < GOOD_ENOUGH:
-        ctx.exit(NOT_BELIEVED)
+        ctx.exit(INACCURATE)
 
 
 async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
@@ -70,19 +67,17 @@ async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
             raise CannotRun("no judge is configured")
         if not isinstance(models.judge, PromptedJudge):
             with progress(len(asked)) as shown:
-                return await measured(models.judge, asked, _Told(shown))
+                return await measured(models.judge, asked, _Count(shown))
         forms = forms_of(loaded.judge)
         with progress(len(asked) * len(forms)) as shown:
             model, questions = models.judge.model, models.judge.questions
-            test = await run(model, questions, forms=forms, asked=asked, on_answer=_Told(shown))
+            test = await run(model, questions, forms=forms, asked=asked, on_answer=_Count(shown))
             path = keep(test, questions)
-            shown.say(
-                f"kept in {path}" if path else "the result could not be kept; it is found again at the next start"
-            )
+            shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
             return test
 
 
-class _Told:
+class _Count:
     """Moves the bar."""
 
     def __init__(self, shown: Progress) -> None:
@@ -95,7 +90,7 @@ class _Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Report:
     test: SelfTest
 
     def summary(self) -> Mapping[str, Any]:
@@ -115,10 +110,10 @@ class _Shown:
         yield f"{plain(test.model)}: {len(chosen.outcomes)} pairs"
         for result in test.results:
             found = _figures(result)
-            (low, high), (least, most) = found["accuracy_interval"], found["auroc_interval"]
+            low, high = found["accuracy_interval"]
             yield (
                 f"  {result.form} form: right on {result.accuracy:.0%} ({low:.0%} to {high:.0%}), AUROC "
-                f"{result.auroc:.2f} ({least:.2f} to {most:.2f}), threshold {result.threshold:g}"
+                f"{result.auroc:.2f}, threshold {result.threshold:g}"
             )
         for kind, (right, count) in chosen.by_kind().items():
             yield f"  {kind:<16} {right:g} of {count}"
@@ -131,7 +126,7 @@ class _Shown:
             failed = ", ".join(kind for kind, (right, count) in chosen.by_kind().items() if right <= count / 2)
             yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed or 'all'}."
         elif test.is_asked_in_a_form:
-            yield "To ask in this form without a self-test at each new machine, set under [judge]:"
+            yield "To use this form without a self-test on each new machine, set under [judge]:"
             yield f'  form = "{chosen.form}"'
             yield f"  threshold = {chosen.threshold:g}"
 
@@ -143,20 +138,6 @@ def _figures(result: FormResult) -> dict[str, Any]:
         "accuracy": result.accuracy,
         "accuracy_interval": wilson(result.accuracy * count, count),
         "auroc": result.auroc,
-        "auroc_interval": _interval(result),
         "threshold": result.threshold,
         "kinds": {kind: {"right": right, "pairs": pairs} for kind, (right, pairs) in result.by_kind().items()},
     }
-
-
-def _interval(result: FormResult) -> tuple[float, float]:
-    """Of the AUROC, 95% by a bootstrap over the pairs of each side."""
-    draw = Random(1)  # noqa: S311 nothing is kept secret by it
-    sides = [[one for one in result.outcomes if one.supported is side] for side in (True, False)]
-    found = sorted(_resampled(result, sides, draw) for _ in range(_RESAMPLES))
-    return found[int(0.025 * _RESAMPLES)], found[int(0.975 * _RESAMPLES)]
-
-
-def _resampled(result: FormResult, sides: list[list[Outcome]], draw: Random) -> float:
-    drawn = [outcome for side in sides for outcome in draw.choices(side, k=len(side))]
-    return FormResult(result.form, result.threshold, tuple(drawn)).auroc

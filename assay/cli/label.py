@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agents.monitor.labels import EXPIRES_AFTER
-from assay.cli.common import EXISTING, NotFinished, WrongUse, config_option, configuration, quiet_logs, told
+from assay.cli.common import EXISTING, NotFinished, WrongUse, config_option, configuration, quiet_logs, reported
 from assay.config import Configuration
 from assay.messages import TopicView
 from assay.verdict_printer import VerdictPrinter, head, indented
@@ -108,7 +108,7 @@ def label(
     labels_now = identifier is not None or file is not None
     name = _named(annotator) if labels_now and not ask else annotator
     quiet_logs()
-    with told():
+    with reported():
         try:
             if ask and identifier is not None:
                 asyncio.run(_complain(settings, identifier, loaded.labels.rubric_version))

@@ -1,4 +1,4 @@
-"""Commands to prepare with: `assay config check`, `assay schemas export`, `assay topics create`."""
+"""Commands before the first run: `assay config check`, `assay schemas export`, `assay topics create`."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import BaseModel
 
-from assay.cli.common import NotFinished, config_option, configuration, quiet_logs, told
+from assay.cli.common import NotFinished, config_option, configuration, quiet_logs, reported
 from assay.config import Configuration
 from assay.messages import require_store
 from assay.origins import Origins, masked, toml_key
@@ -26,9 +26,9 @@ def config() -> None:
 @config.command("check")
 @config_option
 def check_configuration(config_file: Path | None) -> None:
-    """Check the configuration and print the one in force: each value with its origin, secrets masked."""
+    """Check the configuration and print it: each value with its origin, secrets masked."""
     loaded = configuration(config_file)
-    with told():
+    with reported():
         if loaded.store.url is not None:
             require_store(loaded.store.url)
     for line in lines(loaded):
@@ -61,13 +61,13 @@ def topics() -> None:
 
 
 @topics.command("create")
-@click.option("--alter", is_flag=True, help="Give topics that are there already the retention that is configured.")
+@click.option("--alter", is_flag=True, help="Set the configured retention on existing topics, too.")
 @config_option
 def create_topics(alter: bool, config_file: Path | None) -> None:
-    """Create the topics that do not exist yet, and say for how long each keeps messages."""
+    """Create missing topics, and print how long each keeps messages."""
     settings = configuration(config_file).streams
     quiet_logs()
-    with told():
+    with reported():
         from streams.topics import Retention, alter_retentions, create_topics, retentions
 
         async def work() -> tuple[list[str], list[str], dict[str, Retention]]:
@@ -81,7 +81,7 @@ def create_topics(alter: bool, config_file: Path | None) -> None:
 
         made, altered, kept = asyncio.run(work())
     for topic in settings.topics.all:
-        state = "created" if topic in made else "there already, altered" if topic in altered else "there already"
+        state = "created" if topic in made else "exists, altered" if topic in altered else "exists"
         click.echo(f"{topic}: {state}{_kept(kept.get(topic))}")
 
 
@@ -93,7 +93,7 @@ def _kept(retention: "Retention | None") -> str:
     origin = " (the brokers' default)" if retention.wanted is None else ""
     wanted = ""
     if retention.wanted is not None and retention.differs:
-        wanted = f", and not {_time(retention.wanted)} as topics.retention_days has it: --alter changes that"
+        wanted = f", not {_time(retention.wanted)} as in topics.retention_days: --alter changes it"
     return f", keeps messages {_time(retention.present)}{origin}{wanted}"
 
 
@@ -108,7 +108,7 @@ _COMMENT_AT = 44
 
 
 def lines(configuration: Configuration) -> Iterator[str]:
-    """Its lines, without line breaks."""
+    """The lines of a configuration."""
     origins = configuration.origins
     read = [str(origins.file)] if origins.file else []
     if origins.variables:
@@ -122,8 +122,8 @@ def lines(configuration: Configuration) -> Iterator[str]:
 
 
 def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins: Origins) -> Iterator[str]:
-    """The table's own keys first, then the tables in it, as TOML requires."""
-    # By its iterator, as a section may have a key that is called `keys`.
+    """The keys of the table first, then its tables, as TOML requires."""
+    # By its iterator: a section may have a key called `keys`.
     items = dict(iter(table)) if isinstance(table, BaseModel) else table
     inner = {key: value for key, value in items.items() if isinstance(value, BaseModel | Mapping) and value}
     keys = [key for key in items if key not in inner]

@@ -1,4 +1,4 @@
-"""`assay recheck`: outputs of the past before one checker, with the price first."""
+"""`assay recheck`: one checker checks outputs of the past; their cost is shown first."""
 
 import asyncio
 import sys
@@ -37,20 +37,20 @@ from streams.recheck import past_records
 from streams.recheck import recheck as put_back
 
 _PRICED = 10
-"""Records that are checked to tell the price."""
+"""Records that are checked to estimate the cost."""
 
 
 @click.command()
-@click.option("--checker", required=True, metavar="NAME", help="The checker that is to check them; no other does.")
+@click.option("--checker", required=True, metavar="NAME", help="The checker; no other checks them.")
 @click.option("--since", type=MOMENT, required=True, metavar="T", help="From: 90m, 24h or 7d ago, or 2026-11-20T08:00.")
-@click.option("--until", type=MOMENT, metavar="T", help="To, likewise; now if absent.")
+@click.option("--until", type=MOMENT, metavar="T", help="To, likewise. Default: now.")
 @click.option("--source", metavar="S", help="Only records of this source.")
 @click.option(
     "--sample",
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
-    metavar="SHARE",
-    help="Only this share of them, drawn by their ids: 0.1 is a tenth.",
+    metavar="RATE",
+    help="Sampling rate, by their ids: 0.1 is a tenth.",
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N", help="The first N at most."
@@ -68,11 +68,10 @@ def recheck(
     yes: bool,
     config_file: Path | None,
 ) -> None:
-    """Have CHECKER check outputs that are on the topic already, for a checker or a configuration that is new.
+    """Let a new checker, or one with a new configuration, check outputs that are already on the topic.
 
-    Some of them are checked here first, to say what all would cost; then it asks. Those that are sent wait behind what
-    is on the topic, and what comes waits behind them. Their verdicts say so in `rechecked`; no rate counts them, and no
-    alert is raised on them.
+    A few are checked here first to estimate the cost of all; then it asks. The rest go to the end of the topic. Their
+    verdicts are marked `rechecked`; no rate counts them and they raise no alert.
     """
     loaded = configuration(config_file)
     plugins = selected(loaded, [checker])
@@ -93,24 +92,24 @@ def recheck(
     with run_errors():
         topics, group = loaded.streams.topics, f"{loaded.streams.topics.prefix}.{checker}"
         if not asyncio.run(commits(loaded.streams.kafka, topics.outputs, [group]))[group]:
-            raise NotFinished(f"{checker} has not begun: it takes what is sent after a worker with it has started")
+            raise NotFinished(f"{checker} has not started: run a worker with it first")
         found, costs = asyncio.run(_priced(loaded, plugins, past()))
         if not found:
-            raise NotFinished(f"no record on {topics.outputs} in that time that {checker} would take")
+            raise NotFinished(f"no record on {topics.outputs} in that time that {checker} checks")
         click.echo("\n".join(costs), err=True)
         if not yes:
             if not sys.stdin.isatty():
-                raise WrongUse("nobody is there to ask; say --yes to send them")
-            click.confirm(f"Have {checker} check {counted(found, 'record')}?", abort=True, err=True)
+                raise WrongUse("standard input is not a terminal; give --yes to send them")
+            click.confirm(f"Send {counted(found, 'record')} to {checker}?", abort=True, err=True)
         try:
-            sent = asyncio.run(put_back(loaded.streams, past(), checker, _told_of))
+            sent = asyncio.run(put_back(loaded.streams, past(), checker, _report))
         except Undelivered as error:
-            raise NotFinished(f"the broker stopped taking records: {error}") from None
+            raise NotFinished(f"the broker stopped accepting records: {error}") from None
     click.echo(f"{sent} sent to {topics.outputs} for {checker}", err=True)
 
 
-def _told_of(number: int, error: TooLarge) -> None:
-    click.echo(f"record {number} was not sent: {error}; the broker takes less", err=True)
+def _report(number: int, error: TooLarge) -> None:
+    click.echo(f"record {number} was not sent: {error}; the broker allows less", err=True)
 
 
 async def _priced(

@@ -23,10 +23,10 @@ _COMMANDS = {
     "compare": ("compare", "Compare the verdicts of two files."),
     "calibrate": ("calibrate", "Thresholds with a promise, from labelled records."),
     "judge": ("judge", "Measure the configured judge."),
-    "label": ("label", "Say whether an output is good."),
-    "convert": ("convert", "Make records of tables."),
+    "label": ("label", "Label an output as good or bad."),
+    "convert": ("convert", "Make records from tables."),
     "send": ("sending", "Put the records in a file on the topic."),
-    "recheck": ("recheck", "Have a checker check outputs of the past."),
+    "recheck": ("recheck", "Check outputs of the past again."),
     "replay": ("sending", "Put dead letters back on their topic."),
     "verdicts": ("verdicts", "Show verdicts."),
     "alerts": ("verdicts", "Show alerts on trust."),
@@ -47,7 +47,7 @@ class _Root(click.Group):
         return sorted({*super().list_commands(ctx), *_COMMANDS, *_installed()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, whose module is imported only now: some load what others do without."""
+        """The command; its module is imported only now, as some load much."""
         own = super().get_command(ctx, cmd_name)
         if own is None and cmd_name in _COMMANDS:
             own = getattr(import_module(f"assay.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
@@ -56,7 +56,7 @@ class _Root(click.Group):
         return own
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands in a line each; ours are not imported for that."""
+        """A line for each command; assay's own are not imported for it."""
         names = self.list_commands(ctx)
         others = {name: command for name in names if name not in _COMMANDS and (command := self.get_command(ctx, name))}
         with formatter.section("Commands"):
@@ -67,7 +67,7 @@ class _Root(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command; of a misspelt one, the one that was probably meant is named."""
+        """The command; the error about a misspelt one names the most similar one."""
         if self.get_command(ctx, args[0]) is None:
             from schemas import nearest
 
@@ -80,7 +80,7 @@ class _Root(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # Nobody reads the output any more; nothing can be written there, not at shutdown either.
+            # Nobody reads the output any more: nothing can be written, not at shutdown either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(NOT_FINISHED)
         except KeyboardInterrupt:
@@ -100,8 +100,8 @@ def _installed() -> Mapping[str, EntryPoint]:
 def cli(ctx: click.Context, config_file: Path | None) -> None:
     """Verify outputs of language models: accept and reject verdicts with evidence, on Kafka.
 
-    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under), a record is missing (accounts)
-    or the judge is right too seldom (judge check), 2 wrong usage or configuration, 3 could not finish.
+    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under), an answer is missing (accounts)
+    or the judge is inaccurate (judge check), 2 wrong usage or configuration, 3 could not finish.
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False

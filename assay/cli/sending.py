@@ -1,4 +1,4 @@
-"""`assay send`: records onto the outputs topic; `assay replay`: dead letters back on the topic they came from."""
+"""`assay send`: records to the outputs topic; `assay replay`: dead letters back to their topic."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ from assay.cli.common import (
     configuration,
     quiet_logs,
     reading,
-    told,
+    reported,
 )
 from assay.file_check import read_lines
 from checkers.wording import plain
@@ -39,13 +39,13 @@ from streams.topics import require_topics
 @click.argument("file", type=EXISTING_OR_DASH)
 @config_option
 def send(file: Path, config_file: Path | None) -> None:
-    """Put the records in FILE (JSON lines; - is standard input) on the outputs topic.
+    """Send the records in FILE (JSON lines; - is standard input) to the outputs topic.
 
     Lines that are not records are named and not sent; the exit status is then 3.
     """
     settings = configuration(config_file).streams
     quiet_logs()
-    with told(), reading(file) as source:
+    with reported(), reading(file) as source:
         refused = 0
 
         def refuse(line: RefusedLine) -> None:
@@ -62,14 +62,14 @@ def send(file: Path, config_file: Path | None) -> None:
         try:
             sent = asyncio.run(sent_to_topic())
         except Undelivered as error:
-            raise NotFinished(f"the broker stopped taking records: {error}") from None
+            raise NotFinished(f"the broker stopped accepting records: {error}") from None
     click.echo(f"{sent} sent to {settings.topics.outputs}, {refused} refused", err=True)
     if refused:
         raise NotFinished("not every line is a record")
 
 
 _SHOWN = 256
-"""Characters of a source or an id that are shown: as many as a valid one has."""
+"""Characters of a source or an id that are shown: the longest valid one."""
 
 
 @click.command()
@@ -84,15 +84,15 @@ _SHOWN = 256
 )
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only the dead letter with this id; may be repeated.")
 @click.option("--list", "only_list", is_flag=True, help="List dead letters by reason and source, and send nothing.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="List only the latest N; counts are of all.")
-@click.option("--json", "as_json", is_flag=True, help="List each whole, as a JSON line.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="List only the latest N; all are counted.")
+@click.option("--json", "as_json", is_flag=True, help="List whole dead letters as JSON lines.")
 @click.option(
     "--with",
-    "repaired",
+    "corrected",
     type=EXISTING,
     help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
 )
-@click.option("--again", is_flag=True, help="Also dead letters that were replayed before.")
+@click.option("--again", is_flag=True, help="Also replay dead letters that were replayed before.")
 @config_option
 def replay(
     *,
@@ -102,24 +102,24 @@ def replay(
     only_list: bool,
     limit: int | None,
     as_json: bool,
-    repaired: Path | None,
+    corrected: Path | None,
     again: bool,
     config_file: Path | None,
 ) -> None:
-    """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once.
+    """Send dead letters back to their topic: all, or those with a reason or an id; each once.
 
-    Messages that cannot be read are left out: they would be dead letters again.
+    Unreadable messages are skipped: they would become dead letters again.
     """
     if everything and (reasons or ids):
-        raise WrongUse("--all goes with neither --reason nor --id")
+        raise WrongUse("give --all, or --reason and --id")
     if not (everything or reasons or ids or only_list):
-        raise WrongUse("say which: --all, --reason R or --id ID; --list shows what there is")
+        raise WrongUse("choose: --all, --reason R or --id ID; --list shows the dead letters")
     if (as_json or limit is not None) and not only_list:
         raise WrongUse("--limit and --json need --list")
     settings = configuration(config_file).streams
-    payloads = _payloads(repaired, ids, settings.records.max_bytes)
+    payloads = _payloads(corrected, ids, settings.records.max_bytes)
     quiet_logs()
-    with told():
+    with reported():
         if only_list:
             asyncio.run(_list(settings, reasons, ids, limit=limit, as_json=as_json))
         else:
@@ -169,12 +169,12 @@ def _json(letter: DeadLetter, source: str | None, record: str | None, before: bo
     with contextlib.suppress(UnicodeDecodeError):
         content["payload"] = letter.payload.decode()
         del content["payload_base64"]
-    # All ASCII: a terminal must not obey what a message holds.
+    # All ASCII: a message must not control the terminal.
     return json.dumps(content)
 
 
 def _sender(letter: DeadLetter) -> tuple[str | None, str | None]:
-    """The source and the record that the message names, as far as it can be read."""
+    """The source and record id in the message, as far as it can be read."""
     try:
         content = orjson.loads(letter.payload)
     except orjson.JSONDecodeError:
@@ -195,28 +195,28 @@ async def _replay(
     again: bool,
 ) -> None:
     counts: Counter[str] = Counter()
-    left_out: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
     found = set()
     try:
         async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, again=again):
             found.add(done.letter.id)
             if done.status == "unreadable":
-                left_out[done.letter.reason] += 1
+                skipped[done.letter.reason] += 1
                 continue
             status = done.status.replace("_", " ")
             counts[status] += 1
             detail = f" ({done.detail})" if done.detail else ""
             click.echo(plain(f"{done.letter.id}  {done.letter.reason}  {_place(done.letter)}  {status}{detail}"))
     except Undelivered as error:
-        raise NotFinished(f"the broker stopped taking records: {error}") from None
+        raise NotFinished(f"the broker stopped accepting records: {error}") from None
     click.echo(", ".join(f"{number} {status}" for status, number in counts.items()) or "none", err=True)
-    if left_out:
-        each = ", ".join(f"{number} {reason}" for reason, number in left_out.most_common())
-        unreadable = f"{left_out.total()} left out, unreadable as they are: {each}"
-        click.echo(f"{unreadable}; --with sends a mended record", err=True)
+    if skipped:
+        each = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())
+        unreadable = f"{skipped.total()} skipped as unreadable: {each}"
+        click.echo(f"{unreadable}; --with sends a corrected record", err=True)
     if missing := [identifier for identifier in ids if identifier not in found]:
         raise NotFinished(f"no such dead letter: {', '.join(missing)}")
-    if counts["payload lost"] or counts["too large"] or (ids and left_out):
+    if counts["payload lost"] or counts["too large"] or (ids and skipped):
         raise NotFinished("not every dead letter could be replayed")
 
 
@@ -224,14 +224,14 @@ def _place(letter: DeadLetter) -> str:
     return f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
 
 
-def _payloads(repaired: Path | None, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:
-    if repaired is None:
+def _payloads(corrected: Path | None, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:
+    if corrected is None:
         return {}
     if len(ids) != 1:
-        raise WrongUse(f"--with repairs one dead letter: give exactly one --id, not {len(ids)}")
-    payload = repaired.read_bytes().strip()
+        raise WrongUse(f"--with corrects one dead letter: give exactly one --id, not {len(ids)}")
+    payload = corrected.read_bytes().strip()
     try:
         read_record(payload, max_bytes=max_bytes)
     except Unreadable as error:
-        raise WrongUse(f"{repaired} holds no record: {error.reason}: {error.detail}") from None
+        raise WrongUse(f"{corrected} is not a record: {error.reason}: {error.detail}") from None
     return {ids[0]: payload}

@@ -1,4 +1,4 @@
-"""`assay ui`: the page as a server, the records that it reads back, and the labels that it sends."""
+"""`assay ui`: the page as a server, its reading of records, and its sending of labels."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from aiohttp import web
 
-from assay.cli.common import WrongUse, config_option, configuration, quiet_logs, stopped, told
+from assay.cli.common import WrongUse, config_option, configuration, quiet_logs, reported, stopped
 from assay.config import Configuration, Misconfigured
 from assay.messages import opened_store
 from schemas import Label, Verdict, to_json
@@ -44,7 +44,7 @@ def ui(*, host: str, port: int, config_file: Path | None) -> None:
     quiet_logs()
     if loaded.ui.token is None and not is_loopback(host):
         raise WrongUse(f"other machines can reach {host}: set ui.token")
-    with told():
+    with reported():
         asyncio.run(_serve(loaded, host, port))
 
 
@@ -56,16 +56,15 @@ async def _serve(loaded: Configuration, host: str, port: int) -> None:
 
 
 _LOOKUP_SECONDS = 3.0
-"""A broker answers within milliseconds; a page is of use without the record as well."""
+"""A broker answers within milliseconds; the page is useful without the record, too."""
 
 _SEND_SECONDS = 10.0
-"""A broker acknowledges within milliseconds, after a change of leaders within seconds; nobody waits longer before a
-form."""
+"""A broker acknowledges within milliseconds, or within seconds after a change of leaders."""
 
 _TRY_AGAIN_SECONDS = 5.0
 
 _STOP_SECONDS = 1.0
-"""Answers take milliseconds. What is still open are streams of new verdicts."""
+"""Answers take milliseconds; only streams of new verdicts are still open."""
 
 
 @contextlib.asynccontextmanager
@@ -100,7 +99,7 @@ async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: i
 
 
 class _RecordFinder:
-    """Reads records back from their topic, blotted out as the store's are."""
+    """Reads records from their topic, redacted as in the store."""
 
     def __init__(self, settings: StreamSettings, redaction: Redaction) -> None:
         self._settings = settings
@@ -135,7 +134,7 @@ class _RecordFinder:
 
 
 class _LabelSender:
-    """Sends labels to their topic; connects when the first is about to be given."""
+    """Sends labels to their topic; connects before the first."""
 
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
@@ -153,19 +152,19 @@ class _LabelSender:
 
     async def send(self, label: Label) -> None:
         if (away := await self.away()) is not None or self._publisher is None:
-            raise NotSent(f"the answer was not sent: {away}")
+            raise NotSent(f"the label was not sent: {away}")
         try:
             async with asyncio.timeout(_SEND_SECONDS):
                 await self._publisher.publish(label_message(label, self._settings.topics))
         except TimeoutError:
             topic = self._settings.topics.labels
-            raise NotSent(f"no broker acknowledged the answer on {topic} within {_SEND_SECONDS:.0f} s") from None
+            raise NotSent(f"no broker acknowledged the label on {topic} within {_SEND_SECONDS:.0f} s") from None
         except (StreamError, TooLarge) as error:
-            raise NotSent(f"the broker did not take the answer: {error}") from None
+            raise NotSent(f"the broker did not accept the label: {error}") from None
 
     async def stop(self) -> None:
         if self._publisher is not None:
-            # What the broker has not acknowledged was not promised to anybody.
+            # Labels without an acknowledgement were not confirmed to anybody.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
                     await self._publisher.stop()

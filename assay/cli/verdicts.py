@@ -1,4 +1,4 @@
-"""`assay verdicts` and `assay alerts`: what the topics hold, or of verdicts the store where there is one."""
+"""`assay verdicts`, of the store or the topics, and `assay alerts`."""
 
 import asyncio
 from collections import deque
@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter
 
-from assay.cli.common import MOMENT, NotFinished, WrongUse, config_option, configuration, quiet_logs, selected, told
+from assay.cli.common import MOMENT, NotFinished, WrongUse, config_option, configuration, quiet_logs, reported, selected
 from assay.config import Configuration
 from assay.messages import StoreView, TopicView
 from assay.verdict_printer import VerdictPrinter
@@ -19,7 +19,7 @@ from streams.settings import StreamSettings
 
 
 @click.command()
-@click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Then keep running and show new ones until Ctrl-C.")
 @click.option(
     "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Only this outcome; may be repeated."
 )
@@ -31,7 +31,7 @@ from streams.settings import StreamSettings
     "ids",
     multiple=True,
     metavar="ID",
-    help="Only the verdict with this id, or those on the record with this id, with all evidence; may be repeated.",
+    help="Only the verdict with this id, or those of the record with this id, with all evidence; may be repeated.",
 )
 @click.option("--since", type=MOMENT, metavar="T", help="Only those since: 90m, 24h or 7d ago, or 2026-11-20T08:00.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the latest N.")
@@ -50,25 +50,25 @@ def verdicts(
     as_json: bool,
     config_file: Path | None,
 ) -> None:
-    """Show the verdicts, oldest first: accepted, rejected and abstained ones, with their reasons.
+    """Show verdicts with their reasons, oldest first.
 
-    They are read from the store where there is one (store.url), else from their topics.
+    They are read from the store if one is configured (store.url; no broker is needed then), else from their topics.
     """
     if follow and limit:
-        raise WrongUse("--limit does not go with --follow, which has no end")
+        raise WrongUse("--limit and --follow exclude each other")
     loaded = configuration(config_file)
-    # Verdicts on records that no checker takes name this one.
+    # The name in verdicts on records that no checker checks.
     selected(loaded, [name for name in checkers if name != "none"])
     quiet_logs()
     named = {"source": sources, "model": models, "checker": checkers}
 
     def takes(verdict: Verdict) -> bool:
-        """True if each field is one of those named; none named stands for all."""
+        """True if each field has one of the wanted values; none given means all."""
         fields = all(not values or getattr(verdict, field) in values for field, values in named.items())
         fields = fields and (since is None or verdict.checked_at >= since)
         return fields and (not ids or not {verdict.id, verdict.record_id}.isdisjoint(ids))
 
-    with told():
+    with reported():
         view: TopicView[Verdict] | StoreView = (
             _topics(loaded.streams, outcomes or OUTCOMES)
             if loaded.store.url is None
@@ -117,7 +117,7 @@ async def _show_verdicts(
 async def _latest(
     view: TopicView[Verdict] | StoreView, takes: Callable[[Verdict], bool], limit: int | None, *, follow: bool
 ) -> AsyncIterator[Verdict]:
-    """The verdicts that are taken: all as they come, or the last ones once all are read."""
+    """The wanted verdicts: all as they come, or the last ones after all are read."""
     latest: deque[Verdict] = deque(maxlen=limit)
     async for verdict in view.messages(follow=follow):
         if not takes(verdict):
@@ -131,14 +131,14 @@ async def _latest(
 
 
 @click.command()
-@click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Then keep running and show new ones until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print the alerts as JSON lines.")
 @config_option
 def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
-    """Show the alerts on their topic, oldest first: the model, its success rates, and the rejected records."""
+    """Show alerts, oldest first: the model, its success rates, and the rejected records."""
     loaded = configuration(config_file)
     quiet_logs()
-    with told():
+    with reported():
         asyncio.run(_show_alerts(loaded, follow=follow, as_json=as_json))
 
 

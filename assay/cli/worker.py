@@ -1,4 +1,4 @@
-"""`assay worker`: the service on Kafka, in one process or in several that one starts, keeps running and ends."""
+"""`assay worker`: the service on Kafka, in one process or in several that one supervises."""
 
 import asyncio
 import contextlib
@@ -19,8 +19,8 @@ from assay.cli.common import (
     WrongUse,
     config_option,
     configuration,
+    reported,
     selected,
-    told,
 )
 from assay.config import IMPROVER, Configuration, load_configuration
 from assay.wiring import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
@@ -42,10 +42,10 @@ _HIGHEST_PORT = 65_535
     "--processes",
     type=click.IntRange(min=1),
     default=1,
-    help="Run the checkers in so many processes, to use as many cores; the other agents run in the first of them. "
+    help="Run the checkers in this many processes, one for a core; the other agents run in the first. "
     "Process N, from 0, serves metrics on http.port + N. Default: 1.",
 )
-@click.option("--process", type=int, hidden=True, help="Be this one of several processes.")
+@click.option("--process", type=int, hidden=True, help="Number of this process among several.")
 @config_option
 @click.pass_context
 def worker(
@@ -59,13 +59,13 @@ def worker(
 ) -> None:
     """Run checkers, the trust monitor and the other agents as a service on Kafka.
 
-    SIGTERM and Ctrl-C let it finish the records in progress and stop. Logs are JSON lines on standard error. /metrics,
-    /healthz and /readyz are served on http.host and http.port.
+    On SIGTERM and Ctrl-C it finishes the records in progress and stops. Logs are JSON lines on standard error.
+    /metrics, /healthz and /readyz are served on http.host and http.port.
     """
-    # The process that starts others has told the configuration's warnings.
+    # The supervising process has printed the warnings about the configuration.
     loaded = configuration(config_file) if process is None else _as_process(load_configuration(config_file), process)
     plugins = [] if checkers == _NONE else selected(loaded, _names(checkers))
-    with told():
+    with reported():
         try:
             following = (
                 configured_agents(loaded)
@@ -75,25 +75,25 @@ def worker(
         except UnknownAgent as error:
             raise WrongUse(str(error)) from None
         if not plugins and not following:
-            raise WrongUse("neither a checker nor an agent is to be run")
+            raise WrongUse("neither a checker nor an agent was selected")
         if processes > 1:
             if not plugins:
-                raise WrongUse("--processes is for checkers, of which none is to be run")
+                raise WrongUse("--processes is for checkers, and none was selected")
             ctx.exit(_run_several(loaded, processes, checkers, agents))
         from agents.worker import run
         from assay.wiring import build_worker
 
         configure_logs(loaded.log.level, process=process)
         if process is not None:
-            end_with_the_first()
+            end_with_supervisor()
         status = run(
-            lambda: build_worker(loaded, plugins, following), tell_started if process is not None else lambda: None
+            lambda: build_worker(loaded, plugins, following), report_started if process is not None else lambda: None
         )
     ctx.exit(status)
 
 
 def _run_several(loaded: Configuration, processes: int, checkers: str | None, agents: str | None) -> int:
-    """Run so many processes until a signal; returns the exit status."""
+    """Run several processes until a signal; returns the exit status."""
     port = loaded.streams.http.port
     if port and port + processes - 1 > _HIGHEST_PORT:
         raise WrongUse(
@@ -114,7 +114,7 @@ def _run_several(loaded: Configuration, processes: int, checkers: str | None, ag
 
 
 def _as_process(loaded: Configuration, number: int) -> Configuration:
-    """The configuration of one of several processes: a port and a static membership of its own."""
+    """The configuration of one of several processes: its own port and static membership."""
     http, delivery = loaded.streams.http, loaded.streams.delivery
     changes = {
         "http": http.model_copy(update={"port": http.port and http.port + number}),
@@ -130,23 +130,23 @@ def _names(given: str | None) -> list[str]:
 
 
 _STARTED: Final = b"started\n"
-"""Said by a process on its standard output once it has started."""
+"""A process writes this to its standard output once it has started."""
 
-_FIRST_PAUSE_SECONDS: Final = 1.0
-_LONGEST_PAUSE_SECONDS: Final = 30.0
-"""Between restarts of one process: a broker that is away is asked no more often."""
+_FIRST_BACK_OFF_SECONDS: Final = 1.0
+_LONGEST_BACK_OFF_SECONDS: Final = 30.0
+"""Between restarts of one process."""
 
-_WELL_SECONDS: Final = 60.0
-"""A process that has run for so long was well: the pause before its next restart is the first again."""
+_HEALTHY_SECONDS: Final = 60.0
+"""After a run of this length the back-off is reset."""
 
 _log = structlog.get_logger(__name__)
 
 
 class Processes:
-    """Runs commands side by side, until a signal.
+    """Runs commands at the same time until a signal.
 
-    A process that ends by itself is started again. One that ends before it ever started has said why, as has one that
-    is used wrongly: it would do so again, and all end, with its status.
+    A process that ends by itself is started again. If one ends before it has started, or because of wrong usage, it
+    would fail again: all end with its status.
     """
 
     def __init__(self, commands: Sequence[Sequence[str]]) -> None:
@@ -158,7 +158,7 @@ class Processes:
     async def run(self) -> int:
         """Start them, the first before the others; returns the exit status.
 
-        SIGTERM and SIGINT let all stop in good order; a second one ends them at once.
+        SIGTERM and SIGINT stop all in good order; a second one ends them at once.
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -190,14 +190,14 @@ class Processes:
         if number > 0:
             await first_started.wait()
         loop = asyncio.get_running_loop()
-        pause, ever_started = _FIRST_PAUSE_SECONDS, False
+        back_off, ever_started = _FIRST_BACK_OFF_SECONDS, False
         while True:
             begun = loop.time()
             process = await asyncio.create_subprocess_exec(
                 *self._commands[number],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                # Ctrl-C reaches the whole group of a terminal, and each would see a second signal from here.
+                # Ctrl-C reaches a terminal's whole group; each would get a second signal from here.
                 process_group=0,
             )
             self._running[number] = process
@@ -213,11 +213,11 @@ class Processes:
             status = 128 - status if status < 0 else status
             if self._asked or not ever_started or status == WRONG_USE:
                 return status
-            if loop.time() - begun >= _WELL_SECONDS:
-                pause = _FIRST_PAUSE_SECONDS
-            _log.error("process ended", process=number, status=status, starts_again_in_seconds=pause)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+            if loop.time() - begun >= _HEALTHY_SECONDS:
+                back_off = _FIRST_BACK_OFF_SECONDS
+            _log.error("process ended", process=number, status=status, starts_again_in_seconds=back_off)
+            await asyncio.sleep(back_off)
+            back_off = min(2 * back_off, _LONGEST_BACK_OFF_SECONDS)
 
 
 def command(*arguments: str) -> list[str]:
@@ -225,28 +225,28 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "assay", *arguments]
 
 
-def tell_started() -> None:
-    """Say that this process, one of several, has started."""
+def report_started() -> None:
+    """Report that this process, one of several, has started."""
     os.write(sys.stdout.fileno(), _STARTED)
 
 
-def end_with_the_first() -> None:
-    """End this process in good order when the one that started it is gone, though it was killed."""
+def end_with_supervisor() -> None:
+    """End this process in good order when its supervisor is gone, even if that was killed."""
 
     def wait() -> None:
         while os.read(sys.stdin.fileno(), 1):
             pass
         os.kill(os.getpid(), signal.SIGTERM)
 
-    threading.Thread(target=wait, daemon=True, name="end-with-the-first").start()
+    threading.Thread(target=wait, daemon=True, name="end-with-supervisor").start()
 
 
 class UnknownAgent(ValueError):
-    """A name that no agent has, or one that is switched off."""
+    """An agent that does not exist or is switched off."""
 
 
 def configured_agents(configuration: Configuration) -> list[str]:
-    """Names of the agents that are switched on."""
+    """Names of the agents that are on."""
     return [name for name, switch in _agents(configuration).items() if switch is None]
 
 
@@ -254,7 +254,7 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
     """These agents, each once.
 
     Raises:
-        UnknownAgent: names the agent, and those that are allowed or how it is switched on.
+        UnknownAgent: names the agent, and the allowed ones or the setting that switches it on.
     """
     agents = _agents(configuration)
     for name in names:
@@ -267,7 +267,7 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
 
 
 def _agents(configuration: Configuration) -> dict[str, str | None]:
-    """All agents by their names, with the setting that switches one on; None for those that are."""
+    """All agents by name, with the setting that would switch each on; None for those that are on."""
     agents: dict[str, str | None] = {
         TRUST_MONITOR: None,
         IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",

@@ -1,4 +1,4 @@
-"""A record to assay with confluent-kafka, beside the request that it is about: `pip install confluent-kafka`."""
+"""A record to assay with confluent-kafka, next to the request that it is about: `pip install confluent-kafka`."""
 
 import json
 import os

@@ -114,14 +114,5 @@ def test_following_shows_new_ones_until_ctrl_c(tmp_path: Path, place: Place):
             process.kill()
 
 
-def test_without_broker_or_topic_it_says_so(tmp_path: Path, embedded_place: Place):
-    nobody = assay("alerts", cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
-    assert nobody.returncode == 3
-    assert "no Kafka broker answered at 127.0.0.1:1" in nobody.stderr
-    ran = assay("alerts", cwd=tmp_path, **servers(embedded_place) | {"ASSAY_TOPICS__PREFIX": "other"})
-    assert ran.returncode == 3
-    assert "no topic other.alerts" in ran.stderr
-
-
 def _put(place: Place, values: Any) -> None:
     asyncio.run(put(place.servers, place.checked().topics.alerts, values))

@@ -66,7 +66,7 @@ def test_every_record_has_its_verdict_in_order_and_every_bad_line_its_message(tm
         ("re", "abstain"),
         ("r6", "accept"),
     ]
-    assert found[3].reason == "Could not decide: no selected checker takes the kind 'labelling'."
+    assert found[3].reason == "Could not decide: no selected checker checks the kind 'labelling'."
     assert ran.returncode == 3
     assert "line 3: not_json" in ran.stderr
     assert "line 6: shouting failed on record r4: RuntimeError" in ran.stderr
@@ -77,10 +77,10 @@ def test_every_record_has_its_verdict_in_order_and_every_bad_line_its_message(tm
     # The checker has no words of its own, and nobody has any for an abstention.
     assert re.search(r"^REJECT   r2 .*\n {9}Heard “b+!”\.\n", ran.stderr, re.MULTILINE)
     assert re.search(
-        r"^ABSTAIN  re.*\n {9}Could not decide: no selected checker takes the kind", ran.stderr, re.MULTILINE
+        r"^ABSTAIN  re.*\n {9}Could not decide: no selected checker checks the kind", ran.stderr, re.MULTILINE
     )
     assert not re.search(r"^ACCEPT", ran.stderr, re.MULTILINE)
-    assert "abstained on, as no selected checker takes the kind: labelling 1" in ran.stderr
+    assert "abstained, as no selected checker checks the kind: labelling 1" in ran.stderr
     assert "4 lines could not be finished" in ran.stderr
     assert "Traceback" not in ran.stderr
     assert "\x1b" not in ran.stderr
@@ -109,7 +109,7 @@ NOTHING_CHECKED = "Error: nothing was checked: there is no record in the file\n"
         (
             ["", ""],
             "--fail-under=0",
-            (3, "--fail-under 0 cannot be held against anything: no verdict accepts or rejects\n"),
+            (3, "--fail-under 0 cannot be tested: no verdict accepts or rejects\n"),
         ),
         ([], "--fail-under=0.5", (3, NOTHING_CHECKED)),
         ([], "--fail-on-reject", (3, NOTHING_CHECKED)),
@@ -150,7 +150,7 @@ def test_ci_gets_a_test_case_for_each_verdict_and_an_error_for_each_that_is_miss
 
 def test_a_strict_check_refuses_what_is_nearly_a_known_field(tmp_path, site):
     records = "\n".join(json.dumps(json.loads(line(1, "calm")) | more) for more in ({}, {"context": []}, {"own": 1}))
-    arguments = ("check", "-", "--checker", "shouting", "--no-explain")
+    arguments = ("check", "-", "--checker", "shouting", "--json")
     lenient = assay(*arguments, cwd=tmp_path, site=site, stdin=records.encode())
     assert (lenient.returncode, len(verdicts(lenient.stdout))) == (0, 3)
     strict = assay(*arguments, "--strict", cwd=tmp_path, site=site, stdin=records.encode())
@@ -181,7 +181,7 @@ def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_pat
     # A prompt is shorter than that.
     with StubEndpoint(script=never_longer_than(len(long))) as stub:
         ran = assay(
-            *("check", "in.jsonl", "--checker", "consistency", "--no-explain"),
+            *("check", "in.jsonl", "--checker", "consistency", "--json"),
             cwd=tmp_path,
             ASSAY_JUDGE__BACKEND="openai",
             ASSAY_JUDGE__BASE_URL=stub.base_url,
@@ -215,7 +215,7 @@ def test_ci_does_not_pass_on_a_judge_that_decides_nothing(tmp_path, act, said):
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
     with StubEndpoint(script=lambda _: act) as stub:
         ran = assay(
-            *("check", "in.jsonl", "--checker", "consistency", "--fail-on-reject", "--no-explain"),
+            *("check", "in.jsonl", "--checker", "consistency", "--fail-on-reject", "--json"),
             cwd=tmp_path,
             ASSAY_JUDGE__BACKEND="openai",
             ASSAY_JUDGE__BASE_URL=stub.base_url,
@@ -256,7 +256,7 @@ def test_a_key_that_is_refused_ends_it_at_once(tmp_path):
         (["chek", "in.jsonl"], "No such command 'chek'; did you mean 'check'?"),
         (["check", "missing.jsonl"], "'missing.jsonl' does not exist"),
         (["check", "."], "is a directory"),
-        (["check", "in.jsonl", "--out", "in.jsonl"], "is the file that is read"),
+        (["check", "in.jsonl", "--out", "in.jsonl"], "is the input"),
         (["check", "in.jsonl", "--out", "no/such/folder.jsonl"], "cannot be written: No such file or directory"),
         (["check", "in.jsonl", "--config", "missing.toml"], "'missing.toml' does not exist"),
         (["--config", "bad.toml", "check", "in.jsonl"], "judge.backend (in bad.toml) = 'x'"),
@@ -334,7 +334,7 @@ PLUGIN = CheckerPlugin(checker=Loading)
 """
 
 
-@pytest.mark.parametrize(("more", "is_told"), [((), True), (("--out", "-"), False), (("--no-explain",), False)])
+@pytest.mark.parametrize(("more", "is_told"), [((), True), (("--out", "-"), False), (("--json",), False)])
 def test_on_a_terminal_every_verdict_is_told_and_json_only_if_asked_for(tmp_path, site, file, more, is_told):
     master, slave = pty.openpty()
     with subprocess.Popen(

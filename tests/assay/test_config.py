@@ -30,13 +30,6 @@ def test_without_file_and_variables_there_are_defaults():
     assert configuration.warnings == ()
 
 
-def test_the_file_in_the_current_folder_is_read():
-    write("[topics]\nprefix = 'qa'\n[consistency]\nthreshold = 0.5")
-    configuration = load_configuration()
-    assert configuration.streams.topics.prefix == "qa"
-    assert configuration.checkers["consistency"].model_dump()["threshold"] == 0.5
-
-
 def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
     write("[judge]\nbackend = 'openai'\nbase_url = 'http://one/v1'\nmodel = 'small'")
     monkeypatch.setenv("ASSAY_JUDGE__MODEL", "large")
@@ -58,13 +51,6 @@ def test_deeper_levels_have_variables_as_well(monkeypatch):
 def test_a_list_in_a_variable_has_commas_or_is_json(monkeypatch, value):
     monkeypatch.setenv("ASSAY_ALERTMANAGER__URLS", value)
     assert load_configuration().alertmanager.urls == ("http://a:9093", "http://b:9093")
-
-
-def test_parameters_are_left_out_by_a_word_in_the_file_and_in_variables(monkeypatch):
-    write("[judge]\ntemperature = 'omit'\nmax_tokens = 100")
-    monkeypatch.setenv("ASSAY_JUDGE__MAX_TOKENS", "omit")
-    judge = load_configuration().judge
-    assert (judge.temperature, judge.max_tokens) == ("omit", "omit")
 
 
 def test_headers_and_fields_of_requests_are_tables_in_the_file_and_json_in_variables(monkeypatch):
@@ -97,12 +83,6 @@ def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
     assert (name, others) == ("acme-chat-4.1", [])
     assert subject.api_key is not None
     assert subject.api_key.get_secret_value() == "sk-1"
-
-
-def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
-    monkeypatch.setenv("ASSAY_SUBJECTS__SMALL__BASE_URL", "http://one/v1")
-    monkeypatch.setenv("ASSAY_SUBJECTS__SMALL__MODEL", "acme")
-    assert load_configuration().subjects["small"].model == "acme"
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,9 @@ def test_rows_that_are_no_records_are_named_and_the_others_written(unconfigured:
     (unconfigured / "assay.toml").write_text("[records]\nmax_bytes = 3100\n", encoding="utf-8")
     records, said = _converted(unconfigured, "answers.csv", table, MAPPING, status=3)
     assert [record["id"] for record in records] == ["2"]
-    assert "row 1 was left out: invalid_record: generation.response: Field required" in said
-    assert "row 3 was left out: invalid_record: the row has more cells than the header" in said
-    assert "row 4 was left out: oversized" in said
+    assert "row 1 was skipped: invalid_record: generation.response: Field required" in said
+    assert "row 3 was skipped: invalid_record: the row has more cells than the header" in said
+    assert "row 4 was skipped: oversized" in said
     assert "1 records, 3 rows refused" in said
 
 
@@ -127,9 +127,9 @@ store = "cache"
     content = "\n".join(map(json.dumps, lines)) + "\n\n{"
     records, said = _converted(unconfigured, "searches.jsonl", content, mapping, status=3)
     assert [(record["id"], record["query"], record["matched"]) for record in records] == [("7", "opening hours", best)]
-    assert "row 2 was left out" in said
-    assert "row 3 was left out: not_an_object" in said
-    assert "row 4 was left out: not_json" in said
+    assert "row 2 was skipped" in said
+    assert "row 3 was skipped: not_an_object" in said
+    assert "row 4 was skipped: not_json" in said
     paged, _ = _converted(unconfigured, "searches.json", json.dumps({"data": lines[:1]}, indent=1), mapping)
     assert paged == records
 

@@ -45,7 +45,7 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
     assert (
         set(re.findall(r"^[A-Z]+ +(\S+) .*\n(?: {9}(?!mistake).+\n)* {9}mistake: ", ran.stdout, re.MULTILINE)) == wrong
     )
-    assert f"{len(wrong)} mistakes among" in ran.stdout
+    assert re.search(rf"^  {len(wrong)} of the \d+ decisions are mistakes", ran.stdout, re.MULTILINE)
     assert re.search(rf"^  \d+ decided by the bundled judge, {BUNDLED_ACCURACY};", ran.stdout, re.MULTILINE)
     for method, explained in EXPLAINED.items():
         assert re.search(explained, ran.stdout, re.MULTILINE), method

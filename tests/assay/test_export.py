@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from assay.cli.export import prompt_of
 from schemas import Generation, read_record, to_json
@@ -227,30 +225,6 @@ def test_rejections_of_a_worker_are_exported_from_apache_kafka(tmp_path: Path, s
 )
 def test_a_prompt_is_the_records_own_or_made_from_its_task_and_texts(told: dict[str, Any], prompt: str | None):
     assert prompt_of(Generation(kind="generation", source="s", model="m", response="r", **told)) == prompt
-
-
-texts = st.text("ab .", max_size=6)
-
-
-@given(st.none() | texts, st.none() | texts, st.lists(texts, max_size=3), st.sampled_from(["answer", "summary", None]))
-def test_a_prompt_holds_every_passage_and_never_the_response(
-    prompt: str | None, reference: str | None, contexts: list[str], task: Any
-):
-    told = Generation(
-        kind="generation",
-        source="s",
-        model="m",
-        response="RESPONSE",
-        prompt=prompt,
-        reference=reference,
-        contexts=tuple(contexts),
-        task=task,
-    )
-    made = prompt_of(told)
-    if made is not None:
-        assert all(context.strip() in made for context in contexts)
-        assert "RESPONSE" not in made
-        assert made.strip()
 
 
 def _put(place: Place, topic: str, values: Any) -> None:

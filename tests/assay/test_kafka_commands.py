@@ -55,12 +55,12 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
     assert f"{prefix}.trust-state: created, keeps the last message of each key\n" in made.stdout
     longer = configured | {"ASSAY_TOPICS__RETENTION_DAYS__DEAD_LETTERS": "400"}
     again = assay("topics", "create", cwd=tmp_path, **longer)
-    assert (again.returncode, again.stdout.count(": there already")) == (0, 13)
-    differs = "keeps messages for 7 days, and not for 400 days as topics.retention_days has it: --alter changes that"
-    assert f"{prefix}.dead-letter: there already, {differs}\n" in again.stdout
+    assert (again.returncode, again.stdout.count(": exists")) == (0, 13)
+    differs = "keeps messages for 7 days, not for 400 days as in topics.retention_days: --alter changes it"
+    assert f"{prefix}.dead-letter: exists, {differs}\n" in again.stdout
     altered = assay("topics", "create", "--alter", cwd=tmp_path, **longer)
     assert altered.stdout.count("altered") == 1
-    assert f"{prefix}.dead-letter: there already, altered, keeps messages for 400 days\n" in altered.stdout
+    assert f"{prefix}.dead-letter: exists, altered, keeps messages for 400 days\n" in altered.stdout
 
     file = tmp_path / "records.jsonl"
     file.write_text("\n".join([*map(json.dumps, RECORDS), "rubbish"]))
@@ -134,16 +134,16 @@ def _replay(folder: Path, configured: dict[str, str]) -> None:
     (folder / "rubbish.json").write_text("{")
     rubbish = assay("replay", "--id", identifier, "--with", "rubbish.json", cwd=folder, **configured)
     assert rubbish.returncode == 2
-    assert "rubbish.json holds no record: not_json" in rubbish.stderr
+    assert "rubbish.json is not a record: not_json" in rubbish.stderr
 
-    (folder / "mended.json").write_text(json.dumps(RECORDS[2] | {"response": "mended"}))
-    mended = assay("replay", "--id", identifier, "--with", "mended.json", cwd=folder, **configured)
-    assert (mended.returncode, "  replayed" in mended.stdout) == (0, True), mended.stderr
+    (folder / "corrected.json").write_text(json.dumps(RECORDS[2] | {"response": "corrected"}))
+    corrected = assay("replay", "--id", identifier, "--with", "corrected.json", cwd=folder, **configured)
+    assert (corrected.returncode, "  replayed" in corrected.stdout) == (0, True), corrected.stderr
     again = assay("replay", "--reason", "checker_failed", cwd=folder, **configured)
     assert "replayed before" in again.stdout
     missing = assay("replay", "--id", "dead-nothing", "--id", beyond_help, cwd=folder, **configured)
     assert (missing.returncode, missing.stdout) == (3, "")
-    assert "1 left out, unreadable as they are: 1 not_utf8" in missing.stderr
+    assert "1 skipped as unreadable: 1 not_utf8" in missing.stderr
     assert "no such dead letter: dead-nothing" in missing.stderr
 
 
@@ -170,8 +170,8 @@ def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments)
     [
         (["replay", "--reason", "bad_luck"], "'bad_luck' is not one of 'empty', 'not_utf8'"),
         (["replay", "--all", "--with", "assay.toml"], "give exactly one --id, not 0"),
-        (["replay"], "say which: --all, --reason R or --id ID"),
-        (["replay", "--all", "--reason", "empty"], "--all goes with neither --reason nor --id"),
+        (["replay"], "choose: --all, --reason R or --id ID"),
+        (["replay", "--all", "--reason", "empty"], "give --all, or --reason and --id"),
         (["replay", "--all", "--limit", "3"], "--limit and --json need --list"),
         (["send", "missing.jsonl"], "does not exist"),
     ],

@@ -71,7 +71,7 @@ async def test_a_record_over_several_lines_is_one_fault_and_costs_no_other_recor
             found.append("record")
         except Unreadable as error:
             found.append(error.detail)
-    several = f"a record must stand on one line; this one takes {len(laid_out.splitlines())}"
+    several = f"a record must be on one line; this one takes {len(laid_out.splitlines())}"
     assert found[:2] == [several, several]
     assert [detail[:23] for detail in found[2:5]] == ["not JSON at column 1: E", "record", "not JSON at column 10: "]
     assert found[5:] == ["record", "record"]
@@ -85,6 +85,6 @@ async def test_an_array_of_records_is_told_as_one(tmp_path, separator, lines):
     path = tmp_path / "in"
     path.write_text(f"[{separator.join([record] * 4)}\n]\n{record}\n[12:30] started\n{record}", "utf-8")
     array, *after = await read(path)
-    with pytest.raises(Unreadable, match=f"a record must stand on one line; a JSON array takes {lines}$"):
+    with pytest.raises(Unreadable, match=f"a record must be on one line; a JSON array takes {lines}$"):
         array.record(max_bytes=1000)
     assert [line.data.decode() for line in after] == [record, "[12:30] started", record]

@@ -48,7 +48,7 @@ def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, source, en
     assert {"consistency", "labelling", "shouting"} <= set(configuration.checkers)
     assert "zz_broken" not in configuration.checkers
     (warning,) = configuration.warnings
-    assert "a checker is left out: entry point zz_broken = 'broken:PLUGIN' of broken" in warning
+    assert "a checker is skipped: entry point zz_broken = 'broken:PLUGIN' of broken" in warning
     assert said in warning
 
 
@@ -59,7 +59,7 @@ def test_with_a_broken_one_the_others_run(tmp_path):
     ran = assay("check", "-", "--checker", "shouting", cwd=tmp_path, site=site, stdin=RECORD, ASSAY_BROKEN__KEY="1")
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["outcome"] == "reject"
-    assert "warning: a checker is left out: entry point broken" in ran.stderr
+    assert "warning: a checker is skipped: entry point broken" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 

@@ -41,15 +41,15 @@ async def test_a_new_checker_gets_as_much_of_the_past_as_is_asked_for(prepared: 
             "assay_verdicts_total", 30, checker="consistency", outcome="accept", source="old", model="m"
         )
         early = await command("--since", "1h", "--yes")
-        assert (early.returncode, "shouting has not begun" in early.stderr) == (3, True)
+        assert (early.returncode, "shouting has not started" in early.stderr) == (3, True)
     async with working(*names) as worker:
         await put(place.servers, topics.outputs, [record(40)])
         await worker.wait_for(
             "assay_verdicts_total", 1, checker="shouting", outcome="accept", source="tests", model="m"
         )
         nobody = await command("--since", "1h")
-        assert (nobody.returncode, "say --yes" in nobody.stderr) == (2, True)
-        assert "10 of 32 records drawn at random; what all of them cost is estimated" in nobody.stderr
+        assert (nobody.returncode, "give --yes" in nobody.stderr) == (2, True)
+        assert "10 of 32 records drawn at random; the cost of all is estimated" in nobody.stderr
         ran = await command("--since", "1h", "--source", "old", "--sample", "0.5", "--yes")
         (sent,) = map(int, re.findall(r"^(\d+) sent", ran.stderr, re.MULTILINE))
         assert 5 <= sent <= 25

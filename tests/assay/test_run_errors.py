@@ -39,7 +39,7 @@ def test_an_error_ends_the_run_with_its_message_and_status(
 
 
 def test_a_run_that_keeps_what_is_done_says_so_when_a_model_is_lost() -> None:
-    with pytest.raises(NotFinished, match="a model is away; what is done is kept"):
+    with pytest.raises(NotFinished, match="a model is away; results so far are kept"):
         _end(ModelLost("a model is away"), resumable=True)
 
 

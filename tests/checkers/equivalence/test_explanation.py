@@ -193,7 +193,7 @@ def test_a_file_of_decisions_is_explained_on_standard_error_unless_told_otherwis
     file = tmp_path / "decisions.jsonl"
     file.write_text(json.dumps({"id": "p-1", "kind": "paraphrase", "source": "s", "model": "m", **body}), "utf-8")
     explained, quiet = (
-        assay("check", file, "--checker", "aligned", *more, cwd=tmp_path, site=site) for more in ([], ["--no-explain"])
+        assay("check", file, "--checker", "aligned", *more, cwd=tmp_path, site=site) for more in ([], ["--json"])
     )
     for ran in (explained, quiet):
         assert ran.returncode == 0, ran.stderr
