@@ -8,6 +8,7 @@ import pytest
 
 from schemas import read_record
 from schemas.evidence import AbstentionCause
+from tests.test_rooms import MAY_IMPORT
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("lab/docs/*.md")})
@@ -47,3 +48,13 @@ def test_the_readmes_record_can_be_pasted_into_a_file():
 def test_every_cause_of_an_abstention_is_explained():
     text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
     assert [cause for cause in get_args(AbstentionCause) if f"`{cause}`" not in text] == []
+
+
+def test_contributing_explains_every_import_between_packages_and_names_files_that_there_are():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    explained = set(re.findall(r"^\| `(\w+)` → `(\w+)` \|", text, re.MULTILINE))
+    assert explained == {
+        (name, each) for name, others in MAY_IMPORT.items() for each in others if name not in {"assay", "lab"}
+    }
+    named = re.findall(r"`((?:{})/[\w/*.]+)`".format("|".join(MAY_IMPORT)), text)
+    assert [path for path in named if not any(ROOT.glob(re.sub("METHOD|NAME", "*", path).rstrip("/")))] == []
