@@ -148,7 +148,7 @@ def test_the_service_runs_on_a_kafka_of_yours(clone: Path, embedded_place: Place
     run(clone, export, create, **where)
     with started(clone, worker, **where):
         run(clone, export, send, **where)
-        wait_until(lambda: "sup-02" in run(clone, shown[0], **where))
+        wait_until(lambda: "sup-02" in assay(*shlex.split(shown[0])[1:], cwd=clone, **where).stdout)
         for command in shown:
             assert run(clone, export, command, **where)
         with started(clone, f"{ui} --port 0", **where) as printed:
