@@ -1,14 +1,13 @@
-"""Labelled records, the agreement of a judge with people, and the outputs on which it is lowest."""
+"""Labelled records, and the agreement of a judge with people."""
 
 import asyncio
 import contextlib
-import re
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 import orjson
@@ -18,18 +17,9 @@ from agents.monitor.true_rate import Sums, agreement
 from agents.routing import sample_point
 from assay.cli.common import WrongUse
 from assay.messages import TopicView
-from checkers.intervals import wilson
 from models.wording import counted
 from schemas import Label, ReviewRequest, valid_labels
 from streams.settings import StreamSettings
-
-_LONG: Final = 60
-"""Words."""
-
-_FEWEST: Final = 5
-"""Labels of a group that is named."""
-
-_NEGATION: Final = re.compile(r"\b(?:not|no|never|none|cannot|without|\w+n't)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +31,6 @@ class PersonLabel:
     """The sampling rate of the record."""
     even: bool
     """False if it is skipped so that the others are an even sample."""
-    groups: tuple[str, ...]
-    """Kinds of output, in words."""
-
-
-class Worst(NamedTuple):
-    """The kind of output on which a judge agrees least with people."""
-
-    on: str
-    agreed: int
-    of: int
 
 
 DRAWN: Final = "assay_drawn"
@@ -61,65 +41,31 @@ def person_label(record: Mapping[str, Any]) -> PersonLabel:
     """The label of a record that has one."""
     drawn = record.get(DRAWN)
     probability, even = drawn if isinstance(drawn, list) and len(drawn) == 2 else (1.0, True)
-    return PersonLabel(record["label"] == "accept", probability, even, _groups(record))
-
-
-def _groups(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Kinds of output that the record is of, in words that follow "worst on"."""
-    text = record.get("response")
-    if not isinstance(text, str):
-        return ()
-    found = {
-        "answers with figures": any(each.isdigit() for each in text),
-        "answers without figures": not any(each.isdigit() for each in text),
-        "answers that deny": _NEGATION.search(text) is not None,
-        "long answers": len(text.split()) > _LONG,
-        f"the task {record.get('task')}": isinstance(record.get("task"), str),
-    }
-    return tuple(name for name, holds in found.items() if holds)
+    return PersonLabel(record["label"] == "accept", probability, even)
 
 
 def agreed_with(verdicts: Iterable[tuple[bool, PersonLabel]]) -> dict[str, Any]:
     """Agreement of verdicts, True for an accept, with labels; as JSON."""
     sides = {True: Sums(), False: Sums()}
-    agreed: list[tuple[bool, tuple[str, ...]]] = []
+    agreed: list[bool] = []
     for accepts, label in verdicts:
         # Each counts for as many as it was drawn from.
         sides[accepts].verdicts += round(1 / label.probability)
         sides[accepts].add(float(label.accept), label.probability)
-        agreed.append((accepts == label.accept, label.groups))
-    found, worst = agreement(sides[True], sides[False], "kappa"), _worst(agreed)
+        agreed.append(accepts == label.accept)
+    found = agreement(sides[True], sides[False], "kappa")
     return {
-        "agreed": sum(right for right, _ in agreed),
+        "agreed": sum(agreed),
         "of": len(agreed),
         "kappa": None if found is None else found.kappa.model_dump(),
-        "worst": None if worst is None else worst._asdict(),
     }
-
-
-def _worst(agreed: Sequence[tuple[bool, tuple[str, ...]]]) -> Worst | None:
-    labels, right = Counter[str](), Counter[str]()
-    for agrees, groups in agreed:
-        for group in ("", *groups):
-            labels[group] += 1
-            right[group] += agrees
-    wrong = {
-        group: wilson(labels[group] - right[group], labels[group])[0]
-        for group in labels
-        if group and labels[group] >= _FEWEST and right[group] / labels[group] < right[""] / labels[""]
-    }
-    worst = max(wrong, key=wrong.__getitem__, default=None)
-    return None if worst is None else Worst(worst, right[worst], labels[worst])
 
 
 def agreement_line(found: Mapping[str, Any]) -> str:
     """The agreement as a sentence."""
     said = f"agrees with your people on {found['agreed']} of {found['of']}"
     if (kappa := found["kappa"]) is not None:
-        reach = (kappa["high"] - kappa["low"]) / 2
-        said += f" (kappa {kappa['estimate']:.2f} ± {reach:.2f})"
-    if (worst := found["worst"]) is not None:
-        said += f", worst on {worst['on']}: {worst['agreed']} of {worst['of']}"
+        said += f" (kappa {kappa['estimate']:.2f}, {kappa['low']:.2f} to {kappa['high']:.2f})"
     return said
 
 

@@ -75,16 +75,15 @@ def graded(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_it_begins_with_how_far_judge_and_people_agree_and_on_what_least(folder: Path):
+def test_it_begins_with_how_far_judge_and_people_agree(folder: Path):
     records = [record(number, 0.9, "accept", task="summary") for number in range(20)]
     records += [record(number, 0.1, "reject", task="summary") for number in range(20, 30)]
     records += [record(number, 0.9, "reject" if number % 2 else "accept", task="answer") for number in range(30, 40)]
     ran = assay("calibrate", write(folder, *records), cwd=folder)
     first = ran.stdout.splitlines()[0]
     assert first.startswith("consistency, judged by openai/judge: agrees with your people on 35 of 40 (kappa 0.7")
-    assert first.endswith("worst on the task answer: 5 of 10")
     told = json.loads(assay("calibrate", "labelled.jsonl", "--json", cwd=folder).stdout)["agreement"]
-    assert (told["agreed"], told["of"], told["worst"]["on"]) == (35, 40, "the task answer")
+    assert (told["agreed"], told["of"]) == (35, 40)
     assert told["kappa"]["low"] < 0.71 < told["kappa"]["high"]
 
 
