@@ -78,7 +78,7 @@ _PROBE = Question(
 
 
 @dataclass(slots=True)
-class _Request:
+class _ChatRequest:
     """One turn of a question on its way."""
 
     question: Question[Any]
@@ -161,7 +161,7 @@ class ChatModel:
         probabilities = None if completion.logprobs is None else _probabilities(completion, reading, question)
         return Answer(reading.reply, self._usage(request.spent), probabilities, reading.complete)
 
-    async def _answered(self, request: _Request) -> tuple[Completion, ReadReply[Any]]:
+    async def _answered(self, request: _ChatRequest) -> tuple[Completion, ReadReply[Any]]:
         completion = await self._complete(request)
         try:
             return completion, _usable(completion, request.question)
@@ -188,17 +188,17 @@ class ChatModel:
     async def close(self) -> None:
         await self._client.close()
 
-    def _request(self, question: Question[Any], count: int = 1, spent: list[Usage] | None = None) -> _Request:
+    def _request(self, question: Question[Any], count: int = 1, spent: list[Usage] | None = None) -> _ChatRequest:
         limit = TimeLimit(self._settings.deadline_seconds)
-        return _Request(question, question.messages, limit, [] if spent is None else spent, count)
+        return _ChatRequest(question, question.messages, limit, [] if spent is None else spent, count)
 
     async def _repaired(
-        self, request: _Request, completion: Completion, unusable: Unusable
+        self, request: _ChatRequest, completion: Completion, unusable: Unusable
     ) -> tuple[Completion, ReadReply[Any]]:
         question = request.question
         turns = (*question.messages, *_repair(question, completion, str(unusable)))
         try:
-            completion = await self._complete(_Request(question, turns, request.limit, request.spent))
+            completion = await self._complete(_ChatRequest(question, turns, request.limit, request.spent))
             return completion, _usable(completion, question)
         except Unusable as again:
             fault = f"after one repair turn: {again}"
@@ -206,7 +206,7 @@ class ChatModel:
             fault = f"and none fits that asks for another: {unusable}"
         raise ModelFailed(f"no usable reply, {fault}", cause="judge_unusable")
 
-    async def _complete(self, request: _Request) -> Completion:
+    async def _complete(self, request: _ChatRequest) -> Completion:
         """The completion; what the endpoint refuses is learned by one question, while others that it refuses wait."""
         await self._after_the_first()
         question, messages = request.question, request.messages
@@ -253,7 +253,7 @@ class ChatModel:
                     await self._settled.wait()
             self._settled.set()
 
-    def _conceded(self, refused: Refused, request: _Request) -> Manner:
+    def _conceded(self, refused: Refused, request: _ChatRequest) -> Manner:
         if refused.refusal.is_filtered:
             said = f"the endpoint's content filter kept the question back: {refused.detail}"
             raise ModelFailed(said, cause="judge_filtered") from None
@@ -265,9 +265,9 @@ class ChatModel:
     async def probe(self, seconds: float) -> None:
         """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
         tokens = None if self._settings.max_tokens == OMIT else _PROBE.max_tokens
-        await self.send(_Request(_PROBE, _PROBE.messages, TimeLimit(seconds), self._probes, tokens=tokens), seconds)
+        await self.send(_ChatRequest(_PROBE, _PROBE.messages, TimeLimit(seconds), self._probes, tokens=tokens), seconds)
 
-    async def send(self, request: _Request, seconds: float) -> Completion:
+    async def send(self, request: _ChatRequest, seconds: float) -> Completion:
         """One exchange, booked however it ends: with what the endpoint reports, or else with an estimate.
 
         Raises:
@@ -330,7 +330,7 @@ class ChatModel:
             request.spent.append(spent)
             self._record(request, came, failure, taken)
 
-    def _completion(self, response: httpx.Response, request: _Request) -> Completion:
+    def _completion(self, response: httpx.Response, request: _ChatRequest) -> Completion:
         try:
             return read_completion(response.content, request.count)
         except ErrorInside as inside:
@@ -343,11 +343,11 @@ class ChatModel:
                 f"{came or 'nothing'}; check {self._section}.base_url"
             ) from None
 
-    def _quoted(self, text: str, request: _Request) -> str:
+    def _quoted(self, text: str, request: _ChatRequest) -> str:
         prompt = "\n".join(message.content for message in request.messages)
         return quoted(text, secrets=self._secrets, prompt=prompt)
 
-    def _fault(self, status: int, headers: Mapping[str, str], error: object, request: _Request) -> ExchangeFault:
+    def _fault(self, status: int, headers: Mapping[str, str], error: object, request: _ChatRequest) -> ExchangeFault:
         refusal = read_refusal(status, error)
         shown = self._quoted(refusal.message, request)
         detail = f"status {status}: {shown}" if shown else f"status {status}"
@@ -364,7 +364,7 @@ class ChatModel:
         return EndpointMisconfigured(f"{detail}; check {' and '.join(f'{self._section}.{one}' for one in at_fault)}")
 
     def _record(
-        self, request: _Request, came: httpx.Response | None, failure: BaseException | None, seconds: float
+        self, request: _ChatRequest, came: httpx.Response | None, failure: BaseException | None, seconds: float
     ) -> None:
         fault = failure if isinstance(failure, ExchangeFault) else None
         if self._journal is None or (came is None and fault is None):

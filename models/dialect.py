@@ -55,7 +55,7 @@ class Dialect:
         self._options: dict[str, Any] = {"model": settings.model}
         if settings.temperature != OMIT:
             self._options["temperature"] = settings.temperature
-        self._forms: dict[type[BaseModel], _Form] = {}
+        self._forms: dict[type[BaseModel], _ReplyFormat] = {}
 
     def request(
         self,
@@ -120,10 +120,10 @@ class Dialect:
             omitted = sorted(manner.omitted)
             _LOG.info("endpoint_requests_adapted", model=self._name, structured=manner.mode, omitted=omitted)
 
-    def _form(self, reply: type[BaseModel]) -> "_Form":
+    def _form(self, reply: type[BaseModel]) -> "_ReplyFormat":
         form = self._forms.get(reply)
         if form is None:
-            form = self._forms[reply] = _Form(reply)
+            form = self._forms[reply] = _ReplyFormat(reply)
         return form
 
 
@@ -137,7 +137,7 @@ def _refused_parameter(refusal: Refusal, asked: dict[str, Any]) -> str | None:
     return min(named)[1] if named else None
 
 
-class _Form:
+class _ReplyFormat:
     def __init__(self, reply: type[BaseModel]) -> None:
         schema = _strict(reply.model_json_schema())
         json_schema = {"name": reply.__name__, "strict": True, "schema": schema}

@@ -53,7 +53,7 @@ UsageListener = Callable[[EndedRequest], None]
 
 
 @dataclass(slots=True)
-class _Outcome:
+class _RequestOutcome:
     task: str
     result: Answer[Any] | ModelUnavailable | ModelFailed
     is_charged: bool = False
@@ -85,7 +85,7 @@ class _Metered:
         self._charged = charged
         self.is_subject = is_subject
         self.temperature: float | str | None = None
-        self._flights: SingleFlight[_Outcome] | None = None
+        self._flights: SingleFlight[_RequestOutcome] | None = None
         self._answers: TTLCache[str, Answer[Any]] | None = None
         if cached:
             self._flights = SingleFlight(self._left)
@@ -129,7 +129,7 @@ class _Metered:
         self._count(request.task, ending, error.usage, begun)
         raise error
 
-    async def _fresh(self, key: str, request: Request) -> _Outcome:
+    async def _fresh(self, key: str, request: Request) -> _RequestOutcome:
         """Ask the model itself."""
         begun, inner = time.monotonic(), self.inner
         answer: Answer[Any]
@@ -148,7 +148,7 @@ class _Metered:
             self._count(request.task, "left", getattr(left, "usage", Usage()), begun)
             raise
         except ModelUnavailable as error:
-            return _Outcome(request.task, error)
+            return _RequestOutcome(request.task, error)
         except ModelFailed as error:
             ending = error
         else:
@@ -157,9 +157,9 @@ class _Metered:
                 self._answers[key] = answer
         if self._journal is not None:
             self._journal.record(self.name, request, ending)
-        return _Outcome(request.task, ending)
+        return _RequestOutcome(request.task, ending)
 
-    def _left(self, outcome: _Outcome) -> None:
+    def _left(self, outcome: _RequestOutcome) -> None:
         if not outcome.is_charged:
             self._count(outcome.task, "left", outcome.result.usage, time.monotonic())
 

@@ -19,7 +19,7 @@ from schemas import Usage
 
 
 @dataclass(slots=True)
-class _Request:
+class _ServiceRequest:
     content: bytes
     calls: int = 0
     seconds: float = 0.0
@@ -56,7 +56,7 @@ class ServiceModel:
         if question.data is None:
             detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
             raise ModelFailed(detail, cause="judge_failed")
-        request = _Request(orjson.dumps({**self._settings.extra_body, **question.data}))
+        request = _ServiceRequest(orjson.dumps({**self._settings.extra_body, **question.data}))
         size = Size(question.written, len(request.content))
         try:
             reply = _reply(
@@ -75,9 +75,9 @@ class ServiceModel:
 
     async def probe(self, seconds: float) -> None:
         """Ask with no data: a service that is there refuses that at once, or answers."""
-        await self.send(_Request(b"{}"), seconds)
+        await self.send(_ServiceRequest(b"{}"), seconds)
 
-    async def send(self, request: _Request, seconds: float) -> bytes:
+    async def send(self, request: _ServiceRequest, seconds: float) -> bytes:
         """The body of one answer; raises ExchangeFault."""
         begun = time.monotonic()
         request.calls += 1

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from models.judges import self_test
 from models.judges.questions import JudgeQuestions
-from models.judges.self_test import FormResult, Outcome, SelfTest
+from models.judges.self_test import FormResult, PairOutcome, SelfTest
 from schemas import Usage
 from streams.embedded import EmbeddedBroker
 from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
@@ -188,7 +188,7 @@ def _prefix() -> str:
 @pytest.fixture(autouse=True)
 def _self_test_on_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every model has passed its self-test in the short form."""
-    outcomes = tuple(Outcome("number", supported, 5.0 if supported else -5.0) for supported in (True, False))
+    outcomes = tuple(PairOutcome("number", supported, 5.0 if supported else -5.0) for supported in (True, False))
 
     def kept(model: str, questions: JudgeQuestions) -> SelfTest:
         return SelfTest(model, questions.digest, (FormResult("short", 0.0, outcomes),), Usage())

@@ -11,6 +11,8 @@ from models.grounding.pairs import Logits, Probabilities, softmax_of
 from models.local_settings import NLI
 from models.model_loading import ModelUnusable, entailment_column
 
+_CLASSIFIER = "AutoModelForSequenceClassification"
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -92,11 +94,11 @@ def _one_against_zero(logits: Logits) -> Probabilities:
 
 
 def _factcg(weights: Path, config: Path) -> Checkpoint:
-    return Checkpoint(partial(_classifier, weights), _second_class, 2048)
+    return Checkpoint(partial(_model, _CLASSIFIER, weights), _second_class, 2048)
 
 
 def _minicheck_t5(weights: Path, config: Path) -> Checkpoint:
-    return Checkpoint(partial(_writer, weights), _one_against_zero, 2048)
+    return Checkpoint(partial(_model, "AutoModelForSeq2SeqLM", weights), _one_against_zero, 2048)
 
 
 def _hhem(weights: Path, config: Path) -> Checkpoint:
@@ -136,23 +138,15 @@ def _inference(weights: Path, config: Path) -> Checkpoint:
         shown = ", ".join(str(label) for label in labels.values())
         raise ModelUnusable(f"its labels are {shown}; a judge nli:NAME needs one that begins with 'entail'")
     limit = min(512, getattr(settings, "max_position_embeddings", 512))
-    return Checkpoint(partial(_classifier, weights), partial(softmax_of, column=column), limit)
+    return Checkpoint(partial(_model, _CLASSIFIER, weights), partial(softmax_of, column=column), limit)
 
 
-def _writer(weights: Path) -> Any:
+def _model(kind: str, weights: Path) -> Any:
+    """The weights as a model of transformers' class `kind`."""
     import torch
-    from transformers import AutoModelForSeq2SeqLM
+    import transformers
 
-    return AutoModelForSeq2SeqLM.from_pretrained(
-        weights, local_files_only=True, use_safetensors=True, dtype=torch.float32
-    )
-
-
-def _classifier(weights: Path) -> Any:
-    import torch
-    from transformers import AutoModelForSequenceClassification
-
-    return AutoModelForSequenceClassification.from_pretrained(
+    return getattr(transformers, kind).from_pretrained(
         weights, local_files_only=True, use_safetensors=True, dtype=torch.float32
     )
 

@@ -147,9 +147,9 @@ def _bar() -> type:
     """
     from tqdm.auto import tqdm
 
-    class Bar(tqdm):  # type: ignore[misc]
+    class DownloadBar(tqdm):  # type: ignore[misc]
         def __init__(self, *arguments: object, **options: object) -> None:
             options["disable"] = None
             super().__init__(*arguments, **options)
 
-    return Bar
+    return DownloadBar

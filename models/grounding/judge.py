@@ -10,7 +10,7 @@ from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Say, fetched
 from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, PairScorer, TooManyTokens, TorchNetwork
 from models.grounding.pieces import nearest_sentence, pieces_of
-from models.grounding.support import Comparison, Support, best_supports
+from models.grounding.support import ClaimComparison, PieceSupport, best_supports
 from models.local_grader import Graded
 from models.model_loading import THREADS, loading
 from models.no_claim import claims_nothing
@@ -25,14 +25,14 @@ _STANDS_ALONE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Comparisons:
     """The texts compared for the sentences of one entry."""
 
     claims: tuple[bool, ...]
     """Which sentences claim something; the others are not compared."""
-    there: tuple[Comparison, ...]
+    there: tuple[ClaimComparison, ...]
     """For each other sentence: is it supported by the reference?"""
-    back: tuple[Comparison, ...]
+    back: tuple[ClaimComparison, ...]
     """For each sentence of the reference of a paraphrase: is it supported by the candidate?"""
 
 
@@ -101,25 +101,25 @@ class GroundingJudge:
             if faults:
                 yield ModelFailed(str(faults[0]), cause="too_long")
             else:
-                known = [one for one in found if isinstance(one, Support)]
+                known = [one for one in found if isinstance(one, PieceSupport)]
                 yield self._judgements(claims, each, known)
 
-    def _asked(self, claims: Claims) -> _Asked:
+    def _asked(self, claims: Claims) -> _Comparisons:
         graded = claims.kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}
         claiming = tuple(not (graded and claims_nothing(sentence)) for sentence in claims.sentences)
         pieces = tuple(pieces_of(claims.reference, self._named.words))
         there = tuple(
-            Comparison(pieces, _statement(sentence, claims))
+            ClaimComparison(pieces, _statement(sentence, claims))
             for sentence, is_claim in zip(claims.sentences, claiming, strict=True)
             if is_claim
         )
-        back: tuple[Comparison, ...] = ()
+        back: tuple[ClaimComparison, ...] = ()
         if claims.kind in {ClaimKind.PARAPHRASE, ClaimKind.PHRASE}:
             candidate = tuple(pieces_of(" ".join(claims.sentences), self._named.words)) or ("",)
-            back = tuple(Comparison(candidate, sentence) for sentence in _sentences_of(claims.reference))
-        return _Asked(claiming, there, back)
+            back = tuple(ClaimComparison(candidate, sentence) for sentence in _sentences_of(claims.reference))
+        return _Comparisons(claiming, there, back)
 
-    def _judgements(self, claims: Claims, asked: _Asked, found: Sequence[Support]) -> tuple[Judgement, ...]:
+    def _judgements(self, claims: Claims, asked: _Comparisons, found: Sequence[PieceSupport]) -> tuple[Judgement, ...]:
         there, back = iter(found[: len(asked.there)]), found[len(asked.there) :]
         left_out = min(zip(back, asked.back, strict=True), key=lambda one: one[0].score, default=None)
         judgements = []
@@ -155,7 +155,7 @@ def _statement(sentence: str, claims: Claims) -> str:
     return f"{questions[-1]} {sentence}" if questions else sentence
 
 
-def _as_found(support: Support, sentence: str, judge: str) -> Judgement:
+def _as_found(support: PieceSupport, sentence: str, judge: str) -> Judgement:
     nearest = nearest_sentence(support.piece, sentence)
     if support.score >= SUPPORTED:
         reason = f"{judge} gives it {support.score:.2f}, by the passage with “{nearest}”"

@@ -14,7 +14,7 @@ _LEFT_FOR_PIECE = 1 / 4
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ClaimComparison:
     """A claim, and the pieces of a text of which one is to support it."""
 
     pieces: tuple[str, ...]
@@ -23,7 +23,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class PieceSupport:
     """The support of a claim by the best piece."""
 
     score: float
@@ -34,7 +34,7 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _PieceAndClaim:
     owner: int
     place: int
     piece: str
@@ -45,16 +45,16 @@ class _Best:
     """The best support so far of each comparison, or why it cannot be had."""
 
     def __init__(self, count: int) -> None:
-        self.found: list[Support | TooManyTokens | None] = [None] * count
+        self.found: list[PieceSupport | TooManyTokens | None] = [None] * count
 
-    def take(self, pair: _Pair, score: float) -> None:
+    def take(self, pair: _PieceAndClaim, score: float) -> None:
         known = self.found[pair.owner]
-        support = Support(round(score, 4), pair.piece, pair.place)
-        if known is None or (isinstance(known, Support) and _rank(support) > _rank(known)):
+        support = PieceSupport(round(score, 4), pair.piece, pair.place)
+        if known is None or (isinstance(known, PieceSupport) and _rank(support) > _rank(known)):
             self.found[pair.owner] = support
 
 
-def best_supports(scorer: PairScorer, comparisons: Sequence[Comparison]) -> list[Support | TooManyTokens]:
+def best_supports(scorer: PairScorer, comparisons: Sequence[ClaimComparison]) -> list[PieceSupport | TooManyTokens]:
     """For each comparison its best support, or the reason if the claim leaves too little room for a piece.
 
     Pieces of all comparisons go through the network together. A piece that is too long with its claim is divided.
@@ -68,12 +68,12 @@ def best_supports(scorer: PairScorer, comparisons: Sequence[Comparison]) -> list
     return [found for found in best.found if found is not None]
 
 
-def _windows(comparisons: Sequence[Comparison]) -> Iterator[list[_Pair]]:
-    window: list[_Pair] = []
+def _windows(comparisons: Sequence[ClaimComparison]) -> Iterator[list[_PieceAndClaim]]:
+    window: list[_PieceAndClaim] = []
     size = 0
     for owner, comparison in enumerate(comparisons):
         for place, piece in enumerate(comparison.pieces):
-            window.append(_Pair(owner, place, piece, comparison.claim))
+            window.append(_PieceAndClaim(owner, place, piece, comparison.claim))
             size += len(piece) + len(comparison.claim)
             if size >= _WINDOW_CHARACTERS:
                 yield window
@@ -81,12 +81,12 @@ def _windows(comparisons: Sequence[Comparison]) -> Iterator[list[_Pair]]:
     yield window
 
 
-def _fitted(scorer: PairScorer, todo: list[_Pair], best: _Best) -> tuple[list[_Pair], list[Row]]:
+def _fitted(scorer: PairScorer, todo: list[_PieceAndClaim], best: _Best) -> tuple[list[_PieceAndClaim], list[Row]]:
     """The pairs, with pieces divided until they fit, and their rows; of a claim that leaves no room, none."""
-    pairs: list[_Pair] = []
+    pairs: list[_PieceAndClaim] = []
     rows: list[Row] = []
     while todo:
-        again: list[_Pair] = []
+        again: list[_PieceAndClaim] = []
         for pair, row in zip(todo, scorer.rows([(one.piece, one.claim) for one in todo]), strict=True):
             if isinstance(best.found[pair.owner], TooManyTokens):
                 continue
@@ -96,7 +96,7 @@ def _fitted(scorer: PairScorer, todo: list[_Pair], best: _Best) -> tuple[list[_P
             elif fault := _lack_of_room(scorer, pair.claim):
                 best.found[pair.owner] = fault
             else:
-                again += [_Pair(pair.owner, pair.place, half, pair.claim) for half in halves_of(pair.piece)]
+                again += [_PieceAndClaim(pair.owner, pair.place, half, pair.claim) for half in halves_of(pair.piece)]
         todo = again
     kept = [index for index, pair in enumerate(pairs) if not isinstance(best.found[pair.owner], TooManyTokens)]
     return [pairs[index] for index in kept], [rows[index] for index in kept]
@@ -112,5 +112,5 @@ def _lack_of_room(scorer: PairScorer, claim: str) -> TooManyTokens | None:
     )
 
 
-def _rank(support: Support) -> tuple[float, int]:
+def _rank(support: PieceSupport) -> tuple[float, int]:
     return support.score, -support.place

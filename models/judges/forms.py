@@ -4,7 +4,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, Protocol
+from typing import Literal
 
 from models.claims import Claims
 from models.concurrent import gather_or_cancel
@@ -46,20 +46,6 @@ class Support:
         return 1 / (1 + math.exp(-max(min(self.odds, _CERTAIN), -_CERTAIN)))
 
 
-class Form(Protocol):
-    """One form."""
-
-    name: FormName
-
-    threshold: float
-
-    async def supports(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
-        """The support of the sentences that are asked about, in order, by these of the claims' passages.
-
-        Raises what `Model.ask` raises, with `WindowExceeded` if the passages are too long to be shown with them.
-        """
-
-
 async def odds_of(model: Model, question: Question[YesNo]) -> float:
     """Log P(yes) - log P(no); plus or minus 20 where the endpoint gives no probabilities."""
     answer = await model.ask(question)
@@ -68,7 +54,7 @@ async def odds_of(model: Model, question: Question[YesNo]) -> float:
     return _logit(answer.probabilities[0])
 
 
-class _Batches:
+class _SentenceBatches:
     """Asks about numbered sentences, a few a call; calls stay smaller once the model was too slow for as many."""
 
     def __init__(self) -> None:
@@ -120,6 +106,10 @@ class ShortForm:
         self.threshold = threshold
 
     async def supports(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
+        """The support of the sentences that are asked about, in order, by these of the claims' passages.
+
+        Raises what `Model.ask` raises, with `WindowExceeded` if the passages are too long to be shown with them.
+        """
         if 0 in asked or len(asked) > SHORT_ANSWER:
             return await self._each(task, passages, claims, asked)
         whole = await self._asked(task, passages, claims, claims.whole, None)
@@ -149,7 +139,7 @@ class ListForm:
         self._model = model
         self._questions = questions
         self.threshold = threshold
-        self._batches = _Batches()
+        self._batches = _SentenceBatches()
 
     async def supports(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
         found: dict[int, Support] = {}
@@ -174,7 +164,7 @@ class PaperForm:
     def __init__(self, model: Model, questions: JudgeQuestions) -> None:
         self._model = model
         self._questions = questions
-        self._batches = _Batches()
+        self._batches = _SentenceBatches()
 
     async def supports(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
         reasons: dict[int, str] = {}
@@ -199,6 +189,9 @@ class PaperForm:
         await self._batches.cover(list(asked), evaluate)
         await self._batches.cover(list(asked), convert)
         return [found[number] for number in asked]
+
+
+Form = ShortForm | ListForm | PaperForm
 
 
 def _odds_by_number(answer: Answer[Verdicts] | Answer[ReasonedVerdicts], asked: Sequence[int]) -> dict[int, float]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from models.sentences import split_sentences
 
@@ -13,22 +12,14 @@ _FULL = 0.6
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of a reference, from `start` to `end` in code points."""
-
-    start: int
-    end: int
-
-
-def pieces_of(text: str, room: int, *, language: str = "en") -> list[Piece]:
+def pieces_of(text: str, room: int, *, language: str = "en") -> list[slice]:
     """Stretches of at most `room` characters that together hold all of `text`, each but the first with an overlap.
 
     They end with a paragraph where one ends late enough, else with a sentence, else between words. Sentences shorter
     than the overlap are whole in one of them.
     """
     if len(text) <= room:
-        return [Piece(0, len(text))]
+        return [slice(0, len(text))]
     paragraphs = [found.end() for found in _PARAGRAPH.finditer(text)]
     sentences = [one.start for one in split_sentences(text, language=language)]
     words = [found.end() for found in re.finditer(r"\s+", text)]
@@ -42,10 +33,10 @@ def pieces_of(text: str, room: int, *, language: str = "en") -> list[Piece]:
             or _last(words, earliest, latest)
             or latest
         )
-        pieces.append(Piece(start, end))
+        pieces.append(slice(start, end))
         back = end - int(room * _OVERLAP)
         start = _first(sentences, back, end) or _first(words, back, end) or back
-    return [*pieces, Piece(start, len(text))]
+    return [*pieces, slice(start, len(text))]
 
 
 def _last(places: Sequence[int], earliest: int, latest: int) -> int | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from models.claims import NO_CLAIM, ClaimKind, Claims, Grades, Judgement
 from models.concurrent import gather_or_cancel
@@ -13,6 +13,9 @@ from models.judges.pieces import pieces_of
 from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions
 from models.protocol import Answer, Model, ModelFailed, WindowExceeded
 from schemas.evidence import SelfTestFigure
+
+if TYPE_CHECKING:
+    from models.judges.choice import ChosenForm
 
 _LEAST_PIECE = 500
 """Characters of passages below which a question about them makes no sense."""
@@ -26,36 +29,16 @@ _OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT})
 Ask = Callable[[str], Awaitable[list[Support]]]
 
 
-class FormChoice(Protocol):
-    """Knows the form to ask in."""
-
-    @property
-    def version(self) -> str:
-        """As of a judge."""
-
-    @property
-    def figure(self) -> SelfTestFigure | None:
-        """As of a judge."""
-
-    @property
-    def pace(self) -> float | None:
-        """Records a second, by the self-test."""
-
-    async def form(self) -> Form:
-        """The form; raises ModelUnavailable while there is none."""
-
-    async def other_form(self) -> Form:
-        """A form other than that, for a second opinion of the same model; raises as `form`."""
-
-    def through(self, model: Model) -> "FormChoice":
-        """The same for a model that wraps the judge's."""
-
-
 class PromptedJudge:
     """Grades by asking a chat model in one form."""
 
     def __init__(
-        self, model: Model, questions: JudgeQuestions, choice: FormChoice | None = None, *, in_other_form: bool = False
+        self,
+        model: Model,
+        questions: JudgeQuestions,
+        choice: "ChosenForm | None" = None,
+        *,
+        in_other_form: bool = False,
     ) -> None:
         """`choice` knows how to ask whether passages support sentences; it is needed for `grade` alone.
 
@@ -169,7 +152,7 @@ class PromptedJudge:
         """The best support of each sentence by all passages or, if those are too long, by any piece of them."""
         reference, room = claims.reference, None
         while True:
-            pieces = [reference] if room is None else [reference[p.start : p.end] for p in pieces_of(reference, room)]
+            pieces = [reference] if room is None else [reference[piece] for piece in pieces_of(reference, room)]
             try:
                 found = await gather_or_cancel(map(ask, pieces))
                 return [max(each, key=lambda one: one.odds) for each in zip(*found, strict=True)]

@@ -54,7 +54,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PairOutcome:
     """What a judge said of a pair."""
 
     kind: str
@@ -76,7 +76,7 @@ class FormResult:
     """`own`: of a judge that is asked in no form."""
     threshold: float
     """Half-way between the mean log-odds of supported and of other answers, rounded to a quarter."""
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PairOutcome, ...]
     seconds: float = 0.0
     """That all pairs took, a few at once."""
 
@@ -168,7 +168,7 @@ async def measured(judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], 
                 odds = min((one.support - SUPPORTED for one in claims), default=None)
             except ModelFailed:
                 odds = None
-            outcomes.append(Outcome(pair.kind, pair.supported, odds))
+            outcomes.append(PairOutcome(pair.kind, pair.supported, odds))
             on_answer()
     usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
     return SelfTest(judge.name, "", (FormResult("own", 0.0, tuple(outcomes), usage.seconds),), usage)
@@ -215,7 +215,7 @@ async def _result(
         if first is not None and last == first - threshold and name != "paper":
             # A pair has no say in the threshold that it is measured by.
             found = first - _threshold(_without(known, (first, pair.supported)))
-        outcomes.append(Outcome(pair.kind, pair.supported, found))
+        outcomes.append(PairOutcome(pair.kind, pair.supported, found))
     return FormResult(name, threshold, tuple(outcomes), round(time.monotonic() - begun, 2))
 
 
