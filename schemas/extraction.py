@@ -22,10 +22,13 @@ class UntestedEntity(Wire):
     """An entity of the record that could not be replaced in the text."""
 
     text: str
-    reason: Literal["blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing"]
+    reason: Literal[
+        "blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing", "no_replacement"
+    ]
     """`blank`: no letter and no digit. `repeated`: the list has it before. `not_in_text`: nothing in the text may stand
     for it. `other_form`: something may, inflected or abbreviated, say. `not_contiguous`: its words stand apart.
-    `nested`, `crossing`: it stands only within a longer entity of the list, or where one has a part of it."""
+    `nested`, `crossing`: it stands only within a longer entity of the list, or where one has a part of it.
+    `no_replacement`: nothing is known that fits in its place."""
 
 
 class AnswerGroup(Wire):
@@ -64,15 +67,15 @@ class FailureCause(Wire):
     """Why an extraction is rejected; causes can overlap."""
 
     kind: Literal["weak", "merged", "split", "partial", "replacement_fault", "assumed_knowledge", "never_named",
-                  "not_given", "dependent", "wording"]  # fmt: skip
+                  "not_given", "wording"]  # fmt: skip
     """`weak`: the entity is extracted now and then. `merged`: in one with another entity. `split`: in several parts.
     `partial`: only a part of it, or with words around it. `replacement_fault`: its replacement mostly is not;
-    `never_named`: never; `dependent`: from some texts always, from others never. `assumed_knowledge`: it is not in the
-    text. `not_given`: most answers about the text as it is lack it; `wording`: those about a paraphrase do."""
+    `never_named`: never; `assumed_knowledge`: it is not in the text. `not_given`: most answers about the text as it is
+    lack it; `wording`: those about a paraphrase do."""
     entity: str
     """The entity at fault, as the record has it; of `assumed_knowledge` what was extracted."""
     forms: tuple[str, ...] = ()
-    """The text extracted in its place; or its replacement; of `dependent` what stands where that is extracted."""
+    """The text extracted in its place; or its replacement."""
     named: int = 0
     """In how many answers it, or its replacement, was extracted as it stands."""
     answers: int = 0

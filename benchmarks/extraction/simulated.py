@@ -12,22 +12,26 @@ from functools import cache, lru_cache
 from random import Random
 
 from benchmarks.tables import table
-from checkers.extraction.asking import Trial
-from checkers.extraction.evidence import causes, not_given
-from checkers.extraction.extracted import Answers, Extracted, Pairs, extra, missing
+from checkers.extraction.checker import ExtractionSettings
+from checkers.extraction.evidence import Trial, causes, not_given
 from checkers.extraction.linearity import (
+    Answers,
+    Extracted,
     LinearityTest,
+    Pairs,
     Reading,
     Rule,
     TestResult,
     Vector,
     draw_tests,
+    extra,
+    further,
     majority,
+    missing,
+    needed,
     rejection_probability,
     result_of,
 )
-from checkers.extraction.schedule import further, sequential
-from checkers.extraction.settings import ExtractionSettings
 
 ENTITIES = 4
 """As many as the paper's sentences have on average (18,636 in 5,000), rounded."""
@@ -61,12 +65,12 @@ class Subject:
 
 
 @cache
-def _standing(v: Vector) -> Extracted:
-    return _PAIRS.standing(v)
+def _in_places(v: Vector) -> Extracted:
+    return _PAIRS.in_places(v)
 
 
 def _ideal(_: Random) -> Draw:
-    return lambda v, _: _standing(v)
+    return lambda v, _: _in_places(v)
 
 
 def _far(epsilon: float) -> Callable[[Random], Draw]:
@@ -91,7 +95,7 @@ def _far(epsilon: float) -> Callable[[Random], Draw]:
 
 def _weak(probability: float) -> Callable[[Random], Draw]:
     def draw(v: Vector, random: Random) -> Extracted:
-        first, *others = _standing(v)
+        first, *others = _in_places(v)
         return (first, *others) if random.random() < probability else tuple(others)
 
     return lambda _: draw
@@ -102,35 +106,35 @@ def _multi_form(change: Callable[[Extracted], Extracted]) -> Callable[[Random], 
 
     def make(random: Random) -> Draw:
         changed = random.getrandbits(_VECTORS)
-        return lambda v, _: change(_standing(v)) if changed >> v & 1 else _standing(v)
+        return lambda v, _: change(_in_places(v)) if changed >> v & 1 else _in_places(v)
 
     return make
 
 
-def _merged(standing: Extracted) -> Extracted:
-    return (f"{standing[1]} and {standing[2]}", standing[0], *standing[3:])
+def _merged(there: Extracted) -> Extracted:
+    return (f"{there[1]} and {there[2]}", there[0], *there[3:])
 
 
-def _split(standing: Extracted) -> Extracted:
-    return (*standing[0].split(), *standing[1:])
+def _split(there: Extracted) -> Extracted:
+    return (*there[0].split(), *there[1:])
 
 
 def _by_heart(known: int) -> Callable[[Random], Draw]:
     """So many of the entities are found only where they stand themselves."""
-    return lambda _: lambda v, _: tuple(one for j, one in enumerate(_standing(v)) if j >= known or not v >> j & 1)
+    return lambda _: lambda v, _: tuple(one for j, one in enumerate(_in_places(v)) if j >= known or not v >> j & 1)
 
 
 def _invented(_: Random) -> Draw:
-    return lambda v, _: _standing(v)[1:]
+    return lambda v, _: _in_places(v)[1:]
 
 
 def _beside(_: Random) -> Draw:
     """The first only where the second stands."""
-    return lambda v, _: _standing(v)[1 if v & 0b10 else 0 :]
+    return lambda v, _: _in_places(v)[1 if v & 0b10 else 0 :]
 
 
 def _adding(_: Random) -> Draw:
-    return lambda v, _: (*_standing(v), "Atlantis")
+    return lambda v, _: (*_in_places(v), "Atlantis")
 
 
 def _dropping(_: Random) -> Draw:
@@ -215,7 +219,7 @@ def simulate(subject: Subject, rule: Rule, *, runs: int, tests: int = TESTS) -> 
 
 
 def _sentence(v: Vector) -> str:
-    return "; ".join(_standing(v))
+    return "; ".join(_in_places(v))
 
 
 def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tuple[Mapping[Vector, Answers], set[str]]:
@@ -226,13 +230,14 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tup
     if lost := not_given("not_given", _PAIRS.entities, untouched):
         return {0: untouched}, {one.kind for one in lost}
     readings: dict[Vector, list[Reading]] = defaultdict(list, {0: [_read(one) for one in untouched]})
-    steps = sequential(drawn, readings, rule=rule, repeats=REPEATS, mask=_PAIRS.mask)
-    try:
-        while True:
-            for v, count in next(steps).items():
+    results: list[TestResult] = []
+    for test in drawn:
+        while wanted := needed(test, readings, rule=rule, repeats=REPEATS, mask=_PAIRS.mask):
+            for v, count in wanted.items():
                 readings[v] = [_read(one) for one in answers.about(v, count)]
-    except StopIteration as ended:
-        results: list[TestResult] = ended.value
+        results.append(result_of(test, [readings[v] for v in test.vectors], rule, _PAIRS.mask))
+        if results[-1].outcome == "failed":
+            break
     taken = {v: answers.about(v, len(known)) for v, known in readings.items() if known}
     return taken, {one.kind for one in causes(Trial(tuple(results), (), dict(taken)), _PAIRS, _sentence, rule)}
 

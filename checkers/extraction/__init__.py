@@ -1,8 +1,8 @@
 """Entity extraction: the linearity test."""
 
 from checkers.extraction.checker import ExtractionChecker
-from checkers.extraction.explanation import verdict_lines
-from checkers.extraction.stand_in import stand_ins
+from checkers.extraction.evidence import verdict_lines
+from checkers.extraction.extractors import stand_ins
 from checkers.plugin import CheckerPlugin
 
 PLUGIN = CheckerPlugin(checker=ExtractionChecker, explain=verdict_lines, stand_ins=stand_ins)

@@ -1,26 +1,68 @@
-"""The extraction checker: every record's entities are put to the linearity test against its subject."""
+"""The extraction checker: every record's entities are put to the linearity test with its subject."""
 
-from __future__ import annotations
-
-from collections.abc import Awaitable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from importlib import metadata
+from typing import Annotated, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.checker import Checker, CheckerSettings, Decision, Models, Prompts, Undecidable
 from checkers.draws import generator, seed_of
-from checkers.extraction.asking import Known, Respondent, tried_fast, tried_fully
-from checkers.extraction.entity_questions import ExtractionPrompts
-from checkers.extraction.evidence import absent, causes, not_given, reason_of, shown, statistics
-from checkers.extraction.extracted import Pairs, consistency
-from checkers.extraction.linearity import Vector, draw_tests, error_bound
+from checkers.extraction.evidence import Trial, absent, causes, not_given, reason_of, shown, statistics
+from checkers.extraction.linearity import (
+    LinearityTest,
+    Pairs,
+    Rule,
+    TestResult,
+    Vector,
+    consistency,
+    draw_tests,
+    error_bound,
+    needed,
+    result_of,
+)
 from checkers.extraction.mentions import Located, find_mentions
-from checkers.extraction.names import Names, SeenNames
-from checkers.extraction.replacement import replaced
-from checkers.extraction.settings import ExtractionSettings
+from checkers.extraction.questions import ExtractionPrompts, Known, Respondent
+from checkers.extraction.replacement import Names, SeenNames, replaced
+from models.concurrent import gather_or_cancel
 from models.protocol import Judge, Model
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
+
+Ask = Callable[[Vector, int, int], Awaitable[Known]]
+"""Takes a vector, how many answers about its text are wanted, and the number of the first."""
+
+_MOST_TESTS, _FEWER_TESTS = 10, 5
+_MOST_ANSWERS = 176
+"""As many as the paper's five tests of eleven answers a text take, with those about the text itself."""
+
+
+class ExtractionSettings(CheckerSettings):
+    """The extraction checker: how the linearity test is made."""
+
+    tests: Annotated[int | None, Field(ge=1, le=50)] = None
+    """Tests that an extraction has to pass, of three transformed texts each. If not set, 10; or 5 where ten might take
+    more than 176 answers: with the other defaults, from five entities on."""
+    repeats: Annotated[int, Field(ge=1, le=101)] = 11
+    """Answers about each text that may be taken. A language model with `temperature = 0` is asked once."""
+    rule: Rule = "strict"
+    """The reading of several answers about a text. `strict`: the majority counts, and an acceptance has a bound.
+    `lenient`: a test is passed if any combination of answers passes it, as in the paper; without a bound."""
+    schedule: Literal["fast", "full"] = "fast"
+    """`fast` asks until the verdict is certain. `full` takes all answers, each text asked about anew, for the paper's
+    quantities A_test, A_rate, Con_rs and Con_o: 176 with the defaults."""
+    transformation: Literal["replace", "paraphrase"] = "replace"
+    """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
+    paraphrase of it that keeps them, which the judge writes; it must be an endpoint then."""
+    prompts: Prompts = Field(default_factory=dict)
+
+    def tests_of(self, entities: int, repeats: int) -> int:
+        """Tests that so many entities are put to, by a subject that is asked so often about each text."""
+        texts = 3 * _MOST_TESTS + 1
+        most = texts if self.schedule == "full" else min(texts, 2**entities)
+        return self.tests or (_MOST_TESTS if most * repeats <= _MOST_ANSWERS else _FEWER_TESTS)
+
 
 _EPSILON = 0.1
 """Distance from linear that the bound of an acceptance is about."""
@@ -74,7 +116,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         """The decision by what the subject answers; `known` are causes to reject by the record alone."""
         seed = seed_of(record.source, record.id)
         respondent = Respondent(subject, self._prompts, record)
-        is_full, listed = self.settings.schedule == "full", located.standing
+        is_full, listed = self.settings.schedule == "full", located.expected
         untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full)
         known, con_o = known + not_given("not_given", listed, untouched), consistency(untouched)
         if self.settings.transformation == "paraphrase" and not self._is_settled(known, located):
@@ -85,6 +127,9 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             return self._decision(record, located, (), known, repeats, answers=len(untouched))
         self._seen.add(record, respondent.classes.items())
         tested = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
+        located = located.tested({one.text for one in tested})
+        if not tested:
+            raise Undecidable("no_replacement", "nothing is known that fits in the place of an entity")
         pairs = Pairs(located.entities, tuple(one.replacement for one in tested))
 
         @cache
@@ -186,3 +231,51 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         )
         reason = reason_of(evidence, bound)
         return Decision(accepted=not causes, reason=reason, evidence=evidence, error_bound=bound)
+
+
+async def tried_fast(
+    tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Known, *, rule: Rule, repeats: int
+) -> Trial:
+    """The tests up to the first that fails, with as few answers as decide them; raises as `Respondent.extracted`.
+
+    `untouched` are the first answers about the text itself.
+    """
+    answers: dict[Vector, Known] = defaultdict(list, {0: untouched})
+    results: list[TestResult] = []
+
+    async def ask_further(v: Vector, count: int) -> None:
+        answers[v] += await ask(v, count - len(answers[v]), len(answers[v]))
+
+    for test in tests:
+        while True:
+            read = {v: [pairs.read(one) for one in answers[v]] for v in test.vectors}
+            wanted = needed(test, read, rule=rule, repeats=repeats, mask=pairs.mask)
+            if not wanted:
+                break
+            await gather_or_cancel(ask_further(v, count) for v, count in wanted.items())
+        results.append(result_of(test, [read[v] for v in test.vectors], rule, pairs.mask))
+        if results[-1].outcome == "failed":
+            break
+    rounds = tuple(tuple(answers[v] for v in one.test.vectors) for one in results)
+    return Trial(tuple(results), rounds, {v: known for v, known in answers.items() if known})
+
+
+async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, *, rule: Rule, repeats: int) -> Trial:
+    """All tests with all answers; raises as `Respondent.extracted`.
+
+    A text that comes again is asked about again; by the rule strict, f has the majority of all answers about it.
+    """
+    slots = [v for test in tests for v in test.vectors]
+    # The first about no transformed text are those about the text itself.
+    earlier = [slots[:place].count(v) + (v == 0) for place, v in enumerate(slots)]
+    taken = await gather_or_cancel(ask(v, repeats, known * repeats) for v, known in zip(slots, earlier, strict=True))
+    answers: dict[Vector, Known] = defaultdict(list)
+    for v, known in zip(slots, taken, strict=True):
+        answers[v] += known
+    rounds = tuple(tuple(taken[3 * number : 3 * number + 3]) for number in range(len(tests)))
+    read = [[answers[v] for v in test.vectors] for test in tests] if rule == "strict" else rounds
+    results = tuple(
+        result_of(test, [[pairs.read(one) for one in known] for known in about], rule, pairs.mask)
+        for test, about in zip(tests, read, strict=True)
+    )
+    return Trial(results, rounds, dict(answers))

@@ -1,14 +1,56 @@
-"""Evidence of a check, from tests and answers."""
+"""Evidence of a check: tests and answers, the causes of a rejection (paper, appendix A.3), and both in words."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Literal
 
-from checkers.extraction.asking import Trial
-from checkers.extraction.causes import causes_of
-from checkers.extraction.extracted import Answers, Pairs, consistency, extra, groups, missing, named
-from checkers.extraction.linearity import Reading, Rule, Vector, ideal_share, majority, passing_combinations, strays
-from checkers.extraction.mentions import Located
-from schemas import AnswerGroup, ExtractionEvidence, FailureCause, LinearityTestRound, TransformedSentence
+from checkers.extraction.linearity import (
+    Answers,
+    Extracted,
+    Pairs,
+    Reading,
+    Rule,
+    TestResult,
+    Vector,
+    consistency,
+    extra,
+    groups,
+    ideal_share,
+    is_among,
+    majority,
+    missing,
+    named,
+    passing_combinations,
+    strays,
+)
+from checkers.extraction.mentions import Located, find_mentions
+from checkers.extraction.questions import Known
+from checkers.wording import labelled
+from models.wording import on_a_line
+from schemas import (
+    AnswerGroup,
+    EntityCount,
+    ExtractionEvidence,
+    FailureCause,
+    LinearityTestRound,
+    TransformedSentence,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Tests that were made."""
+
+    results: tuple[TestResult, ...]
+    rounds: tuple[tuple[Known, ...], ...]
+    """For each test the answers about its three sentences."""
+    answers: dict[Vector, Known]
+    """By sentence all that were taken."""
+
 
 _MOST_LISTED = 20
 _MOST_SHOWN = 200
@@ -109,7 +151,7 @@ def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
         listed = ", ".join(f"“{one.text}”" for one in evidence.untested[:3])
         parts.append(f"{len(evidence.untested)} could not be tested ({listed})")
     if count == 1:
-        parts.append("one entity alone has no other to hang on, and of that the tests miss all")
+        parts.append("one entity alone has no other to depend on, and of that the tests miss all")
     if error_bound is None:
         parts.append("of answers that varied the best were taken, and how much that misses is not known")
     else:
@@ -120,19 +162,151 @@ def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
 
 def cause_in_words(cause: FailureCause) -> str:
     """A cause for a person."""
-    forms = (" or " if cause.kind == "dependent" else " and ").join(f"“{form}”" for form in cause.forms)
+    forms = " and ".join(f"“{form}”" for form in cause.forms)
     entity = f"“{cause.entity}”"
     share = f"{cause.named} of {cause.answers}"
     return {
-        "weak": f"{entity} is found only now and then: it, or what takes its place, in {share} answers",
+        "weak": f"{entity} is found only in some texts: it, or what takes its place, in {share} answers",
         "merged": f"{entity} is extracted in one with another, as {forms}",
         "split": f"{entity} is extracted in parts, as {forms}",
         "partial": f"{entity} is extracted in another form, as {forms}",
-        "dependent": f"{entity}, or what takes its place, is found only "
-        + (f"where {forms} stands" if forms else "in some texts, and hangs on what else stands there"),
         "replacement_fault": f"{forms}, in the place of {entity}, is found in {share} answers only",
         "assumed_knowledge": f"{entity} is not in the text",
         "never_named": f"{entity} is found, and {forms} in its place never is",
         "not_given": f"{entity} is on the list, but found in {share} answers about the text as it is",
         "wording": f"{entity} is found in {share} answers once the text is put into other words",
     }[cause.kind]
+
+
+_WORD = re.compile(r"[^\W_]+")
+_MOST_FORMS = 5
+_MOSTLY = 0.75
+"""An entity that is named so often, while its replacement is missing so often, is not weak itself."""
+
+
+def causes_of(
+    at_fault: Vector, pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
+) -> tuple[FailureCause, ...]:
+    """The causes for which the entities `at_fault` are, looked for in all answers that are known.
+
+    Their causes can overlap, and the answers about `sentences` may hold entities that those do not have, which is a
+    cause of its own.
+    """
+    unreplaced, replaced = named(pairs, answers)
+    wrong = (j for j in range(len(pairs.entities)) if at_fault >> j & 1)
+    of_entities = (_of_entity(j, pairs, answers, unreplaced[j], replaced[j]) for j in wrong)
+    assumed = _assumed(pairs, sentences, {v: answers[v] for v in sentences})
+    return tuple(islice(chain(chain.from_iterable(of_entities), assumed), _MOST_LISTED))
+
+
+def _of_entity(
+    j: int, pairs: Pairs, answers: Mapping[Vector, Answers], unreplaced: EntityCount, replaced: EntityCount
+) -> Iterator[FailureCause]:
+    entity, replacement = pairs.entities[j], pairs.replacements[j]
+    tally = {"named": replaced.times, "answers": replaced.answers}
+    forms: dict[str, list[str]] = {"merged": [], "split": [], "partial": []}
+    for v, known in answers.items():
+        there = pairs.in_places(v)
+        for one in known:
+            if one is not None and not is_among(there[j], one):
+                kind, seen = _form(j, there, one)
+                forms[kind] += [form for form in seen if form not in forms[kind]]
+    for kind, seen in forms.items():
+        if seen:
+            yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": seen[:_MOST_FORMS], **tally})
+    has_form = any(forms.values())
+    both = {"named": unreplaced.times + replaced.times, "answers": unreplaced.answers + replaced.answers}
+    is_known = not has_form and _mostly(unreplaced.times, unreplaced.answers)
+    if is_known and _mostly(replaced.answers - replaced.times, replaced.answers):
+        kind = "replacement_fault" if replaced.times else "never_named"
+        yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": (replacement,), **tally})
+    elif not has_form or 0 < replaced.times < replaced.answers:
+        yield FailureCause(kind="weak", entity=entity, **both)
+
+
+def _mostly(times: int, answers: int) -> bool:
+    return answers > 0 and times >= _MOSTLY * answers
+
+
+def _form(j: int, there: Sequence[str], extracted: Extracted) -> tuple[str, list[str]]:
+    """How the entity in the j-th place was altered when extracted: the kind, and the forms, if there are any."""
+    whole = _words(there[j])
+    longer = [one for one in extracted if whole != _words(one) and _holds(_words(one), whole)]
+    parts = [one for one in extracted if _words(one) != whole and _holds(whole, _words(one))]
+    others = [_words(one) for i, one in enumerate(there) if i != j]
+    merged = [one for one in longer if any(_holds(_words(one), other) for other in others)]
+    if merged:
+        return "merged", merged
+    if len(parts) > 1:
+        return "split", parts
+    return "partial", longer + parts
+
+
+def _assumed(
+    pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
+) -> Iterator[FailureCause]:
+    for found in extra(pairs, answers):
+        entity = found.entity
+        about = [
+            v
+            for v, known in answers.items()
+            if any(one and entity in one for one in known) and not is_among(entity, pairs.in_places(v))
+        ]
+        if all((entity, "not_in_text") in find_mentions(sentences[v], [entity]).unreplaceable for v in about):
+            yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
+
+
+# Each name in each answer is compared with each entity: without the cache a long list would take seconds.
+@lru_cache(maxsize=50_000)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
+    """True if the words of the second stand in the first one, in one piece."""
+    width = len(shorter)
+    return width > 0 and any(longer[at : at + width] == shorter for at in range(len(longer) - width + 1))
+
+
+_MOST_SAID = 3
+_FLIPPED = str.maketrans("01", "10")
+
+
+def verdict_lines(verdict: Verdict) -> Iterator[str]:
+    """Reason and evidence of a verdict on an extraction; of any other nothing."""
+    evidence = verdict.evidence
+    if not isinstance(evidence, ExtractionEvidence):
+        return
+    yield from labelled("", verdict.reason)
+    yield from labelled("text:     ", evidence.text)
+    replaced = ", ".join(f"{one.text} → {one.replacement}" for one in evidence.entities)
+    if replaced:
+        yield from labelled("replaced: ", replaced)
+    shown = _telling(evidence)
+    if shown is not None:
+        yield from labelled("asked:    ", f"“{shown.text}”")
+        for group in shown.answers[:_MOST_SAID]:
+            found = "no usable answer" if group.entities is None else ", ".join(group.entities) or "nothing"
+            yield from labelled("          ", f"{group.count}× {found}")
+    for cause in evidence.causes[:_MOST_SAID]:
+        yield from labelled("fault:    ", cause_in_words(cause))
+    for one in evidence.untested[:_MOST_SAID]:
+        why = one.reason.replace("_", " ")
+        yield from labelled("untested: ", f"“{one.text}” cannot be replaced in the text ({why})")
+    yield from _counted("missing:  ", evidence.lost)
+    yield from _counted("besides:  ", evidence.extra)
+
+
+def _telling(evidence: ExtractionEvidence) -> TransformedSentence | None:
+    """The text with the most replaced entities that shows the fault, in the test that failed or the first one."""
+    failed = [one for one in evidence.rounds if one.outcome == "failed"]
+    texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
+    wrong = [text for text in texts if text.value != text.vector.translate(_FLIPPED)]
+    return max(wrong or texts, key=lambda text: text.vector.count("1"), default=None)
+
+
+def _counted(label: str, counts: tuple[EntityCount, ...]) -> Iterator[str]:
+    if counts:
+        told = [f"“{on_a_line(one.entity)}” in {one.times} of {one.answers} answers" for one in counts[:_MOST_SAID]]
+        more = f", and {len(counts) - _MOST_SAID} more" if len(counts) > _MOST_SAID else ""
+        yield from labelled(label, ", ".join(told) + more)

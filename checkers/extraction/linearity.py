@@ -3,14 +3,19 @@
 A vector has a bit for each entity and is kept as an integer, the first entity in the lowest bit. In v, 1 means that the
 entity is replaced in the sentence R(v). In u = f(v), 0 means that the entity's replacement was extracted from it. Of an
 ideal extraction f(v) = not v.
+
+`needed` asks for as few answers as decide. By the rule strict it decides like the paper's full schedule.
 """
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
+
+from checkers.extraction.mentions import bare
+from schemas import EntityCount
 
 Vector = int
 
@@ -149,3 +154,121 @@ def _outcome(values: Sequence[Reading], mask: Vector) -> Outcome:
 def _first_at(samples: Samples) -> dict[Reading, int]:
     """Each value with the number of the answer that gave it first; if no answer could be read, that."""
     return {u: number for number, u in reversed([*enumerate(samples)]) if u is not None} or {None: 0}
+
+
+_ALL = (1 << 64) - 1
+"""A 1 for each of more entities than there are."""
+
+
+def needed(
+    test: LinearityTest, answers: Mapping[Vector, Samples], *, rule: Rule, repeats: int, mask: Vector
+) -> dict[Vector, int]:
+    """By sentence the number of answers to know next; empty once no further answer can change the test's outcome.
+
+    By the rule lenient any further answer may make a combination that passes. It takes twice as many each time: an
+    endpoint may give several in one reply, and most tests pass at the first.
+    """
+    samples = [answers[v] for v in test.vectors]
+    if rule == "strict":
+        left = [further(known, repeats) for known in samples]
+        settled = [majority(known) for known, more in zip(samples, left, strict=True) if not more]
+        more_for = zip(test.vectors, samples, left, strict=True)
+        return {} if None in settled else {v: len(known) + more for v, known, more in more_for if more}
+    count = 1
+    while all(len(known) >= count for known in samples):
+        if count == repeats or result_of(test, [known[:count] for known in samples], rule, mask).outcome == "passed":
+            return {}
+        count = min(2 * count, repeats)
+    return {v: count for v, known in zip(test.vectors, samples, strict=True) if len(known) < count}
+
+
+def further(samples: Samples, repeats: int) -> int:
+    """The answers to be taken next: more than half of `repeats`, then the others if those could change the majority."""
+    more, left = repeats // 2 + 1 - len(samples), repeats - len(samples)
+    might = {majority([*samples, *[u] * left]) for u in (0, _ALL, None)}
+    return more if more > 0 else left * (len(might) > 1)
+
+
+Extracted = tuple[str, ...]
+"""One answer: the entities that were extracted from a sentence."""
+
+Answers = Sequence[Extracted | None]
+"""The answers about one sentence; None for each that could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The tested entities and their replacements, in the order of the vectors' bits."""
+
+    entities: tuple[str, ...]
+    replacements: tuple[str, ...]
+
+    @property
+    def mask(self) -> Vector:
+        """A 1 for each entity."""
+        return (1 << len(self.entities)) - 1
+
+    def in_places(self, v: Vector) -> tuple[str, ...]:
+        """For each entity what is in its place in R(v): itself, or its replacement."""
+        pairs = zip(self.entities, self.replacements, strict=True)
+        return tuple(other if v >> j & 1 else entity for j, (entity, other) in enumerate(pairs))
+
+    def read(self, extracted: Extracted | None) -> Reading:
+        """u: a 0 for each replacement that was extracted, whatever the sentence; above it the same of the entities."""
+        return missing((*self.replacements, *self.entities), extracted)
+
+
+def missing(entities: Iterable[str], extracted: Extracted | None) -> Reading:
+    """A 1 for each of the entities that was not extracted."""
+    if extracted is None:
+        return None
+    return sum(1 << j for j, entity in enumerate(entities) if not is_among(entity, extracted))
+
+
+def is_among(entity: str, extracted: Iterable[str]) -> bool:
+    """True if the entity was extracted, in whatever spelling."""
+    return any(bare(entity) == bare(one) for one in extracted)
+
+
+def named(pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[list[EntityCount], list[EntityCount]]:
+    """Counts of each entity extracted where it stands, and of its replacement where that does."""
+
+    def counted(j: int, *, replaced: bool) -> EntityCount:
+        known = [is_among(pairs.in_places(v)[j], one) for v, one in _read(answers) if v >> j & 1 == replaced]
+        return EntityCount(entity=pairs.entities[j], times=sum(known), answers=len(known))
+
+    places = range(len(pairs.entities))
+    return [counted(j, replaced=False) for j in places], [counted(j, replaced=True) for j in places]
+
+
+def extra(pairs: Pairs, answers: Mapping[Vector, Answers]) -> list[EntityCount]:
+    """Entities extracted beside those that stand in the entities' places, the most frequent first."""
+    counts: Counter[str] = Counter()
+    known = _read(answers)
+    for v, one in known:
+        there = pairs.in_places(v)
+        counts.update({entity for entity in one if not is_among(entity, there)})
+    return [EntityCount(entity=entity, times=times, answers=len(known)) for entity, times in counts.most_common()]
+
+
+def groups(answers: Answers) -> list[tuple[Extracted | None, int]]:
+    """Equal lists of entities, whatever their order and case, with their number; the most frequent first.
+
+    Answers that could not be read are a group of their own.
+    """
+    firsts: dict[frozenset[str] | None, Extracted | None] = {}
+    counts: Counter[frozenset[str] | None] = Counter()
+    for one in answers:
+        key = None if one is None else frozenset(" ".join(entity.split()).casefold() for entity in one)
+        firsts.setdefault(key, one)
+        counts[key] += 1
+    return [(firsts[key], count) for key, count in counts.most_common()]
+
+
+def consistency(answers: Answers) -> int:
+    """The number of answers that gave the most frequent list; 0 if none could be read."""
+    return max((count for one, count in groups(answers) if one is not None), default=0)
+
+
+def _read(answers: Mapping[Vector, Answers]) -> list[tuple[Vector, Extracted]]:
+    return [(v, one) for v, known in answers.items() for one in known if one is not None]

@@ -1,11 +1,10 @@
-"""Places where the entities of an extraction stand in its sentence, and entities that cannot be replaced there.
+"""Mentions of an extraction's entities in its sentence, and entities that cannot be replaced there.
 
 Casing: a mention is written as the entity is; or all in capitals if the entity has one; or with a capital where a
-sentence begins. Only if there is no such mention, any casing will do: "us" is no mention of "US" beside one.
+sentence begins. Only if there is no such mention, any casing will do: "us" is not a mention of "US" next to one.
 
-Boundaries: a mention begins and ends with a word or a mark; "5" is not in "5,000". Scripts without blanks have no such
-boundaries, and Korean has endings behind a word. A possessive ending belongs to a mention only if the entity has it.
-White space around marks does not count, nor do accents, composed or not, or the forms of quotes and dashes.
+Boundaries: a mention begins and ends with a word or a mark; "5" is not in "5,000". A possessive ending belongs to a
+mention only if the entity has it. White space around marks, accents and the forms of quotes and dashes do not count.
 
 Overlaps: a place belongs to the longest entity there, of equally long ones to the first.
 """
@@ -13,15 +12,15 @@ Overlaps: a place belongs to the longest entity there, of equally long ones to t
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
-from models.typography import straightened
-
-Reason = Literal["blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing"]
+Reason = Literal[
+    "blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing", "no_replacement"
+]
 """The reason for which an entity cannot be replaced in its text: as in `UntestedEntity`."""
 
 
@@ -47,10 +46,18 @@ class Located:
     """The other entities, in the order of the extraction."""
 
     @property
-    def standing(self) -> tuple[str, ...]:
+    def expected(self) -> tuple[str, ...]:
         """Those that the subject should give for the text as it is: not what that lacks, or what comes twice."""
         away = {"blank", "repeated", "not_in_text"}
         return self.entities + tuple(entity for entity, reason in self.unreplaceable if reason not in away)
+
+    def tested(self, entities: Collection[str]) -> "Located":
+        """Only these are replaced: nothing is known that fits in the places of the others."""
+        kept = [one for one in self.entities if one in entities]
+        others: list[tuple[str, Reason]] = [(one, "no_replacement") for one in self.entities if one not in entities]
+        mentions = (hit for hit in self.mentions if self.entities[hit.entity] in entities)
+        moved = tuple(hit._replace(entity=kept.index(self.entities[hit.entity])) for hit in mentions)
+        return Located(self.text, tuple(kept), moved, (*self.unreplaceable, *others))
 
 
 def find_mentions(text: str, entities: Sequence[str]) -> Located:
@@ -60,7 +67,7 @@ def find_mentions(text: str, entities: Sequence[str]) -> Located:
     hits: dict[int, list[Mention]] = {}
     seen: set[str] = set()
     for place, entity in enumerate(entities):
-        spelling = _spelling(entity)
+        spelling = _spelling(_plain(entity))
         if not any(character.isalnum() for character in entity):
             unreplaceable[place] = "blank"
         elif spelling in seen:
@@ -87,14 +94,13 @@ POSSESSIVE_ENDING = re.compile(r"(?<=\w)['’]s$|(?<=s)['’]$", re.IGNORECASE)
 
 _RUN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"[^\W_]+")
-_KATAKANA = "\u30a1-\u30fe"
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Thai, Lao, Burmese, Khmer, kana and Han: no blank stands between words."""
-_HANGUL = "\uac00-\ud7a3"
-_VARIANTS = ("'’‘‛′`´", '"“”„‟«»″', "-‐‑‒–—―−")
+"""Thai, Lao, Burmese, Khmer, kana and Han, without blanks between words; Korean, with endings behind them."""
+_KATAKANA = "[\u30a1-\u30fe]"
+_PLAIN = str.maketrans(dict.fromkeys("’‘‛′`´", "'") | dict.fromkeys("“”„‟«»″", '"') | dict.fromkeys("‐‑‒–—―−", "-"))
 _SENTENCE_START = re.compile(r"""(?:^|[.!?:…]["'’”)\]]*\s)\s*["'“‘(\[]*$""")
 _LOOKED_BACK = 12
 _SHORT = 3
@@ -138,10 +144,10 @@ def is_initials(short: str, long: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """The text composed, without the accents of letters that have a case, each letter in its place."""
+    """The text composed, with plain quotes and dashes, without accents where letters have a case; as long as in NFC."""
     return "".join(
         unicodedata.normalize("NFD", sign)[0] if not sign.isascii() and sign.lower() != sign.upper() else sign
-        for sign in unicodedata.normalize("NFC", text)
+        for sign in unicodedata.normalize("NFC", text).translate(_PLAIN)
     )
 
 
@@ -160,12 +166,8 @@ def _is_cased_alike(text: str, hit: Mention, entity: str) -> bool:
 
 
 def _spelling(text: str) -> str:
-    """The text with one blank between words, none beside marks, and plain marks."""
-    spelled = ""
-    for run in _RUN.findall(text):
-        joint = " " if spelled and _is_word(spelled[-1]) and _is_word(run[0]) else ""
-        spelled += joint + (run if _is_word(run[0]) else straightened(run))
-    return spelled
+    """The text with one blank between words, and none beside marks."""
+    return re.sub(r"\s+(?!\w)|(?<!\w)\s+", "", " ".join(text.split()))
 
 
 def _pattern(entity: str) -> re.Pattern[str]:
@@ -173,21 +175,17 @@ def _pattern(entity: str) -> re.Pattern[str]:
     body = ""
     for before, run in zip(["", *runs], runs, strict=False):
         gap = "" if not before else r"\s+" if _is_word(before[0]) and _is_word(run[0]) else r"\s*"
-        body += gap + (
-            re.escape(run)
-            if _is_word(run[0])
-            else f"[{re.escape(next((known for known in _VARIANTS if run in known), run))}]"
-        )
-    opening = f"(?<!{_beside(runs[0][0], _UNSPACED)}){'(?<![0-9][.,:])' if runs[0][0].isdigit() else ''}"
-    closing = f"(?!{_beside(runs[-1][-1], _UNSPACED + _HANGUL)}){'(?![.,:][0-9])' if runs[-1][-1].isdigit() else ''}"
+        body += gap + re.escape(run)
+    opening = f"(?<!{_beside(runs[0][0])}){'(?<![0-9][.,:])' if runs[0][0].isdigit() else ''}"
+    closing = f"(?!{_beside(runs[-1][-1])}){'(?![.,:][0-9])' if runs[-1][-1].isdigit() else ''}"
     return re.compile(f"{opening}{body}{closing}", re.IGNORECASE)
 
 
-def _beside(end: str, open_to: str) -> str:
-    """The signs that no mention which begins or ends so has beside it; words may stand beside `open_to`."""
-    if re.match(f"[{_KATAKANA}]", end):
-        return f"[{_KATAKANA}]"
-    return r"[^\s\S]" if not _is_word(end) or re.match(f"[{_UNSPACED}]", end) else rf"[^\W{open_to}]"
+def _beside(end: str) -> str:
+    """The signs that no mention which begins or ends so has next to it."""
+    if re.match(_KATAKANA, end):
+        return _KATAKANA
+    return r"[^\s\S]" if not _is_word(end) or re.match(f"[{_UNSPACED}]", end) else rf"[^\W{_UNSPACED}]"
 
 
 def _is_word(character: str) -> bool:
@@ -200,7 +198,7 @@ def _absence(text: str, entity: str) -> Reason:
     if words <= known:
         return "not_contiguous"
     is_other = (
-        # Reckoned, transcribed, abbreviated, abbreviated in the text, inflected.
+        # Computed, transcribed, abbreviated, abbreviated in the text, inflected.
         any(map(str.isdigit, entity))
         or len({unicodedata.name(sign, "").split(" ")[0] for sign in text + entity if sign.isalpha()}) > 1
         or entity.isupper()

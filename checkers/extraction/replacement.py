@@ -1,93 +1,280 @@
-"""R(v): the sentence with some of its entities replaced, well formed (oracle-checker, section 3.1).
+"""syn(e) and R(v): a replacement for each entity, and the sentence with some of them replaced (paper, section 3.1).
 
-Besides the mentions themselves, only what grammar ties to them changes: a/an before, the form of a possessive ending
-behind, and a full stop that an abbreviation shares with its sentence. A mention in capitals gets its replacement in
-capitals; a replacement in lower case gets a capital where a sentence begins.
+Names come from the traffic, from the model that writes, or from Faker; a date or figure gets other digits.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from random import Random
+from typing import TYPE_CHECKING, Literal
 
-from checkers.extraction.articles import indefinite_article
+from cachetools import LRUCache
+
+from checkers.draws import generator, seed_of
 from checkers.extraction.linearity import Vector
-from checkers.extraction.mentions import Located, begins_sentence
+from checkers.extraction.mentions import LEADING_ARTICLE, Located, begins_sentence, is_initials, words_of
+from checkers.extraction.questions import ExtractionPrompts
+from models.protocol import Model, ModelFailed
+from schemas import Extraction, TestedEntity
 
-_ARTICLE_BEFORE = re.compile(r"(?<!\w)(an?)(\s+[\"'“‘(]?)$", re.IGNORECASE)
-_POSSESSIVE_BEHIND = re.compile(r"(\s?['’])(s?)(?!\w)", re.IGNORECASE)
-_OPENING_QUOTE = re.compile(r"(?<![\w.])['‘](?=\w)")
-_CLOSING_QUOTE = re.compile(r"(?<=[\w.,!?])['’](?!\w)")
-_CLOSING = " \t\n\"'”’)]"
-_LONGEST_ARTICLE = 12
+if TYPE_CHECKING:
+    from faker import Faker
 
 
 def replaced(located: Located, replacements: Sequence[str], vector: Vector) -> str:
     """The sentence with `replacements[j]` in place of every mention of entity j where bit j of `vector` is 1.
 
-    Raises:
-        ValueError: there are more or fewer replacements than entities, or a bit has no entity.
+    A mention in capitals gets its replacement in capitals; one in lower case gets a capital where a sentence begins.
     """
-    count = len(located.entities)
-    if len(replacements) != count or not 0 <= vector < 1 << count:
-        raise ValueError(f"{len(replacements)} replacements and vector {vector:b} for {count} entities")
     text, made, at = located.text, "", 0
     for j, start, end in located.mentions:
         if vector >> j & 1:
-            written = text[start:end]
-            new = _cased(replacements[j], located.entities[j], written, starts=begins_sentence(text, start))
-            made = _with_article(made + text[at:start], written, new)
-            new, at = _with_ending(text, end, written, new)
-            made += new
+            written, new = text[start:end], replacements[j]
+            if written.isupper() and not located.entities[j].isupper():
+                new = new.upper()
+            elif begins_sentence(text, start) and written[:1].isupper() and new.split(maxsplit=1)[0].islower():
+                new = new[:1].upper() + new[1:]
+            # An abbreviation's full stop ends its sentence too.
+            ends = written.endswith(".") and not new.endswith(".") and not text[end:].strip()
+            made += f"{text[at:start]}{new}{'.' * ends}"
+            at = end
     return made + text[at:]
 
 
-def _cased(replacement: str, entity: str, written: str, *, starts: bool) -> str:
-    if written.isupper() and not entity.isupper():
-        return replacement.upper()
-    if starts and written[:1].isupper() and replacement.split(maxsplit=1)[0].islower():
-        return replacement[:1].upper() + replacement[1:]
-    return replacement
+# Which candidates fit (paper, table 6)
+
+_LONGEST = 100
+"""Characters of a name."""
+_JOINTS = frozenset(',;:/|()[]{}"“”\n')
+_MARKS = ' \t\n"“”*_`'
 
 
-def _with_article(before: str, written: str, new: str) -> str:
-    """The text before the mention, its a or an made to suit; one that did not suit what was written is left."""
-    window = before[-_LONGEST_ARTICLE:]
-    found = _ARTICLE_BEFORE.search(window)
-    if found is None or found[1].lower() != indefinite_article(written):
-        return before
-    at = len(before) - len(window) + found.start()
-    article = indefinite_article(new)
-    if found[1][0].isupper():
-        if begins_sentence(before, at):
-            article = article.upper() if written.isupper() else article.capitalize()
-        elif written.isupper():
-            article = article.upper()
-        else:
-            # A letter: "vitamin A".
-            return before
-    return before[:at] + article + found[2]
+def in_form_of(candidate: str, entity: str) -> str:
+    """The candidate without marks around it, with the entity's article."""
+    made, article = LEADING_ARTICLE.sub("", " ".join(candidate.split()).strip(_MARKS)), LEADING_ARTICLE.match(entity)
+    return f"{article[0] if article and made else ''}{made}"
 
 
-def _with_ending(text: str, end: int, written: str, new: str) -> tuple[str, int]:
-    """The replacement with what follows from it behind the mention, and where the text goes on."""
-    if written.endswith(".") and not new.endswith(".") and not text[end:].strip(_CLOSING):
-        return f"{new}.", end
-    if new.endswith(".") and not written.endswith(".") and text.startswith(".", end):
-        return new, end + 1
-    possessive = _POSSESSIVE_BEHIND.match(text, end)
-    if possessive is None:
-        return new, end
-    had_s = bool(possessive[2])
-    if not had_s and (not _ends_in_s(written) or _is_quoted(text, end)):
-        return new, end
-    if _ends_in_s(written) == _ends_in_s(new):
-        return new, end
-    return f"{new}{possessive[1]}{'' if _ends_in_s(new) else 's'}", possessive.end()
+def fits(candidate: str, entity: str, *, text: str, taken: frozenset[str]) -> bool:
+    """True if the candidate may replace the entity of a text.
+
+    It has the entity's shape, is not a list or an explanation, not a part or abbreviation of the entity, and none of
+    its words is among `taken`, those of the text, of its entities and of what replaces them. A date or figure may
+    keep words of its own: another day of the same month.
+    """
+    own, words = words_of(entity), words_of(candidate)
+    if not words or len(candidate) > _LONGEST or set(candidate) & _JOINTS - set(entity):
+        return False
+    if candidate.casefold() in text.casefold() or _apart(candidate, entity) is None:
+        return False
+    if _has_digit(entity):
+        return words != own and not words & (taken - own)
+    return not words & taken and not is_initials(candidate, entity) and not is_initials(entity, candidate)
 
 
-def _ends_in_s(text: str) -> bool:
-    return text[-1:] in {"s", "S"}
+def _apart(candidate: str, entity: str) -> int | None:
+    """By how many words the candidate differs from the entity in length; None if it has another shape.
+
+    A name takes the place of a name, what has no capital that of what has none, and figures are where figures were.
+    """
+    shape, own = _shape(candidate), _shape(entity)
+    if "0" in shape or "0" in own:
+        return 0 if shape == own else None
+    apart = abs(len(shape) - len(own))
+    return apart if apart <= 1 and ("A" in shape) == ("A" in own) else None
 
 
-def _is_quoted(text: str, end: int) -> bool:
-    """True if a single quotation mark is open there, so that the next one may close it."""
-    return len(_OPENING_QUOTE.findall(text[:end])) > len(_CLOSING_QUOTE.findall(text[:end]))
+def _shape(text: str) -> list[str]:
+    """For each word if it has a digit, a capital or neither."""
+    return ["0" if _has_digit(word) else "A" if word != word.lower() else "a" for word in text.split()]
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+# Where names come from
+
+Kind = Literal["person", "place", "organisation", "quantity"]
+
+_KINDS: dict[Kind, str] = {
+    "person": "per person human man woman character politician actor author artist player",
+    "place": "loc location gpe place city town village country state county region province municipality capital",
+    "organisation": "org organisation organization company business firm corporation institution manufacturer",
+    "quantity": "date time year month day weekday period duration number figure quantity amount money price percent "
+    "percentage cardinal ordinal measure measurement count age",
+}
+"""Words by which extractors call their classes."""
+
+_FIGURE = re.compile(r"\d+")
+_YEAR = re.compile(r"1\d\d\d|20\d\d")
+_MOST_NAMES = 40
+"""Of Faker, for one entity."""
+
+
+def kind_of(said: str) -> Kind | None:
+    """The kind of a class as an extractor calls it: PER, person, "fictional person"."""
+    words = {word.rstrip("s") for word in re.findall(r"[^\W_]+", said.casefold())} | {said.casefold()}
+    return next((kind for kind, known in _KINDS.items() if words.intersection(known.split())), None)
+
+
+def names_of_faker(entity: str, kind: Kind | None, draw: Random) -> Iterator[str]:
+    """Names of that kind, as long as the entity; the same for the same draw and version of Faker."""
+    faker, words = _faker(), len(entity.split())
+    faker.seed_instance(draw.getrandbits(64))
+    makers = {
+        "person": lambda: " ".join([*(faker.first_name() for _ in range(words - 1)), faker.last_name()]),
+        "place": lambda: ", ".join(faker.country() for _ in entity.split(", ")),
+        "organisation": lambda: " ".join(
+            [*(faker.last_name() for _ in range(max(1, words - 1))), faker.company_suffix()]
+        ),
+    }
+    return (makers[kind]() for _ in range(_MOST_NAMES)) if kind in makers else iter(())
+
+
+@cache
+def _faker() -> "Faker":
+    # Slow to import, and most records need none.
+    from faker import Faker
+
+    return Faker("en_US")
+
+
+def other_figures(entity: str, draw: Random) -> Iterator[str]:
+    """Other dates and figures in the entity's own form: "May 3, 1871" for "May 25, 1844"."""
+    for _ in range(_MOST_NAMES * _has_digit(entity)):
+        years = draw.randint(1, 40)
+        yield _FIGURE.sub(lambda figure: _other(figure[0], years, draw), entity)  # noqa: B023 - called at once
+
+
+def _other(written: str, years: int, draw: Random) -> str:
+    """Another figure: an earlier year, by the same number in a span; a day that each month has; or other digits."""
+    if _YEAR.fullmatch(written):
+        return str(int(written) - years)
+    if len(written) <= 2 and int(written) <= 31:
+        return written if int(written) == 1 else str(draw.choice([n for n in range(2, 29) if n != int(written)]))
+    kept = len(written.rstrip("0"))
+    return "".join(draw.choice("23456789") if at < kept else "0" for at in range(len(written)))
+
+
+_MOST_CLASSES = 2_000
+_MOST_SEEN = 100
+"""The latest names of a class."""
+
+
+class SeenNames:
+    """By class, apart for each tenant, source and subject: no name of one is shown to another."""
+
+    def __init__(self) -> None:
+        self._names: LRUCache[tuple[str | None, ...], dict[str, None]] = LRUCache(_MOST_CLASSES)
+
+    def add(self, record: Extraction, found: Iterable[tuple[str, str]]) -> None:
+        """Keep what the subject found in the record's text, each name with its class, if it has one."""
+        for name, kind in found:
+            if kind and len(kind) <= _LONGEST and len(name) <= _LONGEST and name in record.text:
+                names = self._names.setdefault(self._key(record, kind), {})
+                names.pop(name, None)
+                names[name] = None
+                if len(names) > _MOST_SEEN:
+                    del names[next(iter(names))]
+
+    def like(self, record: Extraction, kind: str) -> list[str]:
+        """Names of a class, the latest last; none if the class is empty."""
+        return list(self._names.get(self._key(record, kind), ())) if kind else []
+
+    @staticmethod
+    def _key(record: Extraction, kind: str) -> tuple[str | None, ...]:
+        return record.tenant, record.source, record.model, kind.casefold()
+
+
+_MOST_REMEMBERED = 1_000
+"""Records: one that comes again soon gets the same names, whatever has been seen in the meantime."""
+
+
+class Names:
+    """Finds replacements.
+
+    A date or figure gets other digits, a name is replaced by one of its class that the same subject found in another
+    text. The writer is asked once for all that is left; where nothing that it answers fits, Faker gives persons, places
+    and organisations.
+    """
+
+    def __init__(self, writer: Model | None, prompts: ExtractionPrompts, seen: SeenNames) -> None:
+        self._writer = writer
+        self._prompts = prompts
+        self._seen = seen
+        self._remembered: LRUCache[str, tuple[TestedEntity, ...]] = LRUCache(_MOST_REMEMBERED)
+
+    async def replacements(
+        self, record: Extraction, located: Located, classes: Mapping[str, str], seed: str
+    ) -> tuple[TestedEntity, ...]:
+        """For `located.entities` as far as something fits, by their `classes`; none shares a word with another.
+
+        Raises:
+            ModelFailed: the writer gives no answer, and nothing fits in any entity's place.
+            ModelUnavailable: the writer's endpoint is down.
+        """
+        key = seed_of(seed, record.tenant, record.model, located.text, list(located.entities))
+        if key not in self._remembered:
+            self._remembered[key] = await self._found(record, located, classes, seed)
+        return self._remembered[key]
+
+    async def _found(
+        self, record: Extraction, located: Located, classes: Mapping[str, str], seed: str
+    ) -> tuple[TestedEntity, ...]:
+        search = _Search(located)
+        for entity in located.entities:
+            said = classes.get(entity, "")
+            kind = kind_of(said)
+            if kind == "quantity" or _has_digit(entity):
+                search.take(entity, other_figures(entity, generator(seed, f"other {entity}")), named=True)
+            is_name = _has_digit(entity) or entity != entity.lower() or entity == entity.upper()
+            if entity in search.left and (is_name or kind == "quantity"):
+                names = self._seen.like(record, said)
+                search.take(entity, generator(seed, f"seen {entity}").sample(names, len(names)), named=True)
+        failure = await self._asked(search, classes)
+        for entity in search.left:
+            draw = generator(seed, f"invented {entity}")
+            search.take(entity, names_of_faker(entity, kind_of(classes.get(entity, "")), draw), named=True)
+        if failure is not None and not search.found:
+            raise failure
+        return tuple(search.found[entity] for entity in located.entities if entity in search.found)
+
+    async def _asked(self, search: "_Search", classes: Mapping[str, str]) -> ModelFailed | None:
+        """Ask the writer for what is left; returns the failure if it gives no answer."""
+        if self._writer is None or not search.left:
+            return None
+        question = self._prompts.names(search.text, {entity: classes.get(entity, "") for entity in search.left})
+        try:
+            reply = (await self._writer.ask(question)).reply
+        except ModelFailed as error:
+            return error
+        for one in reply.replacements:
+            if one.entity in search.left:
+                search.take(one.entity, [other.text for other in one.candidates if other.fits], named=one.named)
+        return None
+
+
+class _Search:
+    """Replacements found so far for the entities of one text."""
+
+    def __init__(self, located: Located) -> None:
+        self.found: dict[str, TestedEntity] = {}
+        self.text = located.text
+        self._entities = located.entities
+        self._taken = words_of(located.text, *located.entities, *(entity for entity, _ in located.unreplaceable))
+
+    @property
+    def left(self) -> list[str]:
+        """Entities without a replacement."""
+        return [entity for entity in self._entities if entity not in self.found]
+
+    def take(self, entity: str, candidates: Iterable[str], *, named: bool) -> None:
+        """Take the first candidate that fits and has as many words as the entity, else the first that fits."""
+        made = [in_form_of(candidate, entity) for candidate in candidates]
+        fit = [one for one in made if fits(one, entity, text=self.text, taken=self._taken)]
+        if fit:
+            best = min(fit, key=lambda one: _apart(one, entity) or 0)
+            self.found[entity] = TestedEntity(text=entity, replacement=best, named=named)
+            self._taken |= words_of(best)

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from checkers.equivalence.phrase_questions import EquivalenceReply
-from checkers.extraction.entity_questions import EntitiesReply, NamesReply, ParaphrasesReply
+from checkers.extraction.questions import EntitiesReply, NamesReply, ParaphrasesReply
 from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
 from lab.audit import edits
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.testing import check
 from checkers.extraction.checker import ExtractionChecker
-from checkers.extraction.subjects import CallableSubject, Extract
+from checkers.extraction.extractors import CallableSubject, Extract
 from models.protocol import Model
 from schemas import ExtractionEvidence, Verdict
 from tests.support.stub_request import StubRequest

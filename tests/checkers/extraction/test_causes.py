@@ -2,10 +2,8 @@
 
 import pytest
 
-from checkers.extraction import causes as module
-from checkers.extraction.causes import causes_of
-from checkers.extraction.extracted import Extracted, Pairs
-from checkers.extraction.linearity import LinearityTest, result_of, strays
+from checkers.extraction.evidence import causes_of
+from checkers.extraction.linearity import Extracted, LinearityTest, Pairs, result_of, strays
 
 PAIRS = Pairs(("Ada Okafor", "Lagos"), ("Ines Varga", "Bergen"))
 SENTENCES = {
@@ -15,7 +13,7 @@ SENTENCES = {
     0b11: "Ines Varga left Bergen.",
 }
 TEST = LinearityTest(0b01, 0b10)
-IDEAL = {v: PAIRS.standing(v) for v in SENTENCES}
+IDEAL = {v: PAIRS.in_places(v) for v in SENTENCES}
 
 
 def causes(**answers: list[Extracted]) -> dict[str, set[str]]:
@@ -76,33 +74,18 @@ def test_what_an_entity_is_told_by_stands_in_the_text():
     assert "assumed_knowledge" not in causes(b01=[("Lagos", "left")] * 3)
 
 
-def test_a_long_list_of_entities_is_not_read_anew_for_each_of_them(monkeypatch):
-    """Everything else waits meanwhile: with 50 entities, it took seconds."""
-    module._words.cache_clear()
-    pairs = Pairs(tuple(f"Ada {n}" for n in range(10)), tuple(f"Ines {n}" for n in range(10)))
-    answers = {v: [tuple(f"{v} of {n}" for n in range(10))] for v in (0, 1, 2, 3)}
-    assert causes_of(pairs.mask, pairs, {v: " ".join(pairs.standing(v)) for v in answers}, answers)
-    distinct = {name for known in answers.values() for one in known for name in one} | {
-        *pairs.entities,
-        *pairs.replacements,
-    }
-    assert 0 < module._words.cache_info().misses <= len(distinct)
-
-
 THREE = Pairs(("Ada Okafor", "Lagos", "Turin"), ("Ines Varga", "Bergen", "Porto"))
 
 
 def of_turin(is_named) -> list[tuple[str, tuple[str, ...]]]:
     """Kinds and forms of the causes, if "Porto" is named only in the answers about vectors that `is_named` says."""
-    answers = {v: [one if is_named(v) else one[:2]] * 3 for v in range(8) for one in [THREE.standing(v)]}
-    answers |= {v: [THREE.standing(v)] * 3 for v in range(4)}
+    answers = {v: [one if is_named(v) else one[:2]] * 3 for v in range(8) for one in [THREE.in_places(v)]}
+    answers |= {v: [THREE.in_places(v)] * 3 for v in range(4)}
     return [(one.kind, one.forms) for one in causes_of(0b100, THREE, {}, answers)]
 
 
-def test_an_entity_that_hangs_on_another_names_it():
-    assert of_turin(lambda v: not v & 0b010) == [("dependent", ("Lagos",))]
-    assert of_turin(lambda v: v & 0b010) == [("dependent", ("Bergen",))]
-    assert of_turin(lambda v: v == 0b100) == [("dependent", ())]
+def test_an_entity_that_is_found_only_next_to_another_is_weak():
+    assert of_turin(lambda v: not v & 0b010) == [("weak", ())]
 
 
 def test_an_entity_that_is_known_by_heart_is_named_with_what_takes_its_place():

@@ -8,7 +8,7 @@ from assay.testing import ScriptedJudge
 from checkers.checker import Models
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
-from checkers.extraction.subjects import CallableSubject
+from checkers.extraction.extractors import CallableSubject
 from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import Extraction, Verdict

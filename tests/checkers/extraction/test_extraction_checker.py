@@ -13,8 +13,8 @@ from assay.testing import ScriptedJudge, ScriptedModel, check
 from checkers.checker import Models
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
+from checkers.extraction.extractors import CallableSubject, Extract
 from checkers.extraction.linearity import error_bound, rejection_probability
-from checkers.extraction.subjects import CallableSubject, Extract
 from models.protocol import ModelFailed
 from schemas import Abstention, Verdict
 from tests.models.asking import question
@@ -96,7 +96,7 @@ class TestRejected:
         assert (verdict.score, verdict.error_bound) == (0, None)
         assert (cause.kind, cause.entity) == ("weak", "Turin")
         assert 0 < cause.named < cause.answers
-        assert "“Turin” is found only now and then" in verdict.reason
+        assert "“Turin” is found only in some texts" in verdict.reason
 
     @pytest.mark.parametrize(
         ("kind", "entity", "form"),
@@ -119,15 +119,6 @@ class TestRejected:
 
         (cause,) = evidence_of(rejected(in_turn(places, known, known, known, known, known))).causes
         assert (cause.kind, cause.entity) == ("replacement_fault", "Turin")
-
-    def test_an_entity_that_is_found_only_beside_another(self):
-        def extract(text: str) -> list[str]:
-            return places(text) if "Lagos" in text or "Turin" in text else places(text)[:2]
-
-        verdict = rejected(extract)
-        (cause,) = evidence_of(verdict).causes
-        assert (cause.kind, cause.entity, cause.forms) == ("dependent", "Turin", ("Lagos",))
-        assert "“Turin”, or what takes its place, is found only where “Lagos” stands" in verdict.reason
 
     def test_knowledge_that_is_not_in_the_text(self):
         verdict = rejected(in_some_texts(lambda text: [*places(text)[:2], "Piedmont"]))
@@ -222,7 +213,7 @@ class TestNoPartOfAnAccept:
             return [one for one in places(text) if one != "Turin" or text == TEXT]
 
         (cause,) = evidence_of(rejected(extract)).causes
-        assert (cause.kind, cause.entity, cause.forms) == ("dependent", "Turin", ())
+        assert (cause.kind, cause.entity) == ("weak", "Turin")
 
     def test_what_is_dropped_unless_it_is_replaced(self):
         verdict = rejected(lambda text: [one for one in places(text) if one not in ENTITIES])
@@ -255,7 +246,7 @@ class TestWhatIsTold:
         verdict = checked(lambda text: places(text)[2:], record=record)
         assert verdict.outcome == "accept"
         assert "The entity is found in the text" in verdict.reason
-        assert "one entity alone has no other to hang on, and of that the tests miss all" in verdict.reason
+        assert "one entity alone has no other to depend on, and of that the tests miss all" in verdict.reason
 
     @pytest.mark.parametrize("listed", ["2019-03-03", "5000 francs", "United Kingdom"])
     def test_what_the_extractor_normalised_is_untested(self, listed):
@@ -289,6 +280,13 @@ class TestWhatIsTold:
         record = {"text": TEXT, "entities": listed, "model": "bare"}
         verdict = check(ExtractionChecker, record, subjects={"bare": CallableSubject("bare", places)})
         assert verdict.outcome == "accept", verdict.reason
+
+    def test_an_entity_without_a_replacement_is_untested_and_the_others_are_not(self):
+        record = {"entities": [*ENTITIES, "moved"]}
+        verdict = checked(lambda text: [*places(text), "moved"], record=record)
+        (untested,) = evidence_of(verdict).untested
+        assert (verdict.outcome, untested.text, untested.reason) == ("accept", "moved", "no_replacement")
+        assert len(evidence_of(verdict).entities) == 3
 
 
 class TestSchedules:

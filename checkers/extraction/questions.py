@@ -1,12 +1,17 @@
-"""Questions to the subject (the paper's prompt 1), and to the judge about replacements and paraphrases."""
+"""Questions to the subject (the paper's prompt 1), and to the writer about replacements and paraphrases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from checkers.checker import Undecidable
+from checkers.extraction.linearity import Extracted, further, missing
+from checkers.extraction.mentions import bare
 from models.prompts import Placeholders, PromptSet, as_list
-from models.protocol import Question
+from models.protocol import Model, ModelFailed, Question
+from models.sampling import sample
+from schemas import Extraction
 
 CANDIDATES = 5
 """Asked for of each entity, as in the paper."""
@@ -110,3 +115,53 @@ class ExtractionPrompts(PromptSet):
             {"entities": as_list(entities), "text": text},
             {"count": str(PARAPHRASES)},
         )
+
+
+Known = list[Extracted | None]
+"""Answers about one text."""
+
+
+class Respondent:
+    """The subject of one record."""
+
+    def __init__(self, subject: Model, prompts: ExtractionPrompts, record: Extraction) -> None:
+        self._subject = subject
+        self._prompts = prompts
+        self._under = record.prompt
+        self.classes = {one.entity: one.kind for one in record.listed if one.kind}
+        """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
+
+    def classes_of(self, entities: Iterable[str]) -> dict[str, str]:
+        """The class of each entity, whatever its spelling; empty if the subject gave none."""
+        known = {bare(one): kind for one, kind in reversed(self.classes.items())}
+        return {entity: known.get(bare(entity), "") for entity in entities}
+
+    async def of_the_text_itself(self, text: str, entities: Sequence[str], repeats: int, *, wholly: bool) -> Known:
+        """Answers about a text as it is, until it is certain which of the entities most of `repeats` name, or all.
+
+        Raises:
+            Undecidable: as `extracted`, or most answers cannot be read.
+        """
+        found: Known = []
+        while more := repeats - len(found) if wholly else further([missing(entities, one) for one in found], repeats):
+            found += await self.extracted(text, more, first=len(found))
+        if 2 * found.count(None) >= len(found):
+            detail = f"of {len(found)} answers of {self._subject.name} about the text, {found.count(None)}"
+            raise Undecidable("subject_unusable", f"{detail} could not be read")
+        return found
+
+    async def extracted(self, text: str, count: int, first: int = 0) -> Known:
+        """So many answers about a text, numbered from `first` on; None for each that cannot be read.
+
+        Raises:
+            Undecidable: the subject fails on the question.
+            ModelUnavailable: its endpoint is down.
+        """
+        try:
+            replies = await sample(self._subject, self._prompts.entities(text, self._under), count, first)
+        except ModelFailed as error:
+            raise Undecidable(error.cause_of_subject, f"{self._subject.name}: {error.detail}") from error
+        for found in (found for one in replies if one is not None for found in one.entities):
+            if found.kind.strip():
+                self.classes.setdefault(found.entity, found.kind.strip())
+        return [None if one is None else tuple(found.entity for found in one.entities) for one in replies]

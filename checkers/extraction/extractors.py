@@ -1,12 +1,14 @@
-"""Extractors that are no language models as subjects, for programs that use the checker as a library."""
+"""Extractors that are not language models as subjects, and one that plays the sample records' subject."""
 
 import asyncio
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from pydantic import ValidationError
 
-from models.protocol import Answer, ModelError, ModelFailed, Question, ReplyT
+from checkers.extraction.mentions import begins_sentence
+from models.protocol import Answer, Model, ModelError, ModelFailed, Question, ReplyT
 from schemas import Usage
 
 Entity = str | Mapping[str, str]
@@ -51,3 +53,24 @@ class CallableSubject:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+
+_MOST = 3
+"""As services do that return the first few of what they find: what is listed depends on what else there is."""
+_NO_NAMES = ("A ", "An ", "In ", "The ")
+_CAPITALS = re.compile(r"\b[A-Z][\w'’.-]*\w(?: [A-Z][\w'’.-]*\w)*|\b[A-Z]\b")
+
+
+def stand_ins() -> dict[str, Model]:
+    """By the `model` of the sample records."""
+    return {"acme-extract-1": CallableSubject("stand-in/capitals", capitalised)}
+
+
+def capitalised(text: str) -> list[str]:
+    """Runs of words with a capital, the first three by the alphabet, in the order of the text."""
+    runs: list[tuple[str, int]] = []
+    for run in _CAPITALS.finditer(text):
+        article = next((one for one in _NO_NAMES if run[0].startswith(one) and begins_sentence(text, run.start())), "")
+        runs.append((run[0].removeprefix(article), run.start()))
+    listed = sorted(run for run in runs if f"{run[0]} " not in _NO_NAMES)[:_MOST]
+    return [name for name, _ in sorted(listed, key=lambda run: run[1])]

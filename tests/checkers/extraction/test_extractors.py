@@ -7,7 +7,7 @@ import pytest
 
 from assay.testing import check
 from checkers.extraction.checker import ExtractionChecker
-from checkers.extraction.stand_in import capitalised, stand_ins
+from checkers.extraction.extractors import capitalised, stand_ins
 
 SAMPLES = Path(__file__).parents[3] / "examples" / "records.jsonl"
 RECORDS = {
