@@ -79,7 +79,7 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ThresholdPair:
     """The two thresholds."""
 
     accept: Threshold
@@ -96,7 +96,7 @@ class Calibration:
         return self.accept.wrong + self.reject.wrong
 
 
-def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) -> Calibration:
+def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) -> ThresholdPair:
     """The thresholds that decide the most of `labelled` and keep the promise (see the module).
 
     Args:
@@ -192,20 +192,20 @@ def _passing(thresholds: Iterable[Threshold], error: float, level: float) -> lis
     return passing
 
 
-def _chosen(accepting: Sequence[Threshold], rejecting: Sequence[Threshold]) -> Calibration:
+def _chosen(accepting: Sequence[Threshold], rejecting: Sequence[Threshold]) -> ThresholdPair:
     """The most lenient of both; where they overlap, the one value for both that gets the fewest wrong.
 
     Of several as good, the one in the middle.
     """
     accept, reject = (side[-1] if side else Threshold() for side in (accepting, rejecting))
     if accept.value is None or reject.value is None or reject.value <= accept.value:
-        return Calibration(accept, reject)
+        return ThresholdPair(accept, reject)
     by_value = {one.value: one for one in accepting}
-    both = [Calibration(by_value[one.value], one) for one in rejecting if one.value in by_value]
+    both = [ThresholdPair(by_value[one.value], one) for one in rejecting if one.value in by_value]
     if not both:
         # Of the ones that pass, the sequences skipped those in which they meet.
         within = [one for one in rejecting if one.value is not None and one.value <= accept.value]
-        return Calibration(accept, within[-1] if within else Threshold())
+        return ThresholdPair(accept, within[-1] if within else Threshold())
     fewest = min(pair.wrong for pair in both)
     best = [pair for pair in both if pair.wrong == fewest]
     return best[len(best) // 2]

@@ -118,7 +118,7 @@ class Summary:
         return ", ".join(said)
 
 
-class Sample:
+class FileSample:
     """Draws lines, and adds up the cost of checking them."""
 
     def __init__(self, lines: AsyncIterator[Line], size: int) -> None:

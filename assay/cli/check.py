@@ -30,7 +30,7 @@ from assay.cli.common import (
 )
 from assay.config import Configuration
 from assay.file_check import CheckedLine, Line, configured_check, read_lines
-from assay.summary import Sample, Summary
+from assay.summary import FileSample, Summary
 from assay.verdict_printer import JUnitReport, VerdictPrinter
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
@@ -51,7 +51,7 @@ class _Run:
     shown: Progress
     bar: bool
     summary: Summary
-    counts: list[Summary | JUnitReport | Sample] = field(default_factory=list)
+    counts: list[Summary | JUnitReport | FileSample] = field(default_factory=list)
 
     def emit(self, checked: CheckedLine) -> None:
         for verdict in checked.verdicts:
@@ -176,7 +176,7 @@ def check(
         printer, summary = VerdictPrinter(plugins), Summary()
         report = JUnitReport(printer)
         lines = read_lines(source, keep_bytes=loaded.streams.records.max_bytes)
-        drawn = Sample(lines, sample) if sample else None
+        drawn = FileSample(lines, sample) if sample else None
         writes_json = out is not None or as_json or not (target.isatty() and sys.stderr.isatty())
         # JSON on the terminal of the bar would tear it.
         bar = sys.stderr.isatty() and not (writes_json and target.isatty())

@@ -38,7 +38,7 @@ def compare(before: Path, after: Path, *, as_json: bool) -> None:
     first, second = _read(before), _read(after)
     if not first.keys() & second.keys():
         raise NotFinished("the files have no verdict on the same record by the same checker")
-    print_figures(Comparison.of(first, second), as_json=as_json)
+    print_figures(FileComparison.of(first, second), as_json=as_json)
 
 
 def _read(file: Path) -> dict[Key, Verdict]:
@@ -56,7 +56,7 @@ def _read(file: Path) -> dict[Key, Verdict]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class VerdictPairs:
     """A checker's verdicts in both files."""
 
     checker: str
@@ -82,22 +82,22 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FileComparison:
     """Two files of verdicts, side by side."""
 
-    pairs: list[Pairs]
+    pairs: list[VerdictPairs]
     changes: list[tuple[Verdict, Verdict]] = field(default_factory=list)
     only_before: int = 0
     only_after: int = 0
 
     @classmethod
-    def of(cls, first: Mapping[Key, Verdict], second: Mapping[Key, Verdict]) -> "Comparison":
+    def of(cls, first: Mapping[Key, Verdict], second: Mapping[Key, Verdict]) -> "FileComparison":
         both = sorted(first.keys() & second.keys())
         counts: dict[str, Counter[tuple[str, str]]] = {}
         for key in both:
             counts.setdefault(key[0], Counter())[first[key].outcome, second[key].outcome] += 1
         changes = [(first[key], second[key]) for key in both if first[key].outcome != second[key].outcome]
-        pairs = [Pairs(checker, each) for checker, each in counts.items()]
+        pairs = [VerdictPairs(checker, each) for checker, each in counts.items()]
         return cls(pairs, changes, len(first) - len(both), len(second) - len(both))
 
     def summary(self) -> Mapping[str, Any]:

@@ -50,7 +50,7 @@ class SampleLabel(BaseModel):
 
 
 @dataclass(slots=True)
-class _Asked:
+class _Review:
     """A verdict that people are asked about, and their labels of it."""
 
     request: ReviewRequest
@@ -159,7 +159,7 @@ def _read(file: Path) -> dict[tuple[str, str], SampleLabel]:
     return found
 
 
-async def _asked(settings: StreamSettings) -> list[_Asked]:
+async def _asked(settings: StreamSettings) -> list[_Review]:
     """Requests to people, and their labels."""
     now, topics = datetime.now(UTC), settings.topics
     found: defaultdict[tuple[str, str], list[ReviewRequest]] = defaultdict(list)
@@ -167,7 +167,7 @@ async def _asked(settings: StreamSettings) -> list[_Asked]:
         if each.expires_at > now:
             found[each.verdict_id, each.rubric_version].append(each)
     asked = {
-        key: _Asked(each[0], 1 + any(one.reason == "second_opinion" for one in each)) for key, each in found.items()
+        key: _Review(each[0], 1 + any(one.reason == "second_opinion" for one in each)) for key, each in found.items()
     }
     async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages():
         about = asked.get((label.verdict_id, label.rubric_version))

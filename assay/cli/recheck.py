@@ -25,7 +25,7 @@ from assay.cli.common import (
 )
 from assay.config import Configuration
 from assay.file_check import Line, configured_check
-from assay.summary import Sample
+from assay.summary import FileSample
 from assay.wiring import wired
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
@@ -125,7 +125,7 @@ async def _priced(
                 found += 1
                 yield Line(found, message.value, length=len(message.value), end=0)
 
-    drawn, patience = Sample(lines(), _PRICED), ModelPatience(lambda note: click.echo(note, err=True))
+    drawn, patience = FileSample(lines(), _PRICED), ModelPatience(lambda note: click.echo(note, err=True))
     async with wired(loaded, plugins) as service:
         begun = time.monotonic()
         await configured_check(service.checkers, loaded, patience, strict=False).run(drawn.lines(), drawn.add)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from assay.calibration import (
     MIN_LABELS,
-    Calibration,
     Labelled,
+    ThresholdPair,
     calibrate,
     fewest_labels,
     most_wrong,
@@ -130,7 +130,7 @@ def test_a_promise_that_is_none_is_refused(error: float, confidence: float):
         calibrate([], error=error, confidence=confidence)
 
 
-def _broken(found: Calibration, wrong_above: Callable[[float], float], wrong_below: Callable[[float], float]) -> bool:
+def _broken(found: ThresholdPair, wrong_above: Callable[[float], float], wrong_below: Callable[[float], float]) -> bool:
     accept, reject = found.accept.value, found.reject.value
     return (accept is not None and wrong_above(accept) > 0.2) or (reject is not None and wrong_below(reject) > 0.2)
 

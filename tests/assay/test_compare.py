@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from assay.cli.compare import Pairs
+from assay.cli.compare import VerdictPairs
 from schemas import Verdict, to_json
 from tests.assay.running import assay
 from tests.support.trust_verdicts import verdict
@@ -52,7 +52,7 @@ def test_the_interval_holds_the_true_difference_in_about_95_of_100_cases():
             ("accept", "reject") if (draw := rng.random()) < 0.20 else ("reject", "accept") if draw < 0.28
             else ("accept", "accept") for _ in range(60)
         )  # fmt: skip
-        found = Pairs("c", drawn).difference
+        found = VerdictPairs("c", drawn).difference
         assert found is not None
         held += found[2] <= -0.12 <= found[3]
     assert math.isclose(held / 2000, 0.95, abs_tol=0.02)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.file_check import CheckedLine, Line
-from assay.summary import Sample
+from assay.summary import FileSample
 from schemas import Usage
 from tests.assay.running import assay
 from tests.support.stub_acts import status
@@ -120,7 +120,7 @@ async def reported(costs: list[float], size: int) -> list[str]:
         for number in range(len(costs)):
             yield Line(number, b"{}", 2, 3 * number)
 
-    sample = Sample(lines(), size)
+    sample = FileSample(lines(), size)
     async for line in sample.lines():
         usage = Usage(calls=1, cost=costs[line.number])
         sample.add(CheckedLine(line, verdicts=[verdict(line.number, accepted=True, usage=usage)]))
