@@ -13,6 +13,8 @@ from models.billing import billed
 from schemas import Usage
 from streams.settings import SettingsSection
 
+_UNITS = {"calls": "Calls", "tokens": "Tokens", "cost": "Cost"}
+
 
 class BudgetSettings(SettingsSection):
     """Limits of what a checker, `improver` or source of records spends in each worker and day (UTC); then it stops."""
@@ -43,7 +45,7 @@ def _utc_now() -> datetime:
 class Budgets:
     """The day's spending of this worker, by the name of a budget; one for all of its agents.
 
-    A budget is overshot by what is under way when it is reached. A restart begins a budget anew.
+    A budget is overshot by what is under way when it is reached. A restart resets a budget.
     """
 
     def __init__(
@@ -62,16 +64,16 @@ class Budgets:
             self._watch(BudgetMetrics(registry))
 
     def exhausted(self, name: str) -> str | None:
-        """The limit of `name` that is reached, with what is spent and when it starts anew; None while it may spend."""
+        """The limit of `name` that is reached, with what is spent and when it is reset; None while it may spend."""
         if (budget := self._budgets.get(name)) is None:
             return None
         spent = self._today(name)
         for unit, limit in budget.limits.items():
             if spent[unit] >= limit:
-                anew = datetime.combine(self._day + timedelta(days=1), time(), tzinfo=UTC)
+                reset = datetime.combine(self._day + timedelta(days=1), time(), tzinfo=UTC)
                 return (
                     f"the day's budget is spent: {_shown(spent[unit])} of {_shown(limit)} {unit} "
-                    f"(budgets.{name}.{unit}); it starts anew at {anew:%Y-%m-%dT%H:%MZ}"
+                    f"(budgets.{name}.{unit}); it is reset at {reset:%Y-%m-%dT%H:%MZ}"
                 )
         return None
 
@@ -103,21 +105,27 @@ class Budgets:
     def _watch(self, metrics: "BudgetMetrics") -> None:
         for name, budget in self._budgets.items():
             for unit, limit in budget.limits.items():
-                metrics.limit.labels(name, unit).set(limit)
-            for unit in self._today(name):
-                metrics.spent.labels(name, unit).set_function(partial(self._amount, name, unit))
+                metrics.limit[unit].labels(name).set(limit)
+            for unit, gauge in metrics.spent.items():
+                gauge.labels(name).set_function(partial(self._amount, name, unit))
 
     def _amount(self, name: str, unit: str) -> float:
         return self._today(name)[unit]
 
 
 class BudgetMetrics:
-    """Limits and spending by budget and unit (`calls`, `tokens`, `cost`)."""
+    """Limits and spending by budget, each unit by itself."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        gauge = partial(Gauge, labelnames=["name", "unit"], registry=registry)
-        self.limit = gauge("assay_budget_limit", "What a budget may spend in this worker and day (UTC)")
-        self.spent = gauge("assay_budget_spent", "What this worker has spent of a budget today (UTC)")
+        gauge = partial(Gauge, labelnames=["name"], registry=registry)
+        self.limit = {
+            unit: gauge(f"assay_budget_limit_{unit}", f"{what} that a budget may spend in this worker and day (UTC)")
+            for unit, what in _UNITS.items()
+        }
+        self.spent = {
+            unit: gauge(f"assay_budget_spent_{unit}", f"{what} that this worker has spent of a budget today (UTC)")
+            for unit, what in _UNITS.items()
+        }
 
 
 def _shown(amount: float) -> str:

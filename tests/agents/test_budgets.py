@@ -44,7 +44,7 @@ async def worker(raw: dict[str, Any], clock: Clock) -> AsyncIterator[WorkerHere]
 
 
 def spent(each: WorkerHere) -> float | None:
-    return each.registry.get_sample_value("assay_budget_spent", {"name": "sleep", "unit": "calls"})
+    return each.registry.get_sample_value("assay_budget_spent_calls", {"name": "sleep"})
 
 
 async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place: Place):
@@ -71,7 +71,7 @@ async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place
     assert seen.outcomes == {"accept": checked, "abstain": 3 * BUDGET - checked}
     assert seen.causes == {"budget": 3 * BUDGET - checked}
     for verdict in await first_verdicts(place.servers, settings.topics.abstained, 3 * BUDGET - checked):
-        assert "of 20 calls (budgets.sleep.calls); it starts anew at 2026-03-02T00:00Z" in verdict.reason
+        assert "of 20 calls (budgets.sleep.calls); it is reset at 2026-03-02T00:00Z" in verdict.reason
         assert verdict.usage.calls == 0
 
 
@@ -133,5 +133,5 @@ def test_it_says_which_limit_is_reached_and_when_it_starts_anew(limits: dict[str
     if said is None:
         assert reached is None
     else:
-        assert reached == f"the day's budget is spent: {said}; it starts anew at 2026-03-02T00:00Z"
+        assert reached == f"the day's budget is spent: {said}; it is reset at 2026-03-02T00:00Z"
     assert budgets.exhausted("without one") is None

@@ -51,7 +51,8 @@ def labels_by_series() -> dict[str, set[str]]:
     )
     # Of the front door, which knows the judge and the configuration.
     found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url", "page"}}
-    for metric in (value for holder in holders for value in vars(holder).values()):
+    values = [value for holder in holders for value in vars(holder).values()]
+    for metric in (each for value in values for each in (value.values() if isinstance(value, dict) else [value])):
         if isinstance(metric, MetricWrapperBase):
             named = set(metric._labelnames)
             suffixes = {

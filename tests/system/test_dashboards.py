@@ -40,7 +40,7 @@ def metrics() -> str:
             value = time.time()
         elif "lag" in name:
             value = 10_000 - 10 * seconds
-        elif name == "assay_budget_limit":
+        elif name.startswith("assay_budget_limit"):
             value = 1
         for chosen in itertools.product(*(VALUES.get(label, [f"some-{label}"]) for label in sorted(labels))):
             pairs = ",".join(f'{label}="{each}"' for label, each in zip(sorted(labels), chosen, strict=True))
