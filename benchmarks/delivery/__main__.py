@@ -16,9 +16,8 @@ with the consistency checker and a judge behind an endpoint that takes 200 ms fo
 second at best. The bound is the share of that.
 
 `cost`: processor time a record and records a second where all, 5% and none are checked, with one partition and with
-four; in turns with the commit in which each record was a message of Faust's, and with aiokafka alone that does the same
-reads, writes and commits. Then four workers together, and the time from a record's arrival to its verdict's at half
-load. The bounds are the parts of that commit's processor time, and 100 ms for 99% of the records.
+four; in turns with aiokafka alone that does the same reads, writes and commits. Then the time from a record's arrival
+to its verdict's at half load. The bounds: a multiple of aiokafka's processor time, and 100 ms for 99% of records.
 
 `slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
 ones never; alone, and with long ones among them. All is as it is by default: a question has 60 s. The bound is the

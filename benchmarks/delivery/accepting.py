@@ -1,4 +1,4 @@
-"""A worker with a checker that does nothing, of the tree that is on the path; `cost` runs it as a file."""
+"""A worker with a checker that does nothing, which `cost` measures."""
 
 import json
 import sys

@@ -1,15 +1,12 @@
-"""Processor time a record: this tree, an earlier one and aiokafka alone, in turns."""
+"""Processor time a record: a worker and aiokafka alone, in turns."""
 
 import asyncio
-import contextlib
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +16,6 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import GroupCoordinatorNotAvailableError
 
-from assay.cli.common import CannotRun
 from benchmarks.delivery.throughput import cpu_seconds
 from benchmarks.tables import table
 from streams.settings import StreamSettings
@@ -28,18 +24,14 @@ from tests.support.scenarios import Place
 from tests.support.traffic import put, record
 from tests.support.workers import ROOT
 
-BEFORE = "48d7f52"
-"""The commit in which each record was a message of Faust's, and had a task that waited for the broker's answer."""
-
-OF_BEFORE = {1.0: 0.5, 0.05: 0.1}
-"""The processor time a record that is allowed, in parts of what it was, by the share of records that is checked."""
+OF_AIOKAFKA = 8.0
+"""Times the processor time of aiokafka alone that a record may take where all are checked."""
 
 P99_SECONDS = 0.1
 """From a record's arrival at the broker to its verdict's, at half the rate that one worker reaches."""
 
 _SHARES = (1.0, 0.05, 0.0)
 _PARTITIONS = (1, 4)
-_WORKERS = 4
 _FEWER_CHECKED = 8
 """Times the records of a run, where most are left out, and of what is on the topic twice as many."""
 
@@ -77,12 +69,8 @@ _Start = Callable[[_Run], psutil.Popen]
 
 def measure(records: int, rounds: int) -> bool:
     """Measure and print; whether the bounds are kept."""
-    with tempfile.TemporaryDirectory() as folder, running_kafka(fast=True) as broker, _before(Path(folder)) as before:
-        starts: dict[str, _Start] = {
-            "now": _worker_of(ROOT),
-            BEFORE: _worker_of(before),
-            "aiokafka": _bare,
-        }
+    with tempfile.TemporaryDirectory() as folder, running_kafka(fast=True) as broker:
+        starts: dict[str, _Start] = {"worker": _worker, "aiokafka": _bare}
         kept, rows, cost = True, [], 0.0
         for partitions in _PARTITIONS:
             there = 2 * records * _FEWER_CHECKED
@@ -93,47 +81,27 @@ def measure(records: int, rounds: int) -> bool:
                 for turn in range(rounds):
                     for name, start in starts.items():
                         run = _Run(place, settings, there, share, f"{name}-{share}-{turn}")
-                        costs[name].append(_cost([start(run)], run, number))
+                        costs[name].append(_cost(start(run), run, number))
                         print(f"{partitions} {share} {name}", *costs[name][-1], flush=True, file=sys.stderr)
-                against = {name: _ratio(costs["now"], costs[name]) for name in (BEFORE, "aiokafka")}
-                kept &= against[BEFORE] <= OF_BEFORE.get(share, 1)
-                rows.append(_row(partitions, share, costs, against))
-                cost = statistics.median(each.micros for each in costs["now"]) if share == 1 else cost
-            if partitions == _PARTITIONS[-1]:
-                alike = _Run(place, settings, there, 1.0, "together")
-                together = [_together(alike._replace(share=share), records) for share in _SHARES[:2]]
-        print(table(["partitions", "checked", *starts, "a second, in this order", f"of {BEFORE}", "of aiokafka"], rows))
-        print(", ".join(f"{share:.0%} checked: at most {bound} of {BEFORE}" for share, bound in OF_BEFORE.items()))
-        print(f"{_WORKERS} workers on {_WORKERS} cores of their own: {_WORKERS * 1e6 / cost:,.0f} records a second")
-        for share, rate in zip(_SHARES, together, strict=False):
-            print(f"{_WORKERS} workers on {os.cpu_count()} cores with the broker, {share:.0%} checked: {rate:,.0f}")
+                ratio = _ratio(costs["worker"], costs["aiokafka"])
+                kept &= share < 1 or ratio <= OF_AIOKAFKA
+                rows.append(_row(partitions, share, costs, ratio))
+                cost = statistics.median(each.micros for each in costs["worker"]) if share == 1 else cost
+        print(table(["partitions", "checked", *starts, "a second, in this order", "of aiokafka"], rows))
+        print(f"all checked: at most {OF_AIOKAFKA:g} times aiokafka")
         kept &= _keeps_pace(broker.bootstrap_servers, Path(folder), 0.5 * 1e6 / cost)
     return kept
 
 
-def _row(partitions: int, share: float, costs: dict[str, list[_Cost]], against: dict[str, float]) -> list[str]:
+def _row(partitions: int, share: float, costs: dict[str, list[_Cost]], ratio: float) -> list[str]:
     micros = [f"{statistics.median(each.micros for each in found):,.0f} µs" for found in costs.values()]
     rates = " / ".join(f"{statistics.median(each.rate for each in found):,.0f}" for found in costs.values())
-    return [str(partitions), f"{share:.0%}", *micros, rates, *(f"{ratio:.2f}" for ratio in against.values())]
+    return [str(partitions), f"{share:.0%}", *micros, rates, f"{ratio:.2f}"]
 
 
 def _ratio(ours: list[_Cost], theirs: list[_Cost]) -> float:
     """The median of the turns' ratios of processor time."""
     return statistics.median(one.micros / other.micros for one, other in zip(ours, theirs, strict=True))
-
-
-@contextlib.contextmanager
-def _before(folder: Path) -> Iterator[Path]:
-    """A folder with the earlier tree."""
-    tree = folder / BEFORE
-    git = ["git", "-C", str(ROOT), "worktree"]
-    added = subprocess.run([*git, "add", "--detach", str(tree), BEFORE], capture_output=True, text=True, check=False)
-    if added.returncode != 0:
-        raise CannotRun(f"the commit {BEFORE} is not in this repository: {added.stderr.strip()}")
-    try:
-        yield tree
-    finally:
-        subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
 def _filled(servers: str, folder: Path, partitions: int, records: int) -> tuple[Place, StreamSettings]:
@@ -144,15 +112,10 @@ def _filled(servers: str, folder: Path, partitions: int, records: int) -> tuple[
     return place, settings
 
 
-def _worker_of(tree: Path) -> _Start:
-    def start(run: _Run) -> psutil.Popen:
-        raw = run.place.settings(partitions=run.settings.topics.partitions) | {"http": {"port": 0}}
-        spec = {"checker": run.name, "share": run.share, "settings": raw}
-        # The tree's own modules, whichever folder this file is in.
-        command = [sys.executable, "-P", str(ROOT / "benchmarks/delivery/accepting.py"), json.dumps(spec)]
-        return _process(command, run.place, PYTHONPATH=str(tree))
-
-    return start
+def _worker(run: _Run) -> psutil.Popen:
+    raw = run.place.settings(partitions=run.settings.topics.partitions) | {"http": {"port": 0}}
+    spec = {"checker": run.name, "share": run.share, "settings": raw}
+    return _process("accepting", spec, run.place)
 
 
 def _bare(run: _Run) -> psutil.Popen:
@@ -168,32 +131,24 @@ def _bare(run: _Run) -> psutil.Popen:
         "verdict_bytes": 1000,
         "outcome_bytes": 500,
     }
-    return _process([sys.executable, "-m", "benchmarks.delivery.bare_client", json.dumps(spec)], run.place)
+    return _process("bare_client", spec, run.place)
 
 
-def _process(command: list[str], place: Place, **environment: str) -> psutil.Popen:
+def _process(module: str, spec: dict[str, Any], place: Place) -> psutil.Popen:
+    command = [sys.executable, "-m", f"benchmarks.delivery.{module}", json.dumps(spec)]
     with (place.folder / "cost.log").open("ab") as log:
-        return psutil.Popen(command, stdout=log, stderr=log, cwd=ROOT, env=os.environ | environment)
+        return psutil.Popen(command, stdout=log, stderr=log, cwd=ROOT)
 
 
-def _together(run: _Run, records: int) -> float:
-    """Records a second that several workers reach together here."""
-    run = run._replace(name=f"{run.name}-{run.share}")
-    start = _worker_of(ROOT)
-    processes = [start(run) for _ in range(_WORKERS)]
-    return _cost(processes, run, records * (_FEWER_CHECKED if run.share < 1 else 2)).rate
-
-
-def _cost(processes: list[psutil.Popen], run: _Run, records: int) -> _Cost:
+def _cost(process: psutil.Popen, run: _Run, records: int) -> _Cost:
     try:
-        return asyncio.run(_timed(processes, run, records))
+        return asyncio.run(_timed(process, run, records))
     finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+        process.kill()
+        process.wait()
 
 
-async def _timed(processes: list[psutil.Popen], run: _Run, records: int) -> _Cost:
+async def _timed(process: psutil.Popen, run: _Run, records: int) -> _Cost:
     """From the first commit seen to the one with which `records` more are finished."""
     client = AIOKafkaAdminClient(bootstrap_servers=run.place.servers)
     await client.start()
@@ -207,13 +162,13 @@ async def _timed(processes: list[psutil.Popen], run: _Run, records: int) -> _Cos
                 # The broker's first group.
                 offsets = {}
             done = sum(max(0, at.offset) for tp, at in offsets.items() if tp.topic == run.settings.topics.outputs)
-            now = done, sum(map(cpu_seconds, processes)), time.monotonic()
+            now = done, cpu_seconds(process), time.monotonic()
             if begun is None and done:
                 begun = now
             elif begun is not None and done >= min(begun[0] + records, run.records):
                 number, cpu, seconds = (after - before for after, before in zip(now, begun, strict=True))
                 return _Cost(cpu / number * 1e6, number / seconds)
-            if time.monotonic() > deadline or any(process.poll() is not None for process in processes):
+            if time.monotonic() > deadline or process.poll() is not None:
                 raise RuntimeError(f"{records} records are not finished by {run.group}; see {run.place.folder}")
             await asyncio.sleep(_POLL_SECONDS)
     finally:
@@ -223,7 +178,7 @@ async def _timed(processes: list[psutil.Popen], run: _Run, records: int) -> _Cos
 def _keeps_pace(servers: str, folder: Path, rate: float) -> bool:
     place = Place(servers, "pace", folder)
     settings = place.prepare(place.settings())
-    process = _worker_of(ROOT)(_Run(place, settings, 0, 1.0, "pace"))
+    process = _worker(_Run(place, settings, 0, 1.0, "pace"))
     try:
         seconds = asyncio.run(_waits(place, settings, rate))
     finally:
