@@ -6,9 +6,8 @@ from typing import Final
 
 from agents.otlp.exporter import NAME as EXPORTER
 from agents.otlp.exporter import exporter
-from agents.otlp.intake import Intake
+from agents.otlp.intake import Intake, OtlpTopic
 from agents.otlp.receiver import Receiver
-from agents.otlp.topics import OtlpTopic
 from agents.runtime import Agent, AgentFactory, Runtime
 from streams.otlp.decoding import Signal
 from streams.otlp.settings import OtlpSettings

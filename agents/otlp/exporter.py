@@ -1,7 +1,7 @@
 """The exporter: an agent for each topic of verdicts, which posts them as events to an endpoint of OTLP."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import structlog
@@ -13,7 +13,7 @@ from agents.otlp.intake import metrics_on
 from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.target import AT_ONCE, Reply, Target
 from schemas import Unreadable, Verdict, explain
-from streams.intake_gate import Hold
+from streams.admission import Hold
 from streams.messages import Incoming, Outgoing
 from streams.otlp.evaluations import evaluation, request_of
 from streams.otlp.settings import OtlpSettings
@@ -48,7 +48,7 @@ class _Exporter(Listener):
         super().__init__(name, source, self._handle, runtime, writes=(), trial_seconds=_LONGEST_TRIAL_SECONDS)
         self._explained = settings.explanations
         self._exported = metrics_on(runtime.metrics.registry).exported
-        self._batches = _Batches(settings.logs_url or "", settings.request_headers)
+        self._batches = _ExportBatches(settings)
 
     @property
     def started(self) -> bool:
@@ -80,12 +80,13 @@ class _Exporter(Listener):
         return ()
 
 
-class _Batches:
+class _ExportBatches:
     """Sends events together; of a request that is refused each event is sent alone, as one may be at fault."""
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        given = {"content-type": "application/x-protobuf", "user-agent": "assay", **headers}
-        self.target = Target(url, lambda _, __: given, on_request=lambda _: None)
+    def __init__(self, settings: OtlpSettings) -> None:
+        own = {name: value.get_secret_value() for name, value in settings.headers.items()}
+        headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **own}
+        self.target = Target(settings.logs_url, lambda _, __: headers, on_request=lambda _: None)
         self._places = asyncio.Semaphore(AT_ONCE)
         self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
         self._sending: set[asyncio.Task[None]] = set()

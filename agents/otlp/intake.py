@@ -1,17 +1,18 @@
-"""Records made of what arrives by OTLP, whichever way it came."""
+"""Records made of what arrives by OTLP, by HTTP or on a topic that a collector's Kafka exporter writes."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter
 
+from agents.listener import Listener
 from agents.runtime import Runtime
-from schemas import Envelope
-from streams.messages import Outgoing, record_message
-from streams.otlp.decoding import Signal, read_request
+from schemas import Envelope, Unreadable
+from streams.messages import Incoming, Outgoing, record_message
+from streams.otlp.decoding import Malformed, Signal, read_request
 from streams.otlp.messages import LeftOut
 from streams.otlp.records import Made, RecordMaker
 from streams.otlp.settings import OtlpSettings
@@ -20,7 +21,7 @@ _LARGEST_RECORD: Final = 1_000_000
 """Bytes that a broker takes by default, less the headers: one that it refuses would take its whole batch with it."""
 
 _SMALL: Final = 16_384
-"""Bytes that are read sooner than handed over."""
+"""Bytes that are read sooner than they are handed to a thread."""
 
 
 class OtlpMetrics:
@@ -51,7 +52,7 @@ class Intake:
         self.metrics = metrics_on(runtime.metrics.registry)
         self._maker = RecordMaker(settings, max_bytes=most)
         self._topics = runtime.settings.topics
-        # Beside the event loop, which verdicts wait for: a request may be 16 MB.
+        # In a thread, as verdicts wait for the event loop: a request may be 16 MB.
         self._thread = ThreadPoolExecutor(1, "otlp")
         self._handed_over: Future[Made] | None = None
 
@@ -61,7 +62,7 @@ class Intake:
         """The records of a request, which `unpack` unpacks. Concurrent calls are served in order, one at a time.
 
         Raises:
-            Malformed: it is no request.
+            Malformed: it is not a request.
         """
 
         def make() -> Made:
@@ -72,7 +73,7 @@ class Intake:
             made = make()
         else:
             self._handed_over = self._thread.submit(make)
-            # Whoever waits for it may be cancelled; what is begun is ended first, before the next.
+            # The caller may be cancelled; what is begun ends first, before the next.
             made = await asyncio.shield(asyncio.wrap_future(self._handed_over))
         self.metrics.records.inc(len(made.records))
         for reason, number in made.left_out.items():
@@ -81,3 +82,21 @@ class Intake:
 
     def messages(self, records: Iterable[Envelope]) -> list[Outgoing]:
         return [record_message(record, self._topics) for record in records]
+
+
+class OtlpTopic(Listener):
+    """Reads a collector's topic: a message is done when all records made of it are on the outputs topic."""
+
+    def __init__(self, name: str, topic: str, signal: Signal, intake: Intake, runtime: Runtime) -> None:
+        super().__init__(name, topic, self._handle, runtime, writes=(runtime.settings.topics.outputs,))
+        self._signal = signal
+        self._intake = intake
+
+    async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
+        if not incoming.value:
+            raise Unreadable("empty", f"the message is empty; expected an OTLP request of {self._signal}")
+        try:
+            made = await self._intake.made(incoming.value, self._signal)
+        except Malformed as error:
+            raise Unreadable("invalid_record", f"{error}") from None
+        return self._intake.messages(made.records)

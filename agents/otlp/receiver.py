@@ -12,10 +12,10 @@ import orjson
 import structlog
 from aiohttp import web
 from aiolimiter import AsyncLimiter
+from google.protobuf.json_format import MessageToJson
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from agents.otlp.connections import Connections
 from agents.otlp.intake import Intake
 from agents.runtime import Runtime
 from streams.errors import StreamError
@@ -43,6 +43,10 @@ _REFUSALS_A_SECOND: Final = 10
 """Answers that say no; the others wait for their turn. Who sends nothing but what is refused, and sends the next when
 it is, cannot take more of the processor that the worker judges with than these cost."""
 
+_CONNECTIONS: Final = 1024
+"""A thousand SDKs keep one open each."""
+
+_SILENT_SECONDS: Final = 60.0
 _BODY_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 10.0
 """SDKs wait ten seconds for an answer, and send again what has none: its records have the same ids."""
@@ -72,6 +76,13 @@ class _Refused(Exception):
         self.retry_after = retry_after
 
 
+class _ClosedConnection(asyncio.BaseProtocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: Any) -> None:
+        transport.abort()
+
+
 class Receiver:
     """Serves `/v1/traces` and `/v1/logs`."""
 
@@ -89,7 +100,9 @@ class Receiver:
         self._under_way = 0
         self._bytes = 0
         self._runner: web.AppRunner | None = None
-        self._connections: Connections | None = None
+        self._listening: asyncio.Server | None = None
+        self._silent: set[web.RequestHandler] = set()
+        """New connections without a request."""
 
     @property
     def started(self) -> bool:
@@ -101,8 +114,7 @@ class Receiver:
         Raises:
             StreamError: the address is taken or not allowed.
         """
-        connections = Connections()
-        app = web.Application(middlewares=[self._pacing(connections)])
+        app = web.Application(middlewares=[self._paced()])
         app.router.add_post("/v1/traces", self._serving("traces"))
         app.router.add_post("/v1/logs", self._serving("logs"))
         # Bodies are unpacked here, with a limit.
@@ -114,22 +126,23 @@ class Receiver:
             # Who has gone does not wait for a refusal.
             handler_cancellation=True,
             lingering_time=_LINGER_SECONDS,
+            keepalive_timeout=_SILENT_SECONDS,
             shutdown_timeout=_ANSWER_SECONDS,
         )
         await runner.setup()
         host, port = self._settings.address
         try:
-            await connections.listen(cast("web.Server", runner.server), host, port)
+            self._listening = await self._listen(cast("web.Server", runner.server), host, port)
         except OSError as error:
             await runner.cleanup()
             raise StreamError(f"cannot listen on {host}:{port} ({error.strerror}); see otlp.listen") from error
-        self._runner, self._connections = runner, connections
+        self._runner = runner
 
     async def stop(self) -> None:
         """Answer what is under way."""
         runner, self._runner = self._runner, None
-        if self._connections is not None:
-            await self._connections.close()
+        if self._listening is not None:
+            self._listening.close()
         if runner is not None:
             await runner.cleanup()
 
@@ -142,19 +155,38 @@ class Receiver:
     def abandon(self) -> None:
         pass
 
-    def _pacing(self, connections: Connections) -> Any:
+    async def _listen(self, server: web.Server, host: str, port: int) -> asyncio.Server:
+        """Close connections beyond the limit, and those that send no whole request."""
+        loop = asyncio.get_running_loop()
+
+        def connected() -> asyncio.BaseProtocol:
+            if len(server.connections) >= _CONNECTIONS:
+                return _ClosedConnection()
+            connection = server()
+            self._silent.add(connection)
+            loop.call_later(_SILENT_SECONDS, close_silent, connection)
+            return connection
+
+        def close_silent(connection: web.RequestHandler) -> None:
+            if connection in self._silent:
+                self._silent.remove(connection)
+                connection.force_close()
+
+        return await loop.create_server(connected, host, port)
+
+    def _paced(self) -> Any:
         @web.middleware
         async def paced(request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> Any:
-            with connections.serving(request):
-                try:
-                    answer = await handler(request)
-                except web.HTTPException:
-                    # No such path, no such method.
-                    await self._refusals.acquire()
-                    raise
-                if answer.status >= web.HTTPBadRequest.status_code:
-                    await self._refusals.acquire()
-                return answer
+            self._silent.discard(request.protocol)
+            try:
+                answer = await handler(request)
+            except web.HTTPException:
+                # No such path, no such method.
+                await self._refusals.acquire()
+                raise
+            if answer.status >= web.HTTPBadRequest.status_code:
+                await self._refusals.acquire()
+            return answer
 
         return paced
 
@@ -270,16 +302,12 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _accepted(made: Made, signal: Signal, kind: str) -> bytes:
-    rejected = "rejected_spans" if signal == "traces" else "rejected_log_records"
-    if kind == _JSON:
-        camel = "rejectedSpans" if signal == "traces" else "rejectedLogRecords"
-        partial = {"partialSuccess": {camel: str(made.refused), "errorMessage": _faults(made)}}
-        return orjson.dumps(partial if made.refused else {})
     response: Any = ExportTraceServiceResponse() if signal == "traces" else ExportLogsServiceResponse()
     if made.refused:
+        rejected = "rejected_spans" if signal == "traces" else "rejected_log_records"
         setattr(response.partial_success, rejected, made.refused)
         response.partial_success.error_message = _faults(made)
-    return bytes(response.SerializeToString())
+    return MessageToJson(response).encode() if kind == _JSON else bytes(response.SerializeToString())
 
 
 def _faults(made: Made) -> str:

@@ -19,7 +19,7 @@ _SERVICE: Final = "assay"
 _DIGITS: Final = 12
 
 _FAULTS: Final = frozenset({"judge_failed", "judge_unusable", "judge_slow", "timeout"})
-"""Causes of abstentions that are somebody's to mend."""
+"""Causes of abstentions that somebody can fix."""
 
 
 def evaluation(verdict: Verdict, *, explained: bool) -> LogRecord:

@@ -11,7 +11,6 @@ LeftOut: TypeAlias = Literal[
     "other",
     "own",
     "context",
-    "message",
     "no_content",
     "tool_call",
     "not_text",
@@ -21,7 +20,7 @@ LeftOut: TypeAlias = Literal[
     "oversized",
 ]
 """Why an item became no record. `other`: no call of a model. `own`: assay's. `context`: documents, kept for the calls
-of their trace. `message`: one message of a call, kept for its span. `not_text`: a picture, a file, sound."""
+of their trace. `not_text`: a picture, a file, sound."""
 
 _LEVELS = 12
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}

@@ -14,7 +14,7 @@ FIELDS: Mapping[Field, tuple[str, ...]] = {
     "session": ("gen_ai.conversation.id", "session.id", "traceloop.association.properties.session_id"),
     "tenant": ("assay.tenant",),
 }
-"""Attributes of the span, else of its resource. Prompts and responses stand in messages."""
+"""Attributes of the span, else of its resource. Prompts and responses are in messages."""
 
 METADATA = (
     "gen_ai.response.model",
@@ -54,18 +54,6 @@ SYSTEM = "gen_ai.system_instructions"
 INPUT = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
 OUTPUT = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
 """As one value, else laid out flat: `llm.output_messages.0.message.content`."""
-
-MESSAGE_EVENTS: Mapping[str, str] = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-    "gen_ai.choice": "choice",
-}
-"""Events with a message each, which packages wrote until 2025, with whose it is."""
-
-EVENT_NAME = "event.name"
-"""Where the name of an event stood until 2025."""
 
 INPUT_TEXT, INPUT_TYPE = "input.value", "input.mime_type"
 OUTPUT_TEXT, OUTPUT_TYPE = "output.value", "output.mime_type"

@@ -1,7 +1,7 @@
 """Records made of spans and log records: one of each choice of a call, one of each retrieval."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from schemas import Envelope, Generation, Matched, Retrieval, Trace, to_json
 from schemas.trace import probability_of
 from streams.otlp import names
-from streams.otlp.conversations import Conversations, name_of
-from streams.otlp.decoding import Item, Request
+from streams.otlp.decoding import Item
 from streams.otlp.messages import (
     LeftOut,
     Message,
@@ -66,76 +65,48 @@ class Made:
 class RecordMaker:
     """Makes records of requests, and keeps documents for a while for the calls of their trace."""
 
-    def __init__(
-        self, settings: OtlpSettings, *, max_bytes: int, documents: MutableMapping[str, Documents] | None = None
-    ) -> None:
-        """`max_bytes`: the longest record that is read; `documents`: kept there, and not for a while alone."""
+    def __init__(self, settings: OtlpSettings, *, max_bytes: int) -> None:
+        """`max_bytes`: the longest record that is read."""
         self._settings = settings
         self._max_bytes = max_bytes
         self._fields = {name: (*settings.attributes.get(name, ()), *own) for name, own in names.FIELDS.items()}
-        self._conversations = Conversations()
-        self._documents = TTLCache(_KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size) if documents is None else documents
+        self._documents: TTLCache[str, Documents] = TTLCache(_KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size)
 
-    def make(self, request: Request) -> Made:
+    def make(self, items: Iterable[Item]) -> Made:
         """The records of a request; the same ones, with the same ids, if it comes again."""
-        made = Made()
-        if request.unreadable:
-            made.left_out["unreadable"] += request.unreadable
-        calls, messages = [], []
-        # Retrievals first, then messages: they belong to calls of the same request, too.
-        for item in request.items:
+        made, calls = Made(), []
+        # Retrievals first: their documents belong to calls of the same request, too.
+        for item in items:
             if _is_own(item):
                 made.left_out["own"] += 1
-            elif name_of(item) in names.MESSAGE_EVENTS:
-                messages.append(item)
             elif _is(item, names.GENERATIONS):
                 calls.append(item)
-            elif (make := self._for_contexts(item)) is not None:
-                self._add(made, item, make)
+            elif _is(item, names.RETRIEVALS):
+                self._add(made, item, self._retrieval)
+            elif _is(item, names.TOOLS):
+                self._add(made, item, self._tool)
             else:
                 made.left_out["other"] += 1
-        for item in messages:
-            if not self._add(made, item, self._message):
-                self._conversations.spoil(item)
         for item in calls:
-            self._add(made, item, self._call)
+            self._add(made, item, self._generations)
         return made
 
-    def _add(self, made: Made, item: Item, make: Any) -> bool:
-        """Add the records that `make` makes of the item, or count why there are none; False if the item is at fault."""
-        reason: LeftOut
+    def _add(self, made: Made, item: Item, make: Callable[[Item], Sequence[Envelope]]) -> None:
+        """Add the records that `make` makes of the item, or count why there are none."""
         try:
             if not item.placed:
                 raise NotTaken("unreadable")
             if item.incomplete:
                 raise NotTaken("truncated")
-            records: Iterable[Envelope] = make(item)
+            records = make(item)
             if any(len(to_json(record)) > self._max_bytes for record in records):
                 raise NotTaken("oversized")
         except NotTaken as none:
-            reason = none.reason
+            made.left_out[none.reason] += 1
         except (ValidationError, OverflowError, TypeError):
-            reason = "invalid"
+            made.left_out["invalid"] += 1
         else:
             made.records.extend(records)
-            return True
-        made.left_out[reason] += 1
-        return reason not in REFUSED
-
-    def _message(self, event: Item) -> list[Envelope]:
-        call = self._conversations.add(event)
-        if call is None:
-            raise NotTaken("message")
-        return self._generations(call)
-
-    def _call(self, item: Item) -> list[Envelope]:
-        try:
-            return self._generations(item)
-        except NotTaken as none:
-            call = self._conversations.whole(item) if none.reason == "no_content" else None
-            if call is None:
-                raise
-        return self._generations(call)
 
     def _generations(self, item: Item) -> list[Envelope]:
         responses = self._responses(item)
@@ -182,12 +153,6 @@ class RecordMaker:
         system = item.attributes.get(names.SYSTEM)
         texts = [] if system is None else parts_text(system)
         return texts + [text for message in before if message.role != "assistant" for text in message.texts]
-
-    def _for_contexts(self, item: Item) -> Any:
-        """What keeps the contexts that an item tells of, if it does."""
-        if _is(item, names.RETRIEVALS):
-            return self._retrieval
-        return self._tool if _is(item, names.TOOLS) else None
 
     def _found_before(self, item: Item, key: str) -> list[str]:
         """The texts under `key` that were there when the call began."""
@@ -273,7 +238,7 @@ def _is_own(item: Item) -> bool:
 
 
 def _plain(item: Item, name: str, type_name: str) -> str | None:
-    """The text under `name` if it is no JSON."""
+    """The text under `name` unless it is JSON."""
     value = item.attributes.get(name)
     return value if isinstance(value, str) and item.attributes.get(type_name) != "application/json" else None
 

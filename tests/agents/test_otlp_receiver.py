@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
-import orjson
 import psutil
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
@@ -22,7 +21,7 @@ from schemas import read_record
 from streams.otlp.settings import OtlpSettings
 from streams.topics import create_topics
 from tests.support.kafka import KafkaBroker
-from tests.support.otlp import START, TRACE, as_json, chat, logs, openinference_retrieval, pairs, span, traces
+from tests.support.otlp import START, TRACE, as_json, chat, logs, pairs, span, traces
 from tests.support.otlp_attacks import hostile, raw_answer
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
@@ -71,17 +70,6 @@ async def test_spans_and_log_records_become_records_and_the_answer_is_of_the_sam
     assert ExportLogsServiceResponse.FromString(fourth.content) == ExportLogsServiceResponse()
     expected = {f"{TRACE}-{number:016x}" for number in range(1, 5)}
     assert {read_record(record, max_bytes=10**6).id for record in records} == expected
-
-
-async def test_documents_of_one_request_are_contexts_of_a_later_one(prepared: Place):
-    async with _receiving(prepared) as (client, worker):
-        await _post(
-            client, traces(span(1, openinference_retrieval("hours", "From nine.", score=None))).SerializeToString()
-        )
-        await _post(client, traces(span(2, chat(), at=3)).SerializeToString())
-        (record,) = await first_of(prepared.servers, prepared.checked().topics.outputs, 1)
-        assert worker.metric("assay_otlp_left_out_total", reason="context") == 1
-    assert orjson.loads(record)["contexts"] == ["From nine."]
 
 
 async def test_what_is_not_whole_is_told_as_rejected_and_a_request_of_nothing_else_is_refused(prepared: Place):
@@ -248,7 +236,7 @@ async def test_who_is_refused_waits_for_the_answer_and_nobody_else_does(
 
 
 async def test_connections_beyond_the_limit_are_closed(embedded_place: Place, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agents.otlp.connections._AT_ONCE", 2)
+    monkeypatch.setattr("agents.otlp.receiver._CONNECTIONS", 2)
     async with _receiving(embedded_place) as (client, _):
         port = client.base_url.port
         _, first = await asyncio.open_connection("127.0.0.1", port)
@@ -267,7 +255,7 @@ async def test_connections_beyond_the_limit_are_closed(embedded_place: Place, mo
 
 
 async def test_a_connection_without_a_whole_request_is_closed(embedded_place: Place, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agents.otlp.connections._SILENT_SECONDS", 0.5)
+    monkeypatch.setattr("agents.otlp.receiver._SILENT_SECONDS", 0.5)
     async with _receiving(embedded_place) as (client, _):
         for begun in (b"", b"POST /v1/traces HTTP/1.1\r\nHost: a\r\n"):
             assert await raw_answer(client.base_url.port or 0, begun) == b""
