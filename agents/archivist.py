@@ -1,6 +1,6 @@
 """The archivist: an agent that writes verdicts, what follows from them, and what people say of them to the store.
 
-Not on Faust: where it reads on is told by the store, in the transaction that holds the rows.
+Not on Faust: the store says where it reads on, in the transaction that holds the rows.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ from streams.settings import StreamSettings
 
 NAME: Final = "archivist"
 
-_BATCH: Final = 1000  # Messages of one transaction at most: some 0.2 s of work, in a thread of its own.
+_BATCH: Final = 1000  # Messages of one transaction at most: some 0.2 s of work, in a separate thread.
 _BATCH_BYTES: Final = 4_194_304
 
 _GATHER_SECONDS: Final = 0.5
@@ -86,8 +86,8 @@ class Archivist(GroupReader):
     """Keeps each message once, even if workers are killed or thought dead.
 
     A transaction holds what is kept of some messages and the offsets behind them, and is refused where those in the
-    store are not the ones that were read: another archivist then has the partitions. Whoever takes a partition over,
-    and whoever does not know what became of a transaction, reads the offsets and goes on from there. Kafka's own
+    store are not the ones that were read: another archivist then has the partitions. After taking a
+    partition over, or after a transaction of unknown result, the offsets are read again. Kafka's own
     offsets are committed for those who look at the group's lag.
 
     While the store cannot be written to, nothing more is fetched.
@@ -219,7 +219,7 @@ class Archivist(GroupReader):
                 return batch
 
     async def _keep(self, consumer: Consumer, writer: StoreWriter, batch: Sequence[Any]) -> None:
-        # Others come again: whoever takes their partition over goes back.
+        # Others come again: the next owner of their partition goes back.
         progress = self._progress
         mine = [record for record in batch if Place(record.topic, record.partition) in progress]
         if not mine:

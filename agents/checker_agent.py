@@ -18,7 +18,7 @@ from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
 from models.worktime import WaitObserver
 from schemas import Envelope, Trace, Unreadable, Verdict, read_record
-from streams.intake_gate import Hold
+from streams.admission import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
 from streams.takeover import Takeover
@@ -80,6 +80,7 @@ def checker_agent(
             runtime,
             writes=(*verdicts, topics.outcomes),
             screen=screen,
+            on_ended=checking.ended,
             in_flight=lambda: len(checking.taken_in),
             takeover=takeover,
         )
@@ -135,7 +136,6 @@ class _Checking:
             self._metrics.record(kind, misspelt=record.misspelt, again=incoming.recheck is not None)
             if reason is None:
                 self.taken_in.add(incoming)
-                incoming.ended = self._ended
         if reason is not None:
             self._metrics.left_out(reason, record.source, record.model)
             return None
@@ -153,7 +153,7 @@ class _Checking:
         checker = self._checker
         exhausted = self._budgets.exhausted(checker.name)
         try:
-            with WaitObserver(incoming.queue, incoming.give_up_slot), self._budgets.booked(checker.name):
+            with WaitObserver(incoming.slot.queue, incoming.slot.give_up), self._budgets.booked(checker.name):
                 verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
         except ModelUnavailable as error:
             given_up = checker.abstain(record, "judge_failed", blamed(error))
@@ -175,9 +175,10 @@ class _Checking:
         verdict = verdict.model_copy(update=own)
 
         def delivered() -> None:
-            # Whoever answers what was given back counts it.
-            if not self._ended(incoming, True):
+            # The next reader of what was given back answers and counts it.
+            if incoming.given_back:
                 return
+            self.ended(incoming, True)
             self._metrics.verdict(verdict)
             if not rechecked:
                 self._count(verdict)
@@ -188,14 +189,12 @@ class _Checking:
         message.on_delivered = delivered
         return with_outcome(message, verdict, self._settings.topics)
 
-    def _ended(self, incoming: Incoming, answered: bool) -> bool:
-        """Note it once; false if it had ended before: between its verdict's acknowledgement and the outcome's, say."""
-        if incoming not in self.taken_in:
-            return False
-        self.taken_in.remove(incoming)
-        if not answered:
-            self._metrics.give_back()
-        return True
+    def ended(self, incoming: Incoming, answered: bool) -> None:
+        """Note it once: a record may be given back between its verdict's acknowledgement and the outcome's."""
+        if incoming in self.taken_in:
+            self.taken_in.remove(incoming)
+            if not answered:
+                self._metrics.give_back()
 
 
 def _uncounted(verdict: Verdict) -> None:

@@ -18,7 +18,7 @@ from models.protocol import ModelUnavailable
 from models.single_flight import SingleFlight
 from models.worktime import WaitObserver
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
-from streams.intake_gate import Hold
+from streams.admission import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
 from streams.messages import Incoming, Outgoing, improvement_message
 from streams.metrics import StreamMetrics
@@ -124,7 +124,7 @@ class _Improving(Listener):
             return None
         try:
             # Several messages may carry the same verdict at the same time.
-            with WaitObserver(incoming.queue, incoming.give_up_slot):
+            with WaitObserver(incoming.slot.queue, incoming.slot.give_up):
                 improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
         except ModelUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")
@@ -157,7 +157,7 @@ class _Improving(Listener):
             record = (await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)).record
         except RecordGone as gone:
             return str(gone)
-        return record if isinstance(record, Generation) else "The record is no response that could be rewritten."
+        return record if isinstance(record, Generation) else "The record is not a response that could be rewritten."
 
     def _note(self, improvement: Improvement) -> None:
         known = improvement.verdict_id in self._delivered

@@ -1,4 +1,4 @@
-"""Prometheus metrics of asking a judge, to be fed by whoever asks."""
+"""Prometheus metrics of asking a judge, to be fed by the caller."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,9 +23,7 @@ class JudgeMetrics:
             "Questions to the judge by how they ended: with an answer, with no usable one, or unasked as it is away",
             [*labels, "outcome"],
         )
-        self._calls = counter(
-            "assay_judge_calls", "Requests that were sent to the judge, repeated ones included", labels
-        )
+        self._calls = counter("assay_judge_calls", "Requests that were sent to the judge, retries included", labels)
         self._hits = counter("assay_judge_cache_hits", "Questions answered from the cache, without the judge", labels)
         self._tokens = counter(
             "assay_judge_tokens", "Tokens that the judge read (prompt) and wrote (completion)", [*labels, "direction"]
@@ -46,12 +44,12 @@ class JudgeMetrics:
         )
         self._waiting = counter(
             "assay_judge_waiting_seconds",
-            "Time that questions waited for the judge: for their turn, a pause that it asked for, or its loading",
+            "Time that questions waited for the judge: for their turn, a back-off that it asked for, or its loading",
             labels,
         )
 
     def watch(self, judge: str, pace: Callable[[], float | None]) -> None:
-        """Tell of a judge how many records a second it takes, as soon as that is known."""
+        """Show how many records a second a judge takes, once that is known."""
         self._pace.labels(judge).set_function(lambda: pace() or float("nan"))
 
     def ended(self, request: EndedRequest) -> None:

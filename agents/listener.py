@@ -6,7 +6,7 @@ from agents.pace import Pace
 from agents.runtime import Runtime
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
-from streams.messages import Handler, Screen
+from streams.messages import Handler, OnEnded, Screen
 from streams.takeover import Takeover
 
 
@@ -22,11 +22,12 @@ class Listener:
         *,
         writes: Collection[str],
         trial_seconds: float | None = None,
+        on_ended: OnEnded = lambda incoming, answered: None,
         screen: Screen | None = None,
         in_flight: Callable[[], int] | None = None,
         takeover: Takeover | None = None,
     ) -> None:
-        """`writes`: topics that the handler's answers go to; `trial_seconds`: see `IntakeGate`.
+        """`writes`: topics that the handler's answers go to; `trial_seconds`: see `Gate`; `on_ended`: as there.
 
         What `screen` passes over does not come to the handler. `in_flight` is asked for the number of records under way
         by a handler that counts them itself. With `takeover`, what was answered before is not answered again.
@@ -43,6 +44,7 @@ class Listener:
             settings=settings,
             on_dead_letter=self._metrics.dead_letter,
             on_fatal=runtime.fail,
+            on_ended=on_ended,
             trial_seconds=trial_seconds,
             screen=screen,
             takeover=takeover,

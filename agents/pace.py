@@ -3,28 +3,21 @@
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import structlog
-from aiokafka import TopicPartition
 
-from streams.clients import reader
 from streams.faust_app import PartitionProgress
 from streams.metrics import AgentMetrics
-from streams.settings import StreamSettings
-from streams.topics import partitions_of
 
 _WINDOW_SECONDS = 60.0
-"""A queue that is never drained is told after so long."""
+"""A queue that is never drained is reported after so long."""
 
 _KEEPS_UP = 0.9
 """Share of what comes from which on an agent keeps up: rates of a minute vary by some percent."""
 
 _BACKLOG_SECONDS = 30.0
 """A backlog of less work is a burst."""
-
-_BEFORE_START = timedelta(minutes=10)
 
 _log = structlog.get_logger(__name__)
 
@@ -48,7 +41,7 @@ class Pace:
         self._clock = clock
         self._partitions: frozenset[Any] = frozenset()
         self._looks: deque[_Look] = deque()
-        self._told = False
+        self._reported = False
 
     def look(self, progress: Mapping[Any, PartitionProgress]) -> None:
         """Note how far the agent has come."""
@@ -64,13 +57,13 @@ class Pace:
         if (seconds := now - first.moment) >= _WINDOW_SECONDS:
             arriving, finished = (look.end - first.end) / seconds, (look.finished - first.finished) / seconds
             self._metrics.pace(arriving, finished)
-            self._tell(arriving, finished, look.end - look.finished)
+            self._report(arriving, finished, look.end - look.finished)
 
-    def _tell(self, arriving: float, finished: float, behind: int) -> None:
+    def _report(self, arriving: float, finished: float, behind: int) -> None:
         share = finished / arriving if arriving > finished else 1.0
         too_slow = share < _KEEPS_UP and behind > _BACKLOG_SECONDS * finished
-        if too_slow and not self._told:
-            note = {"share": floored(share), "rule": "[[routing.rules]] share"} if self._samples else {}
+        if too_slow and not self._reported:
+            note = {"share": int(share * 100) / 100, "rule": "[[routing.rules]] share"} if self._samples else {}
             _log.warning(
                 "more records come than are finished",
                 agent=self._agent,
@@ -79,34 +72,4 @@ class Pace:
                 waiting=behind,
                 **note,
             )
-        self._told = too_slow
-
-
-def floored(share: float) -> float:
-    """A share that can be kept, with two digits."""
-    return int(share * 100) / 100
-
-
-async def tell_pace(settings: StreamSettings, judge: str, records_a_second: float) -> None:
-    """Log how many records a second the judge takes beside how many have come in the last ten minutes.
-
-    Raises:
-        BrokerUnavailable, TopicsMissing: as any reading of a topic.
-    """
-    arriving = await _arriving(settings)
-    enough = arriving * _KEEPS_UP <= records_a_second
-    log = _log.info if enough else _log.warning
-    note = {} if enough else {"share": floored(records_a_second / arriving), "rule": "[[routing.rules]] share"}
-    log("the judge's pace", judge=judge, takes=round(records_a_second, 2), arriving=round(arriving, 2), **note)
-
-
-async def _arriving(settings: StreamSettings) -> float:
-    kafka, topic = settings.kafka, settings.topics.outputs
-    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
-    since = datetime.now(UTC) - _BEFORE_START
-    async with reader(kafka) as consumer:
-        consumer.assign(places)
-        ends = await consumer.end_offsets(places)
-        first = await consumer.offsets_for_times(dict.fromkeys(places, int(since.timestamp() * 1000)))
-    come: int = sum(ends[place] - at.offset for place, at in first.items() if at is not None)
-    return come / _BEFORE_START.total_seconds()
+        self._reported = too_slow

@@ -20,7 +20,7 @@ names are at most 256 characters, some 4 MB at the very most."""
 
 _POINT_BITS = 53
 _POINTS = 2.0**_POINT_BITS
-"""As many as a float tells apart: a point is then below 1, always."""
+"""As many as a float distinguishes: a point is then below 1, always."""
 
 _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
 _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
@@ -92,7 +92,7 @@ def unknown_checkers(settings: RoutingSettings, installed: Collection[str]) -> l
 
 
 def sample_point(source: str, record_id: str) -> float:
-    """Where a record stands in [0, 1); it is taken by every share above.
+    """A record's point in [0, 1); every share above takes it.
 
     The first 53 bits of a SHA-256: a rerun, another worker and another checker take the same records, those of a
     smaller share are among those of a larger one, and a producer that numbers its records does not bias the draw.

@@ -24,7 +24,7 @@ class Runtime:
     """Started before any agent, stopped after all."""
     metrics: StreamMetrics
     fail: Callable[[BaseException], None]
-    """To be told when an agent cannot go on: the worker then ends, and what is not committed comes back."""
+    """To be called when an agent cannot go on: the worker then ends, and what is not committed comes back."""
 
     def watch(self, agent: str, task: asyncio.Task[None]) -> None:
         """End the worker if `task`, without which `agent` does nothing, ends with an exception."""
@@ -71,7 +71,7 @@ class Agent(Protocol):
         """Update the metrics that are not updated as they change.
 
         Raises:
-            KafkaError: no broker tells.
+            KafkaError: no broker answers.
         """
 
     def abandon(self) -> None:

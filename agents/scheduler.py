@@ -1,7 +1,7 @@
 """The agent of a source: asks each subject once an interval, and the clock numbers what is asked.
 
 A record's number is that of its interval since 1970, and its id follows from source, subject and number. So nothing is
-kept: a worker that starts anew, or a second one, makes the records of an interval under the ids that they have anyway.
+kept: a worker that restarts, or a second one, makes the records of an interval under the ids that they have anyway.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from streams.metrics import StreamMetrics
 from streams.publisher import TooLarge
 
 _BUDGET_SECONDS = 60.0
-"""Between looks at a budget that is spent; it starts anew at midnight."""
+"""Between looks at a budget that is spent; it is reset at midnight."""
 
 _SHORTEST_WAIT_SECONDS = 0.05
 
@@ -87,7 +87,7 @@ class Scheduler:
         return None
 
     async def measure(self) -> None:
-        """Do nothing: what changes is told as it changes."""
+        """Do nothing: what changes is shown as it changes."""
 
     def abandon(self) -> None:
         """Do nothing: `stop` waits for nothing anyway."""
@@ -123,7 +123,7 @@ class Scheduler:
             _log.warning("a subject cannot be reached", agent=self.name, model=model)
             return error.retry_after
         except TooLarge as error:
-            _log.error("a record is left out", agent=self.name, model=model, detail=str(error))
+            _log.error("a record is skipped", agent=self.name, model=model, detail=str(error))
         else:
             self._records.labels(self.name, model).inc()
         finally:

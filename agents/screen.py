@@ -1,4 +1,4 @@
-"""The screen before a checker: what it does not look at is passed over at a glance, by the record's envelope alone."""
+"""The screen before a checker: what it does not check is skipped at a glance, by the record's envelope alone."""
 
 import random
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -14,8 +14,8 @@ from streams.messages import recheck_of
 from streams.metrics import CheckerMetrics, LeftOut
 
 _READ_ALL_THE_SAME = 0.01
-"""Share of what is left out that is read in full, so that a producer's mistakes show: a hundredth costs little, and of
-a thousand invalid records some ten are counted."""
+"""The part of skipped records that is read in full, so that a producer's mistakes show: a hundredth costs little. Of a
+thousand invalid records some ten are counted."""
 
 
 _Envelope: TypeAlias = tuple[str, str, str, str | None, str]

@@ -66,10 +66,10 @@ class Worker:
         """Must be called on the event loop that it is to run on.
 
         Args:
-            agents: each gets a consumer group of its own, named after it.
+            agents: each gets its own consumer group, named after it.
             settings: of Kafka, topics, HTTP, delivery and records.
             judge_probe: what is wrong with the judge, or None; part of readiness.
-            registry: where the metrics go; one of its own where absent.
+            registry: where the metrics go; a new one where absent.
             preparing: awaited before any agent starts, once the topics are known to be there.
             closing: awaited one after the other when everything else has stopped.
             about: what the log line on its start names besides.

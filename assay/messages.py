@@ -49,7 +49,7 @@ class TopicView(Generic[MessageT]):
         from streams.topic_reader import read_topic
 
         seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
-        reading = read_topic(self._kafka, *self._topics, follow=follow, tell=report_broker)
+        reading = read_topic(self._kafka, *self._topics, follow=follow, report=report_broker)
         async with contextlib.aclosing(reading) as found:
             async for each in found:
                 try:

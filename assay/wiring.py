@@ -188,7 +188,6 @@ async def build_worker(
     from agents.budgets import Budgets
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
-    from agents.pace import tell_pace
     from agents.routing import Routing
     from agents.worker import Worker
     from streams.starting_offsets import commit_starting_offsets
@@ -233,8 +232,6 @@ async def build_worker(
 
     async def prepare() -> None:
         await commit_starting_offsets(configuration.streams, checking, [*configuration.installed.plugins])
-        if isinstance(judge, PromptedJudge) and judge.pace:
-            await tell_pace(configuration.streams, judge.name, judge.pace)
 
     return Worker(
         [*agents, *followers],

@@ -74,10 +74,10 @@ class AckWindow(Generic[MessageT]):
         self._room.set()
 
     def pass_over(self, message: MessageT) -> bool:
-        """Take no place for a message, nor for those before it: they go with the one that they stand behind.
+        """Take no place for a message, nor for those before it: they go with the one that they follow.
 
         Returns:
-            True if they stand behind none, and may be acknowledged now.
+            True if they follow none, and may be acknowledged now.
         """
         places = self._places.get((message.tp, message.generation_id))
         if places:

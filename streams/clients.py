@@ -40,7 +40,7 @@ broker: one busy partition then stalls behind three idle ones. 50 ms cost 20 sma
 
 _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
 """While a judge or a broker is down nothing is fetched, over a long weekend perhaps. The group must not take the
-partitions away for that: another worker would stand before the same dead judge."""
+partitions away for that: another worker would wait for the same dead judge."""
 
 _LETTING_GO_SECONDS = 10.0
 """Cancelled checks are waited for two seconds; the rest is for a machine that is busy to its limits."""
@@ -59,7 +59,7 @@ _KNOWN_PAUSE_SECONDS = 0.1
 
 
 class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
-    """A consumer that also starts beside a broker, and stops while none answers."""
+    """A consumer that also starts with a broker that has just started, and stops while none answers."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -68,7 +68,7 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
         """When the last heartbeat was sent that the group's coordinator answered as a member's, by the monotonic
         clock."""
         self.notes: dict[TopicPartition, str] = {}
-        """By partition what a commit notes beside the offset, unless it says so itself."""
+        """By partition what a commit notes next to the offset, unless it says so itself."""
 
     async def commit(self, offsets: Mapping[TopicPartition, int | OffsetAndMetadata] | None = None) -> None:
         if offsets is not None and self.notes:
@@ -157,7 +157,7 @@ class _Admin(AIOKafkaAdminClient):  # type: ignore[misc]  # aiokafka is untyped
 
 
 class _OAuthAuthenticator(OAuthAuthenticator):  # type: ignore[misc]  # aiokafka is untyped
-    """Hears a broker's no: aiokafka takes any answer to the token for a yes, and then finds a cluster of no brokers."""
+    """Recognises a refusal: aiokafka takes any answer to the token for a yes, and then finds no brokers."""
 
     async def step(self, payload: bytes | None) -> tuple[bytes, bool] | None:
         if payload:
@@ -219,7 +219,7 @@ def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
     except ssl.SSLError:
         if encrypted:
             raise StreamError("the key of kafka.ssl_keyfile is encrypted; see kafka.ssl_key_password") from None
-        raise StreamError(f"kafka.{setting} is no PEM file of that kind, or the key is another's") from None
+        raise StreamError(f"kafka.{setting} is not a PEM file of that kind, or the key is another's") from None
     except OSError as error:
         raise StreamError(f"the file of kafka.{setting} cannot be read: {error.strerror}") from None
     return context

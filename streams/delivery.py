@@ -15,13 +15,11 @@ from aiokafka.errors import KafkaError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
 from streams.ack_window import AckWindow, Place
+from streams.admission import Gate, Hold, Slot, Slots
 from streams.errors import StreamError
-from streams.intake_gate import Hold, IntakeGate
-from streams.messages import Handler, Incoming, Outgoing, Screen, dead_letter_message
-from streams.patience import Patience
+from streams.messages import Handler, Incoming, OnEnded, Outgoing, Screen, dead_letter_message
 from streams.publisher import Publisher, TooLarge
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
-from streams.slots import Slot, Slots
 from streams.takeover import Takeover
 
 _WINDOW = 4096
@@ -34,10 +32,6 @@ _ATTEMPTS = 3
 _FIRST_PAUSE_SECONDS = 0.2
 """Pause between attempts of a failing checker, doubled each time: a local hiccup passes in that time, and three
 attempts of a poisonous record delay its partition's low-water mark by less than a second."""
-
-_HOLD_SECONDS = 300.0
-"""A record on which its model fails again and again while others are answered is held for this long at least, unless it
-says how long: the model may have been restarted several times meanwhile."""
 
 _IN_A_TURN = 100
 """Records passed over before the event loop has its turn: less than a millisecond of work."""
@@ -55,7 +49,7 @@ _log = structlog.get_logger(__name__)
 
 
 class _At(NamedTuple):
-    """Where a record stands, as fetched."""
+    """A record's position, as fetched."""
 
     tp: Any
     generation_id: int
@@ -65,7 +59,7 @@ class _At(NamedTuple):
 
 
 class Delivery:
-    """The way of a consumer group's messages from the topic to the acknowledged answer."""
+    """Consumes a group's messages, answers each, and commits in order."""
 
     def __init__(
         self,
@@ -76,11 +70,12 @@ class Delivery:
         settings: StreamSettings,
         on_dead_letter: Callable[[DeadLetterReason], None],
         on_fatal: Callable[[BaseException], None],
+        on_ended: OnEnded = lambda incoming, answered: None,
         trial_seconds: float | None = None,
         screen: Screen | None = None,
         takeover: Takeover | None = None,
     ) -> None:
-        """`on_dead_letter` is called when a dead letter was delivered.
+        """`on_dead_letter` is called when a dead letter was delivered; `on_ended`: see there.
 
         `on_fatal` is called if an answer cannot be delivered: the process must end without committing the offset.
         """
@@ -100,7 +95,8 @@ class Delivery:
         self._topics = settings.topics
         self._on_dead_letter = on_dead_letter
         self._on_fatal = on_fatal
-        self._gate = IntakeGate(self._log_gate, trial_seconds)
+        self._on_ended = on_ended
+        self._gate = Gate(self._log_gate, trial_seconds)
         self._window: AckWindow[_At] = AckWindow(_WINDOW)
         self._slots = Slots(self._settings.concurrency)
         self._begun: dict[Slot, tuple[Place[_At], Incoming]] = {}
@@ -109,8 +105,6 @@ class Delivery:
         self._idle.set()
         self._running: dict[asyncio.Task[None], Slot] = {}
         """Those among them whose answer is not on its way to the broker yet."""
-        self._waiting: set[asyncio.Task[None]] = set()
-        """Those among these that are held, or queue for a model with their first question."""
         self._draining = False
         self._consumer: Any = None
         self._epoch = 0
@@ -146,8 +140,9 @@ class Delivery:
         self._epoch += 1
         self._draining = True
         try:
-            for task in self._waiting:
-                task.cancel()
+            for task, slot in self._running.items():
+                if slot.only_waits:
+                    task.cancel()
             if self._consumer is not None and not self._consumer.is_member():
                 seconds = 0
             with suppress(TimeoutError):
@@ -252,24 +247,19 @@ class Delivery:
         self._consumer.acknowledge(at.tp, at.offset + 1, since)
 
     def _begin(self, place: Place[_At], record: Any, trial: int, answer: Outgoing | None) -> None:
-        incoming = Incoming(record.topic, record.partition, record.offset, record.key, record.value, record.headers)
         slot = Slot(self._slots)
-
-        def queue(waits: bool) -> None:
-            slot.queue(waits)
-            (self._waiting.discard if slot.worked_on else self._waiting.add)(task)
-
-        incoming.give_up_slot, incoming.queue = slot.give_up, queue
+        incoming = Incoming(
+            record.topic, record.partition, record.offset, record.key, record.value, slot, record.headers
+        )
         self._begun[slot] = place, incoming
         self._idle.clear()
         work = self._deliver(incoming, slot, trial) if answer is None else self._send([answer], incoming, slot)
-        task = self._run(slot, work)
+        self._run(slot, work)
 
-    def _run(self, slot: Slot, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _run(self, slot: Slot, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._running[task] = slot
         task.add_done_callback(self._ran)
-        return task
 
     def _ran(self, task: asyncio.Task[None]) -> None:
         slot = self._running.pop(task)
@@ -297,7 +287,7 @@ class Delivery:
         how much one instead of that letter: one that no broker takes would end every worker that meets the message.
         """
         if not self._consumer.is_member():
-            await self._be_member()
+            await self._be_member(slot)
         try:
             await self._publisher.send(answer, partial(self._acknowledged, incoming, slot, keep))
         except TooLarge as error:
@@ -312,17 +302,14 @@ class Delivery:
             letter = self._takeover.mark(letter, incoming)
         await self._send([letter], incoming, slot, keep[1:])
 
-    async def _be_member(self) -> None:
-        """Wait while the partitions may be another's, who answers the record: until the group tells, or the drain."""
-        task = asyncio.current_task()
+    async def _be_member(self, slot: Slot) -> None:
+        """Wait while the partitions may be another's, who answers the record: until the group says so, or the drain."""
         while not self._consumer.is_member():
-            if self._draining or task is None:
+            if self._draining:
                 raise asyncio.CancelledError
-            self._waiting.add(task)
-            try:
-                await asyncio.sleep(_MEMBER_PAUSE_SECONDS)
-            finally:
-                self._waiting.discard(task)
+            slot.only_waits = True
+            await asyncio.sleep(_MEMBER_PAUSE_SECONDS)
+        slot.only_waits = False
 
     def _acknowledged(self, incoming: Incoming, slot: Slot, keep: Sequence[int], fault: Exception | None) -> None:
         if fault is None:
@@ -338,10 +325,11 @@ class Delivery:
             self._acknowledge(finished[-1])
 
     def _give_back(self, slot: Slot) -> bool:
-        """Leave the record to whoever reads it next; False if it was given back before."""
+        """Leave the record to its next reader; False if it was given back before."""
         ended = self._end(slot)
         if ended is not None:
-            ended[1].ended(ended[1], False)
+            ended[1].given_back = True
+            self._on_ended(ended[1], False)
         return ended is not None
 
     def _end(self, slot: Slot) -> tuple[Place[_At], Incoming] | None:
@@ -366,16 +354,13 @@ class Delivery:
 
     async def _handled(self, incoming: Incoming, slot: Slot, trial: int) -> Sequence[Outgoing]:
         failures = 0
-        patience: Patience | None = None
         try:
             while True:
                 incoming.attempt += 1
                 try:
                     answer = await self._handler(incoming)
                 except Hold as hold:
-                    seconds = _HOLD_SECONDS if hold.give_up_seconds is None else hold.give_up_seconds
-                    patience = patience or Patience(seconds)
-                    if hold.otherwise is not None and patience.ends(self._gate.answered):
+                    if hold.otherwise is not None and slot.patience_ends(hold.give_up_seconds, self._gate.answered):
                         return hold.otherwise()
                     trial = await self._hold(hold, slot, trial)
                 except Unreadable:
@@ -398,21 +383,19 @@ class Delivery:
 
     async def _hold(self, hold: Hold, slot: Slot, trial: int) -> int:
         """Wait until the record may be tried again; returns as the gate does."""
-        task = asyncio.current_task()
-        if self._draining or task is None:
+        if self._draining:
             raise asyncio.CancelledError
         if hold.others_pass:
             slot.give_up()
-        suspect = hold.otherwise is not None
-        self._waiting.add(task)
+        slot.only_waits = True
         try:
-            trial = await self._gate.hold(hold.retry_after, trial=trial, others_pass=hold.others_pass, suspect=suspect)
+            trial = await self._gate.hold(hold, trial=trial)
             if not trial:
                 # When what they waited for is back, those that gave up their slot do not all come at once.
                 await slot.take_again()
             return trial
         finally:
-            self._waiting.discard(task)
+            slot.only_waits = False
 
     def _log_gate(self, closed: bool) -> None:
         _log.warning("intake paused" if closed else "intake resumed", checker=self._name)
@@ -442,7 +425,8 @@ class Delivery:
         message = dead_letter_message(letter, self._topics)
 
         def delivered() -> None:
-            if incoming.ended(incoming, True):
+            if not incoming.given_back:
+                self._on_ended(incoming, True)
                 self._on_dead_letter(reason)
 
         message.on_delivered = delivered
@@ -456,7 +440,7 @@ def _is_cancelled() -> bool:
 
 
 def _place_of(error: BaseException) -> str:
-    """The exception's class and where it was raised. Its text is left out: it may quote the record."""
+    """The exception's class and where it was raised. Without its text, which may quote the record."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     return f"{type(error).__module__}.{type(error).__qualname__}{where}"

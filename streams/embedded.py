@@ -10,7 +10,7 @@ _START_SECONDS = 10.0
 
 
 class EmbeddedBroker:
-    """A broker of its own for as long as the context lasts; for trying out and for tests.
+    """A separate broker for as long as the context lasts; for trying out and for tests.
 
     It keeps at most 5 MB or 100,000 messages a partition, makes topics (of four partitions) when they are first asked
     for, and takes about a session timeout for a worker to join.

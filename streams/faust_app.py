@@ -1,4 +1,4 @@
-"""A Faust app for one consumer group; subclasses mend what Faust 0.15.3 lacks."""
+"""A Faust app for one consumer group; subclasses add what Faust 0.15.3 lacks."""
 
 import asyncio
 import math
@@ -133,7 +133,7 @@ class _Consumer(driver.Consumer):
         return now < self._member_until
 
     async def taken_over(self) -> Mapping[TP, Committed]:
-        """Where the group's commits stand in the assigned partitions.
+        """The group's commits in the assigned partitions.
 
         Where nothing is committed, the first offset is from now on: before anything is answered, a commit notes since
         when that may be.
@@ -242,12 +242,12 @@ class _Consumer(driver.Consumer):
     async def wait_empty(self) -> None:
         """Wait at most the drain time, then commit. Faust waits without a limit."""
         await cast("GroupApp", self.app).drain()
-        # A commit under way began before the last record was finished, and Faust begins no other beside it.
+        # A commit under way began before the last record was finished, and Faust begins no other at the same time.
         await self.maybe_wait_for_commit_to_finish()
         await self.commit_and_end_transactions()
 
     def verify_event_path(self, now: float, tp: TP) -> None:
-        """No warnings about slow partitions: records may be held for hours, and metrics tell."""
+        """No warnings about slow partitions: records may be held for hours, and metrics show it."""
 
 
 class _Silent(Monitor):
@@ -316,7 +316,7 @@ class GroupApp(faust.App):
         """How far it has come in its partitions.
 
         Raises:
-            KafkaError: no broker tells.
+            KafkaError: no broker answers.
         """
         consumer = cast("_Consumer", self.consumer)
         ends = await consumer.ends()

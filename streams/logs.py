@@ -16,7 +16,7 @@ _EVERY_SECONDS = 60.0
 """While a broker is down, clients log the same lines many times a second; once a minute shows that they still try."""
 
 _FIRST_IS_NO_ERROR = "Group Coordinator Request failed: %s"
-"""A message of aiokafka. A cluster's first consumer group is told so until the topic of all groups has been created."""
+"""A message of aiokafka. A cluster's first consumer group gets it until the topic of all groups has been created."""
 
 # Their information is about themselves. Faust logs a service under the module of its class, ours included.
 _CHATTY = ("faust", "mode", "aiokafka", "httpx", "streams.faust_app")
@@ -82,7 +82,7 @@ def configure_logs(level: str = "INFO", *, process: int | None = None) -> None:
 
 
 def mute_clients(mute: bool) -> None:
-    """Log nothing that aiokafka says, or its warnings again: while no broker answers, one line a minute tells that."""
+    """Log nothing that aiokafka says, or its warnings again: while no broker answers, one line a minute says that."""
     logging.getLogger("aiokafka").setLevel(
         logging.CRITICAL if mute else max(logging.getLogger().level, logging.WARNING)
     )
@@ -91,7 +91,7 @@ def mute_clients(mute: bool) -> None:
 def log_uncaught() -> None:
     """Log as any other line what nothing caught, in threads too, and warnings.
 
-    To be called by a process whose standard error is a log. What exceptions say may quote a record and is left out.
+    To be called by a process whose standard error is a log. Texts of exceptions may quote a record and are not logged.
     """
 
     def log(kind: type[BaseException], trace: TracebackType | None) -> None:

@@ -24,7 +24,7 @@ _POLL_SECONDS = 1.0
 """After this long without a message, check whether the partition ends before the offset."""
 
 _FETCH_BYTES = 1_048_576
-"""Most bytes of one fetch, a single larger message aside: some 500 records of 2 KB."""
+"""Most bytes of one fetch, except for a single larger message: some 500 records of 2 KB."""
 
 _KEPT_BYTES = 16 * _FETCH_BYTES
 """Most bytes kept of the last fetches of all partitions together."""
@@ -58,7 +58,7 @@ class ResultHeader(BaseModel):
 
     @classmethod
     def read(cls, data: bytes | None) -> Self:
-        """Raise `Unreadable` if `data` is no verdict, improvement or alert."""
+        """Raise `Unreadable` if `data` is not a verdict, improvement or alert."""
         if not data:
             raise Unreadable("empty", "the message is empty; expected a verdict, an improvement or an alert")
         try:
@@ -140,23 +140,23 @@ class RecordLookup:
             LookupFailed: the broker did not answer within ten seconds.
         """
         if origin is None:
-            raise RecordGone("The verdict does not say where its record stands.")
+            raise RecordGone("The verdict does not say where its record is.")
         at, outputs = _shown(origin), self._settings.topics.outputs
         if origin.topic != outputs:
-            raise RecordGone(f"The record is said to stand at {at}; records are read from {outputs} alone.")
+            raise RecordGone(f"The record is said to be at {at}; records are read from {outputs} alone.")
         data = await self.read(origin)
         if data is None:
             raise RecordGone(f"The record is gone: {at} is not there any more.")
         try:
             record = read_record(data, max_bytes=self._settings.records.max_bytes)
         except Unreadable as error:
-            raise RecordGone(f"What stands at {at} is no record: {error.reason}.") from None
+            raise RecordGone(f"The message at {at} is not a record: {error.reason}.") from None
         if (record.source, record.id) != (source, record_id):
-            raise RecordGone(f"The record is gone: another one stands at {at}.")
+            raise RecordGone(f"The record is gone: another one is at {at}.")
         return StoredRecord(data, record)
 
     async def verdict(self, rejected: RejectedRecord) -> Verdict | None:
-        """The verdict that an alert names; None if it is gone, or the alert does not say where it stands.
+        """The verdict that an alert names; None if it is gone, or the alert does not say where it is.
 
         Only the topic of rejected verdicts is read, whatever the alert says.
 
@@ -187,9 +187,7 @@ class RecordLookup:
                         if (kept := self._kept.get(place)) is None or origin.offset not in kept:
                             kept = await self._fetch(place, origin.offset)
         except (TimeoutError, KafkaError, OSError) as error:
-            raise LookupFailed(
-                f"no Kafka broker told what stands at {_shown(origin)} ({type(error).__name__})"
-            ) from error
+            raise LookupFailed(f"no Kafka broker said what is at {_shown(origin)} ({type(error).__name__})") from error
         return kept.get(origin.offset)
 
     async def _fetch(self, place: TopicPartition, offset: int) -> dict[int, bytes]:

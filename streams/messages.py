@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from schemas import (
     Alert,
@@ -23,6 +23,9 @@ from schemas import (
     to_json,
 )
 from streams.settings import TopicSettings
+
+if TYPE_CHECKING:
+    from streams.admission import Slot
 
 Headers: TypeAlias = list[tuple[str, bytes]]
 
@@ -47,25 +50,20 @@ class Incoming:
     offset: int
     key: bytes | None
     value: bytes | None
+    slot: "Slot"
+    """Its place among the messages under way; its handler says when it only waits."""
     headers: Sequence[tuple[str, bytes]] = ()
     attempt: int = 0
     """Number of attempts to process it, including this one."""
     since: float = field(default_factory=time.monotonic)
     """When it was begun, by the monotonic clock."""
-    give_up_slot: Callable[[], None] = lambda: None
-    """To be called by a handler that only waits for its turn: another message is begun in its place."""
-    queue: Callable[[bool], None] = lambda waits: None
-    """To be called by a handler when it begins to queue for a model, with True, and when it no longer does: fewer
-    messages are begun while many queue."""
-    ended: "Callable[[Incoming, bool], bool]" = lambda incoming, answered: True
-    """Set by a handler that counts what it takes in: called with True when a dead letter answered the message, and with
-    False when it was given back unanswered, as its partition went to another worker. False if it was given back before:
-    whoever reads it next counts what becomes of it."""
+    given_back: bool = False
+    """True once its partition went to another worker: the next reader counts what becomes of it."""
+    recheck: str | None = field(init=False)
+    """The checker that alone is to check it, if it was put onto its topic once more."""
 
-    @property
-    def recheck(self) -> str | None:
-        """The checker that alone is to check it, if it was put onto its topic once more."""
-        return recheck_of(self.headers)
+    def __post_init__(self) -> None:
+        self.recheck = recheck_of(self.headers)
 
     @property
     def origin(self) -> Origin:
@@ -85,9 +83,12 @@ class Outgoing:
     on_delivered: Callable[[], None] | None = None
     """Called when the broker has acknowledged it."""
     then: "Callable[[Origin | None], Outgoing] | None" = None
-    """Builds the message to be published after it, from where it stands; None where the broker cannot say. Those
+    """Builds the message to be published after it, from its position; None where the broker cannot say. Those
     messages are in the order of the ones that they follow."""
 
+
+OnEnded: TypeAlias = Callable[[Incoming, bool], None]
+"""Called with True when a dead letter answered a message, and with False when it was given back unanswered."""
 
 Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing] | None]]
 """Processes a message. The messages that it returns are delivered before the message is acknowledged; None passes it
@@ -120,15 +121,9 @@ def subject_key(source: str, model: str) -> bytes:
 
 def record_message(record: Envelope, topics: TopicSettings, value: bytes | None = None) -> Outgoing:
     """The message of a record on the outputs topic; `value` is the record as its producer wrote it."""
-    headers = cloud_event(
-        id_=record.id,
-        source=f"/{record.source}",
-        type_="assay.record.v1",
-        time=datetime.now(UTC).isoformat(),
-        subject=record.model,
-    )
     # By the subject, one application would fill one partition, and more workers would add nothing.
     key = (record.session or record.id).encode()
+    headers = _cloud_event(record.id, f"/{record.source}", "record", datetime.now(UTC), record.model)
     return Outgoing(topics.outputs, key, to_json(record) if value is None else value, headers)
 
 
@@ -166,85 +161,53 @@ def _headers_of(checker: str, outcome: Outcome) -> Headers:
 
 
 def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outgoing:
-    headers = cloud_event(
-        id_=improvement.id,
-        source=f"/assay/improvers/{improvement.improver}",
-        type_="assay.improvement.v1",
-        time=improvement.improved_at.isoformat(),
-        subject=improvement.record_id,
-    )
+    source, at = f"/assay/improvers/{improvement.improver}", improvement.improved_at
+    headers = _cloud_event(improvement.id, source, "improvement", at, improvement.record_id)
     headers.append(("assay-status", improvement.status.encode()))
-    key = subject_key(improvement.source, improvement.model)
-    return Outgoing(topics.improved, key, to_json(improvement), headers)
+    return Outgoing(topics.improved, subject_key(improvement.source, improvement.model), to_json(improvement), headers)
 
 
 def alert_message(alert: Alert | SeriesAnew | TrueRateAlert, topics: TopicSettings) -> Outgoing:
-    headers = cloud_event(
-        id_=alert.id,
-        source=f"/assay/checkers/{alert.checker}",
-        type_=f"assay.{_ALERTS[type(alert)]}.v1",
-        time=alert.raised_at.isoformat(),
-        subject=f"{alert.source}/{alert.model}",
-    )
+    source, subject = f"/assay/checkers/{alert.checker}", f"{alert.source}/{alert.model}"
+    headers = _cloud_event(alert.id, source, _ALERTS[type(alert)], alert.raised_at, subject)
     return Outgoing(topics.alerts, subject_key(alert.source, alert.model), to_json(alert), headers)
 
 
 def request_message(request: ReviewRequest, topics: TopicSettings) -> Outgoing:
-    headers = cloud_event(
-        id_=request.id,
-        source=f"/assay/checkers/{request.checker}",
-        type_="assay.review-request.v1",
-        time=request.asked_at.isoformat(),
-        subject=request.verdict_id,
-    )
+    source = f"/assay/checkers/{request.checker}"
+    headers = _cloud_event(request.id, source, "review-request", request.asked_at, request.verdict_id)
     return Outgoing(topics.review_requests, subject_key(request.source, request.model), to_json(request), headers)
 
 
 def label_message(label: Label, topics: TopicSettings) -> Outgoing:
     """Keyed as its request, in whose partition it is looked for."""
-    headers = cloud_event(
-        id_=label.id,
-        source="/assay/labels",
-        type_="assay.label.v1",
-        time=label.labelled_at.isoformat(),
-        subject=label.verdict_id,
-    )
+    headers = _cloud_event(label.id, "/assay/labels", "label", label.labelled_at, label.verdict_id)
     return Outgoing(topics.labels, subject_key(label.source, label.model), to_json(label), headers)
 
 
 def calibration_message(calibration: Calibration, topics: TopicSettings, key: bytes, partition: int) -> Outgoing:
     """The last one of a `key` is kept."""
-    headers = cloud_event(
-        id_=calibration.id,
-        source=f"/assay/checkers/{calibration.checker}",
-        type_="assay.calibration.v1",
-        time=calibration.updated_at.isoformat(),
-        subject=f"{calibration.source}/{calibration.model}",
-    )
+    source, subject = f"/assay/checkers/{calibration.checker}", f"{calibration.source}/{calibration.model}"
+    headers = _cloud_event(calibration.id, source, "calibration", calibration.updated_at, subject)
     return Outgoing(topics.calibration, key, to_json(calibration), headers, partition=partition)
 
 
 def dead_letter_message(letter: DeadLetter, topics: TopicSettings) -> Outgoing:
     """Keyed by the letter's id, so that its repeats and its replay are in one partition."""
-    headers = cloud_event(
-        id_=letter.id,
-        source=f"/assay/checkers/{letter.checker}",
-        type_="assay.dead-letter.v1",
-        time=letter.failed_at.isoformat(),
-        subject=f"{letter.origin.topic}/{letter.origin.partition}/{letter.origin.offset}",
-    )
+    subject = f"{letter.origin.topic}/{letter.origin.partition}/{letter.origin.offset}"
+    headers = _cloud_event(letter.id, f"/assay/checkers/{letter.checker}", "dead-letter", letter.failed_at, subject)
     headers.append(("assay-reason", letter.reason.encode()))
     return Outgoing(topics.dead_letter, letter.id.encode(), to_json(letter), headers)
 
 
-def cloud_event(*, id_: str, source: str, type_: str, time: str, subject: str) -> Headers:
+def _cloud_event(id_: str, source: str, kind: str, time: datetime, subject: str) -> Headers:
     """CloudEvents 1.0 attributes in Kafka's binary mode."""
     return [
         ("ce_specversion", b"1.0"),
         ("ce_id", id_.encode()),
         ("ce_source", source.encode()),
-        ("ce_type", type_.encode()),
-        ("ce_time", time.encode()),
+        ("ce_type", f"assay.{kind}.v1".encode()),
+        ("ce_time", time.isoformat().encode()),
         ("ce_subject", subject.encode()),
         ("content-type", b"application/json"),
     ]

@@ -43,7 +43,7 @@ class StreamMetrics:
         )
         self.given_back = counter(
             "assay_records_given_back",
-            "Records that were taken in and given back unanswered, as their partition went to another worker",
+            "Records that were received and given back unanswered, as their partition went to another worker",
             ["checker"],
         )
         self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"])
@@ -63,12 +63,12 @@ class StreamMetrics:
         )
         self.left_out = counter(
             "assay_left_out",
-            "Records that the checker takes and did not look at: by a rule, by sampling or for want of budget",
+            "Records of the checker's kinds that it skipped: by a rule, by sampling or for want of budget",
             ["checker", "reason", *subject],
         )
         self.left_out_invalid = counter(
             "assay_left_out_invalid",
-            "Invalid records among those left out by a rule or by sampling, of which 1 in 100 is read in full",
+            "Invalid records among those skipped by a rule or by sampling, of which 1 in 100 is read in full",
             ["checker"],
         )
         self.calls = counter("assay_check_calls", "Requests that checks sent to models", ["checker"])
@@ -198,7 +198,7 @@ class CheckerMetrics:
     def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1, again: bool = False) -> None:
         """Count records of a kind that the checker takes, and the fields that their producer seems to have meant.
 
-        What is on the topic once more, to be checked `again`, is no other record.
+        What is on the topic once more, to be checked `again`, is not another record.
         """
         if (counter := self._records.get(kind)) is None:
             counter = self._records[kind] = self._metrics.checker_records.labels(self._checker, kind)
@@ -209,7 +209,7 @@ class CheckerMetrics:
             self._metrics.misspelt.labels(self._checker, kind, field).inc()
 
     def give_back(self) -> None:
-        """Count a record that was taken in and comes again, here or elsewhere."""
+        """Count a record that was received and comes again, here or elsewhere."""
         self._given_back.inc()
 
     def skip(self, kind: str, number: int = 1) -> None:
@@ -224,7 +224,7 @@ class CheckerMetrics:
         counter.inc(number)
 
     def invalid_left_out(self) -> None:
-        """Count a record that was left out, read all the same, and found invalid."""
+        """Count a skipped record that was read all the same, and is invalid."""
         self._left_out_invalid.inc()
 
     def checked(self, seconds: float) -> None:

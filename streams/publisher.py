@@ -1,27 +1,32 @@
 """Publishing messages: a message is out when the broker has acknowledged it."""
 
 import asyncio
-import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from functools import lru_cache, partial
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
-from aiokafka.partitioner import murmur2
 
 from schemas import Origin
-from streams.batches import BATCH_BYTES, Answered, Batches
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
 from streams.errors import StreamError
 from streams.messages import Outgoing
 from streams.settings import StreamSettings
 
+_BATCH_BYTES = 262_144
+"""Many small produce requests cost a quarter of a worker's time; 256 KiB hold the messages of 5 ms of linger."""
+
+_LINGER_MILLISECONDS = 5
+
 _RECONNECT_PAUSE_SECONDS = 0.25
 """While a partition has no leader, aiokafka's sender asks for metadata again without any pause: thousands of log
 lines and connections a second through a broker's restart. A quarter of a second delays the recovery unnoticeably."""
+
+_Acknowledgement: TypeAlias = asyncio.Future[Any]
+"""The broker's answer about one message: aiokafka's `RecordMetadata`, or a fault."""
 
 
 class TooLarge(Exception):
@@ -38,7 +43,6 @@ class Publisher:
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
         self._producer: AIOKafkaProducer | None = None
-        self._batches: Batches | None = None
         self._followers: deque[_Follower] = deque()
         """Messages to be published after others that are on their way, in the order of these."""
         self._following: asyncio.Task[None] | None = None
@@ -61,19 +65,17 @@ class Publisher:
             **connection(self._settings.kafka, self._settings.kafka.producer),
             acks="all",
             enable_idempotence=True,
-            max_batch_size=BATCH_BYTES,
+            max_batch_size=_BATCH_BYTES,
+            linger_ms=_LINGER_MILLISECONDS,
             request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
         )
         _reconnect_calmly(producer)
-        self._producer, self._batches = producer, Batches(producer)
+        self._producer = producer
         await start(producer, self._settings.kafka)
 
     async def stop(self) -> None:
         """Send what is queued, then disconnect."""
-        producer, batches = self._producer, self._batches
-        self._producer = self._batches = None
-        if batches is not None:
-            await batches.flush()
+        producer, self._producer = self._producer, None
         if producer is not None:
             await producer.stop()
 
@@ -111,53 +113,38 @@ class Publisher:
         """
         sent = _Sent(len(messages), ended)
         for message in messages:
-            partition = await self._partition_of(message)
-            follower = None if message.then is None else _Follower(message.then, sent, partition)
-            await self._put(message, partition, partial(self._answered, message, sent, follower))
+            follower = None if message.then is None else _Follower(message.then, sent)
+            acknowledgement = await self._put(message)
+            acknowledgement.add_done_callback(partial(self._answered, message, sent, follower))
             if follower is not None:
                 self._followers.append(follower)
         if not messages:
             ended(None)
 
-    async def _put(self, message: Outgoing, partition: int, answered: Answered) -> None:
-        if self._batches is None:
-            raise Undelivered("the producer is not running")
-        try:
-            await self._batches.put(message, partition, answered)
-        except KafkaError as error:
-            raise _fault(message, error) from error
-
-    async def _partition_of(self, message: Outgoing) -> int:
-        """As every client of Kafka chooses it."""
+    async def _put(self, message: Outgoing) -> _Acknowledgement:
         if self._producer is None:
             raise Undelivered("the producer is not running")
-        if message.partition is not None:
-            return message.partition
-        cluster = self._producer.client.cluster
         try:
-            known = cluster.partitions_for_topic(message.topic)
-            partitions: set[int] = known or await self._producer.partitions_for(message.topic)
+            acknowledgement: _Acknowledgement = await self._producer.send(
+                message.topic, message.value, message.key, message.partition, headers=message.headers
+            )
         except KafkaError as error:
             raise _fault(message, error) from error
-        if message.key is None:
-            led: set[int] = cluster.available_partitions_for_topic(message.topic)
-            return random.choice(list(led or partitions))  # noqa: S311
-        return _hash_of(message.key) % len(partitions)
+        return acknowledgement
 
     def _answered(
-        self, message: Outgoing, sent: "_Sent", follower: "_Follower | None", fault: Exception | None, offset: int
+        self, message: Outgoing, sent: "_Sent", follower: "_Follower | None", acknowledgement: _Acknowledgement
     ) -> None:
+        fault: Exception | None = None
         try:
-            if fault is not None:
-                raise _fault(message, fault)
+            if acknowledgement.cancelled():
+                raise Undelivered(f"given up on {message.topic}")
+            if (error := acknowledgement.exception()) is not None:
+                raise _fault(message, error)
             if message.on_delivered is not None:
                 message.on_delivered()
             if follower is not None:
-                # The broker does not say it where it took a repeat of the request.
-                at = None
-                if offset >= 0:
-                    at = Origin(topic=message.topic, partition=follower.partition, offset=offset)
-                follower.message = follower.made(at)
+                follower.message = follower.made(_position(acknowledgement.result()))
         except Exception as error:  # noqa: BLE001
             # Nobody awaits this; unsaid, it would leave the record unfinished for ever.
             fault = error
@@ -183,13 +170,11 @@ class Publisher:
 class _Follower:
     """A message that is to be published after another one."""
 
-    __slots__ = ("made", "message", "partition", "ready", "sent")
+    __slots__ = ("made", "message", "ready", "sent")
 
-    def __init__(self, made: Callable[[Origin | None], Outgoing], sent: "_Sent", partition: int) -> None:
+    def __init__(self, made: Callable[[Origin | None], Outgoing], sent: "_Sent") -> None:
         self.made = made
         self.sent = sent
-        self.partition = partition
-        """The other one's."""
         self.message: Outgoing | None = None
         self.ready = False
         """True once the broker has answered about the other one; without a message, it did not take that."""
@@ -205,20 +190,21 @@ class _Sent:
         self._ended = ended
 
     def one_more(self, fault: Exception | None) -> None:
-        """Count one that is acknowledged, or tell that it is not."""
+        """Count one that is acknowledged, or report that it is not."""
         self._left -= 1
         if self._left == 0 or (fault is not None and self._left > 0):
             self._left = 0
             self._ended(fault)
 
 
-@lru_cache(4096)
-def _hash_of(key: bytes) -> int:
-    # The keys of verdicts are few and the same all the time.
-    return int(murmur2(key)) & 0x7FFFFFFF
+def _position(answer: Any) -> Origin | None:
+    """Where the message is; None where the broker took a repeat of the request, of which it does not say it."""
+    if answer.log_start_offset < 0:
+        return None
+    return Origin(topic=answer.topic, partition=answer.partition, offset=answer.offset)
 
 
-def _fault(message: Outgoing, error: Exception) -> Exception:
+def _fault(message: Outgoing, error: BaseException) -> Exception:
     if isinstance(error, MessageSizeTooLargeError):
         return TooLarge(f"{len(message.value or b'')} bytes")
     return Undelivered(f"{type(error).__name__} on {message.topic}")

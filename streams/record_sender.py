@@ -1,9 +1,9 @@
 """Putting a producer's records onto the outputs topic, for files and for tests of an installation."""
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from schemas import DeadLetterReason, Envelope, Unreadable
@@ -45,7 +45,7 @@ async def send_records(
 ) -> int:
     """Send each line, byte for byte, to the outputs topic; how many the broker acknowledged.
 
-    `refuse` is called with each line that is no record, or too long for the broker (`oversized`), as soon as that is
+    `refuse` is called with each line that is not a record, or too long for the broker (`oversized`), as soon as that is
     known: a file of any length may have any number of them.
 
     Raises:
@@ -79,31 +79,37 @@ async def publish_all(
         Undelivered: the broker stopped acknowledging; what was sent before stays sent.
     """
     sent = 0
+    faults: list[Exception] = []
+    under_way = asyncio.Semaphore(_UNDER_WAY)
 
-    async def settle(message: Outgoing, number: int) -> None:
+    def answered(number: int, fault: Exception | None) -> None:
         nonlocal sent
-        try:
-            await publisher.publish(message)
-        except TooLarge as error:
-            refuse(number, error)
+        under_way.release()
+        if isinstance(fault, TooLarge):
+            refuse(number, fault)
+        elif fault is not None:
+            faults.append(fault)
         else:
             sent += 1
 
     publisher = Publisher(settings)
-    waiting: deque[asyncio.Task[None]] = deque()
     try:
         await publisher.start()
         async for number, message in messages:
-            waiting.append(asyncio.create_task(settle(message, number)))
-            if len(waiting) >= _UNDER_WAY:
-                await waiting.popleft()
-        while waiting:
-            await waiting.popleft()
+            await under_way.acquire()
+            if faults:
+                break
+            # One after the other: in the order of the file.
+            try:
+                await publisher.send((message,), partial(answered, number))
+            except TooLarge as fault:
+                answered(number, fault)
+        for _ in range(_UNDER_WAY if not faults else 0):
+            await under_way.acquire()
     finally:
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
         await publisher.stop()
+    if faults:
+        raise faults[0]
     return sent
 
 

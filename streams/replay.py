@@ -43,7 +43,7 @@ async def read_dead_letters(
 ) -> AsyncIterator[tuple[DeadLetter, bool]]:
     """The dead letters on their topic now, each once, and whether each was replayed before.
 
-    Bounded: what arrives while it reads is left out. Of every letter the id is kept, and nothing else.
+    Bounded: what arrives meanwhile is skipped. Only the id of each letter is kept in memory.
 
     Args:
         settings: of Kafka and topics.
@@ -58,7 +58,7 @@ async def read_dead_letters(
         try:
             letter = DeadLetter.model_validate_json(message.value)
         except ValidationError:
-            _log.warning("not a dead letter, it is passed over", partition=message.partition, offset=message.offset)
+            _log.warning("not a dead letter, it is skipped", partition=message.partition, offset=message.offset)
             continue
         # Each redelivery wrote one more.
         if letter.id in seen or (reasons and letter.reason not in reasons) or (ids and letter.id not in ids):
@@ -77,9 +77,9 @@ async def replay(
 ) -> AsyncIterator[Replayed]:
     """Put dead letters back onto the topics they came from; what became of each, one by one.
 
-    A letter is replayed once: a note beside it says so, and a second call passes it over. The message carries the
+    A letter is replayed once: a note next to it says so, and a second call skips it. The message carries the
     letter's id in the header `assay-replayed-from`. Ended between the two, a replay may repeat one message, whose
-    verdict then has the same id. A message that would be unreadable again is left out.
+    verdict then has the same id. A message that would be unreadable again is skipped.
 
     Args:
         settings: of Kafka and topics.

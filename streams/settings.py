@@ -1,7 +1,7 @@
 """Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -41,7 +41,7 @@ _PRODUCER_PROPERTIES: dict[str, TypeAdapter[Any]] = {
     "metadata_max_age_ms": _NUMBER,
     "retry_backoff_ms": _NUMBER,
 }
-"""Properties of aiokafka's clients by name. The others are set by assay: delivery hangs on them."""
+"""Properties of aiokafka's clients by name. The others are set by assay: delivery depends on them."""
 
 
 class SettingsSection(BaseModel):
@@ -184,6 +184,16 @@ class RetentionSettings(SettingsSection):
     """Messages that could not be read or judged: for so long `assay replay` can put them back."""
 
 
+class _TopicName:
+    """The name of a topic, behind the prefix."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, topics: "TopicSettings", _: type) -> str:
+        return f"{topics.prefix}.{self._name}"
+
+
 class TopicSettings(SettingsSection):
     """Names of the topics, and how they are created."""
 
@@ -203,60 +213,22 @@ class TopicSettings(SettingsSection):
         """`min.insync.replicas` of the topics: one broker may be away, and nothing is lost with another."""
         return max(1, self.replication - 1)
 
-    @property
-    def outputs(self) -> str:
-        return f"{self.prefix}.outputs"
-
-    @property
-    def accepted(self) -> str:
-        return f"{self.prefix}.verdicts.accepted"
-
-    @property
-    def rejected(self) -> str:
-        return f"{self.prefix}.verdicts.rejected"
-
-    @property
-    def abstained(self) -> str:
-        return f"{self.prefix}.verdicts.abstained"
-
-    @property
-    def improved(self) -> str:
-        return f"{self.prefix}.improved"
-
-    @property
-    def alerts(self) -> str:
-        return f"{self.prefix}.alerts"
-
-    @property
-    def dead_letter(self) -> str:
-        return f"{self.prefix}.dead-letter"
-
-    @property
-    def review_requests(self) -> str:
-        return f"{self.prefix}.review.requests"
-
-    @property
-    def labels(self) -> str:
-        return f"{self.prefix}.labels"
-
-    @property
-    def calibration(self) -> str:
-        return f"{self.prefix}.calibration"
-
-    @property
-    def outcomes(self) -> str:
-        """Accepts and rejects in one order, for the trust monitor; internal."""
-        return f"{self.prefix}.outcomes"
-
-    @property
-    def trust_state(self) -> str:
-        """State of the trust monitor, a message for each series."""
-        return f"{self.prefix}.trust-state"
-
-    @property
-    def label_state(self) -> str:
-        """State of the labels' agent, a message for each series."""
-        return f"{self.prefix}.label-state"
+    outputs: ClassVar[_TopicName] = _TopicName("outputs")
+    accepted: ClassVar[_TopicName] = _TopicName("verdicts.accepted")
+    rejected: ClassVar[_TopicName] = _TopicName("verdicts.rejected")
+    abstained: ClassVar[_TopicName] = _TopicName("verdicts.abstained")
+    improved: ClassVar[_TopicName] = _TopicName("improved")
+    alerts: ClassVar[_TopicName] = _TopicName("alerts")
+    dead_letter: ClassVar[_TopicName] = _TopicName("dead-letter")
+    review_requests: ClassVar[_TopicName] = _TopicName("review.requests")
+    labels: ClassVar[_TopicName] = _TopicName("labels")
+    calibration: ClassVar[_TopicName] = _TopicName("calibration")
+    outcomes: ClassVar[_TopicName] = _TopicName("outcomes")
+    """Accepts and rejects in one order, for the monitors; internal."""
+    trust_state: ClassVar[_TopicName] = _TopicName("trust-state")
+    """State of the trust monitor, a message for each series."""
+    label_state: ClassVar[_TopicName] = _TopicName("label-state")
+    """State of the labels' agent, a message for each series."""
 
     @property
     def compacted(self) -> tuple[str, ...]:
@@ -329,8 +301,8 @@ class RecordSettings(SettingsSection):
     max_bytes: int = Field(default=1_048_576, ge=1024, le=104_857_600)
     """A longer message becomes a dead letter without being read."""
     version_metadata: tuple[str, ...] = ()
-    """Keys of a record's metadata that tell a version of the application, such as that of its prompt. Verdicts carry
-    them, and the trust monitor begins a series anew where one of them changes."""
+    """Keys of a record's metadata that name a version of the application, such as that of its prompt. Verdicts carry
+    them, and the trust monitor begins a new series where one of them changes."""
 
 
 class StreamSettings(SettingsSection):

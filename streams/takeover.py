@@ -1,8 +1,8 @@
 """What a group has answered beyond its committed offsets, read when a worker takes partitions over.
 
 A worker that is killed leaves answers behind whose offsets are not committed. Each answer names in a header the message
-that it answers, and each commit notes since when there may be answers beyond it. So whoever takes the partition over
-reads the topics of answers from there on, and answers none of those messages again.
+that it answers, and each commit notes since when there may be answers beyond it. So the next
+owner of the partition reads the topics of answers from there on, and answers none of those messages again.
 """
 
 import re
@@ -31,7 +31,7 @@ _NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, 
 
 
 class Committed(NamedTuple):
-    """Where a group's commit stands in a partition."""
+    """A group's commit in a partition."""
 
     offset: int
     since: float | None
@@ -57,8 +57,8 @@ class Takeover:
     ) -> None:
         """`answers` are the topics of the answers to messages of `topic`, one message each.
 
-        An answer may be followed by a message on the topic `follows`, which `follow_up` makes from the answer and where
-        it stands.
+        An answer may be followed by a message on the topic `follows`, which `follow_up` makes from the answer and its
+        position.
         """
         self._name = name
         self._topic = topic
@@ -120,12 +120,12 @@ class Takeover:
 
 
 class Note(NamedTuple):
-    """What a checker's commit notes beside the offset."""
+    """What a checker's commit notes next to the offset."""
 
     since: float
     """Since when, by Unix time, messages from its offset on may have been answered."""
     begun: int = 0
-    """The offset that the group began at: what stands before it was never to be checked."""
+    """The offset that the group began at: what is before it was never to be checked."""
     is_first_start: bool = False
     """True in a deployment's first commits, before any record was worked off."""
 

@@ -25,7 +25,7 @@ _USED_SHARE = 0.8
 """Share of a token's life after which the next connection takes a new one, as Kafka's own clients do."""
 
 _UNTOLD_SECONDS = 300.0
-"""A token that does not tell how long it lives is kept for this long; those of Amazon MSK live 15 minutes."""
+"""A token that does not say how long it lives is kept for this long; those of Amazon MSK live 15 minutes."""
 
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
 _LIKE_A_SECRET = re.compile(r"[\w.+=~-]{32,}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from streams.broker_watch import BrokerWatch, Tell
+from streams.broker_watch import BrokerWatch, Report
 from streams.clients import REQUEST_TIMEOUT_SECONDS, reader
 from streams.errors import BrokerUnavailable
 from streams.settings import KafkaSettings
@@ -31,7 +31,7 @@ async def read_topic(
     numbers: Collection[int] | None = None,
     since: datetime | None = None,
     follow: bool = False,
-    tell: Tell | None = None,
+    report: Report | None = None,
 ) -> AsyncGenerator[Any, None]:
     """The messages of `topics` from their beginning to where they ended at the time of the call.
 
@@ -41,9 +41,9 @@ async def read_topic(
         kafka: where they are.
         topics: their names.
         numbers: of the partitions that are read, if not all are.
-        since: of each partition only what stands behind the first message of that time or later.
+        since: of each partition only what follows the first message of that time or later.
         follow: afterwards go on with what arrives, without end.
-        tell: told meanwhile when no broker answers, and when one does again; what arrives is waited for all the same.
+        report: called meanwhile when no broker answers, and when one does again; the reading goes on.
 
     Yields:
         aiokafka's `ConsumerRecord`.
@@ -69,7 +69,7 @@ async def read_topic(
         for place in partitions:
             consumer.resume(place)
             consumer.seek(place, ends[place])
-        watching = tell and asyncio.create_task(BrokerWatch(kafka, tell).run(consumer.client))
+        watching = report and asyncio.create_task(BrokerWatch(kafka, report).run(consumer.client))
         try:
             while True:
                 for messages in (await consumer.getmany(timeout_ms=_FETCH_MILLISECONDS)).values():
@@ -106,9 +106,9 @@ async def _first_since(
 ) -> dict[TopicPartition, int]:
     first = await _offsets_of(consumer, ends, int(since.timestamp() * 1000))
     if rest := ends.keys() - first.keys():
-        # There is nothing as new; but the embedded broker cannot tell, whatever the time: all is read then.
-        told = await _offsets_of(consumer, rest, 0)
-        first |= {place: ends[place] for place in told}
+        # There is nothing as new; but the embedded broker never says: all is read then.
+        known = await _offsets_of(consumer, rest, 0)
+        first |= {place: ends[place] for place in known}
     return first
 
 

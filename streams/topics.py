@@ -77,7 +77,7 @@ def _wanted(topic: str, topics: TopicSettings) -> int | None:
 
 
 async def _partitions(client: AIOKafkaAdminClient, topics: TopicSettings, present: Collection[str]) -> int:
-    """Partitions of a new topic: whoever counts outcomes reads several topics, partition by partition."""
+    """Partitions of a new topic: the monitors read several topics, partition by partition."""
     if topics.outcomes not in present:
         return topics.partitions
     (described,) = await client.describe_topics([topics.outcomes])
@@ -122,7 +122,7 @@ async def create_topics(settings: StreamSettings) -> list[str]:
 
 
 async def retentions(settings: StreamSettings) -> dict[str, Retention]:
-    """For how long each of the topics keeps messages; without those of which the broker does not tell.
+    """For how long each of the topics keeps messages; without those of which the broker says nothing.
 
     Raises:
         BrokerUnavailable: no broker answered.
@@ -159,11 +159,11 @@ async def alter_retentions(settings: StreamSettings, topics: Collection[str]) ->
                     raise StreamError(f"the retention of {topic} stays: {why or for_code(code).__name__}")
         wanted = {resource.name: resource.configs["retention.ms"] for resource in resources}
         for _ in range(_LOOKS):
-            told = await _described(client, topics)
-            if {topic: configs["retention.ms"][0] for topic, configs in told.items()} == wanted:
+            found = await _described(client, topics)
+            if {topic: configs["retention.ms"][0] for topic, configs in found.items()} == wanted:
                 return
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-    raise StreamError(f"the retention of {', '.join(topics)} was altered, and the broker still tells the one before")
+    raise StreamError(f"the retention of {', '.join(topics)} was altered, and the broker still has the one before")
 
 
 async def _described(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, dict[str, tuple[str, int]]]:
@@ -181,7 +181,7 @@ async def _described(client: AIOKafkaAdminClient, topics: Collection[str]) -> di
 
 
 async def _wait_until_listed(client: AIOKafkaAdminClient, topics: Collection[str]) -> None:
-    """A broker acknowledges new topics a moment before it lists them; whoever comes next must find them."""
+    """A broker acknowledges new topics a moment before it lists them; the next reader must find them."""
     for _ in range(_LOOKS):
         if set(topics) <= set(await client.list_topics()):
             return

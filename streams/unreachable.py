@@ -1,4 +1,4 @@
-"""Why no connection to a Kafka broker comes about, and which setting to look at: clients tell only their log."""
+"""Why no connection to a Kafka broker is made, and which setting to look at: clients only log it."""
 
 import asyncio
 import os
@@ -42,7 +42,7 @@ async def why_unreachable(kafka: KafkaSettings, arguments: dict[str, Any]) -> st
             async with _answering(host.strip("[]"), int(port), arguments) as connection:
                 brokers = (await connection.send(MetadataRequest([]))).brokers
         except (KafkaError, OSError, EOFError) as error:
-            fault = fault or _told(error, server, kafka)
+            fault = fault or _sentence(error, server, kafka)
             continue
         for _, host, port, *_ in brokers:
             try:
@@ -50,7 +50,7 @@ async def why_unreachable(kafka: KafkaSettings, arguments: dict[str, Any]) -> st
                     pass
             except (KafkaError, OSError, EOFError) as error:
                 advertised = f"{host}:{port}"
-                return f"{server} answers, and names {advertised} (its advertised.listeners): " + _told(
+                return f"{server} answers, and names {advertised} (its advertised.listeners): " + _sentence(
                     error, advertised, kafka
                 )
         return None
@@ -72,7 +72,7 @@ async def _answering(host: str, port: int, arguments: dict[str, Any]) -> AsyncIt
         raise
 
 
-def _told(error: Exception, server: str, kafka: KafkaSettings) -> str:  # noqa: PLR0911 - a sentence a fault
+def _sentence(error: Exception, server: str, kafka: KafkaSettings) -> str:  # noqa: PLR0911 - a sentence a fault
     match error:
         case TokenCommandFailed():
             return str(error)
@@ -87,7 +87,7 @@ def _told(error: Exception, server: str, kafka: KafkaSettings) -> str:  # noqa: 
             return f"the Kafka broker at {server} does not take {kafka.sasl_mechanism}; see kafka.sasl_mechanism"
         case IllegalSaslStateError():
             return f"the Kafka broker at {server} takes no login; see kafka.security_protocol"
-        case ssl.SSLError() if certificate := _told_of_certificate(error, server):
+        case ssl.SSLError() if certificate := _certificate_fault(error, server):
             return certificate
         case ssl.SSLError() | ConnectionResetError() | EOFError():
             return (
@@ -103,7 +103,7 @@ def _told(error: Exception, server: str, kafka: KafkaSettings) -> str:  # noqa: 
     return f"no Kafka broker answered at {server} ({why}); see kafka.bootstrap_servers and kafka.security_protocol"
 
 
-def _told_of_certificate(error: ssl.SSLError, server: str) -> str | None:
+def _certificate_fault(error: ssl.SSLError, server: str) -> str | None:
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in _OF_ANOTHER_NAME:
             return (

@@ -37,7 +37,7 @@ class Alertmanager:
     ) -> None:
         """`resend_seconds`: interval at which an alert that goes on is posted again."""
         self._authorization = settings.authorization
-        self._targets = [_Target(url, settings, metrics, resend_seconds) for url in settings.urls]
+        self._targets = [_AlertmanagerTarget(url, settings, metrics, resend_seconds) for url in settings.urls]
         self._tasks: list[asyncio.Task[None]] = []
         self._client: httpx.AsyncClient | None = None
 
@@ -77,11 +77,11 @@ class _Posted:
     alert: Alert
     due: float  # When it is posted next, by the loop's clock.
     recovered_at: datetime | None = None
-    expires: float = float("inf")  # When a recovery need not be told any more.
+    expires: float = float("inf")  # When a recovery need not be posted any more.
 
 
-class _Target:
-    """One Alertmanager, and what it is told of."""
+class _AlertmanagerTarget:
+    """One Alertmanager, and what is posted to it."""
 
     def __init__(self, url: str, settings: AlertmanagerSettings, metrics: TrustMetrics, resend_seconds: float) -> None:
         self._url, self._settings, self._metrics = url, settings, metrics

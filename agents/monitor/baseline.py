@@ -9,7 +9,7 @@ does worse is checked by simulation.
 
 **By the hour.** What the hours of the day, the days of the week and the hours of the week differ by is estimated from
 the days that are over, each shrunk towards 0 by how much of the differences chance explains (an empirical Bayes
-estimate by moments). A given rate is only lowered by it: whoever gives one is promised no alarm above it.
+estimate by moments). A given rate is only lowered by it: the promise is no alarm above it.
 
 **Allowances.** Where neighbouring batches of some 50 verdicts lie farther apart than chance explains, verdicts fail
 together, and each counts for a share of its evidence alone. Where days do so, and a day has too many verdicts for that
@@ -28,7 +28,7 @@ from pydantic.dataclasses import dataclass
 
 WEEK: Final = 168
 LEARN_AT_LEAST: Final = 50  # Verdicts before a learned baseline is used.
-HOURS_FROM: Final = 3  # Days that must be over before hours of the day are told apart: one day alone may have dropped.
+HOURS_FROM: Final = 3  # Days that must be over before hours of the day differ: one day alone may have dropped.
 TWICE: Final = 14  # Days after which every hour of the week was there twice; up to then a day raises no expectation.
 BATCH: Final = 50
 SHORT_PRIOR: Final = 30
@@ -43,7 +43,7 @@ CLEAR: Final = 0.1  # The excess of batches up to which they count as independen
 CLEAR_DAYS: Final = 0.4
 WINDOW: Final = 300  # Verdicts in which a drop of ten points is found. A day with more of them can drop by itself.
 STRAYS: Final = 5.0  # Standard errors that a day may stray; independent verdicts need as many for an alarm.
-MOST: Final = 0.1  # Days that differ by more are told of.
+MOST: Final = 0.1  # Days that differ by more are reported.
 FIRST_WEEK: Final = 4.0  # Days that the first week counts for, as its days may belong to the week's profile.
 FARTHEST: Final = (
     25  # A pair counts as at most so many times as far apart as pairs were so far: one may be an incident.
@@ -83,7 +83,7 @@ def profile(verdicts: Floats, accepted: Floats, short: float | Floats, long: flo
 
 
 def _shrunk(verdicts: Floats, deviations: Floats, noise: float | Floats, fitted: int) -> Floats:
-    """The mean deviation of each group, by as much of it as is no chance; `fitted`: groups that say nothing more."""
+    """The mean deviation of each group, where chance does not explain it; `fitted`: groups that say nothing more."""
     means = deviations / np.maximum(1, verdicts)
     free = np.maximum(0, (verdicts > 0).sum(0) - fitted)
     signal = np.maximum(0, (verdicts * means**2).sum(0) - free * noise) / np.maximum(1, verdicts.sum(0))
@@ -95,7 +95,7 @@ def _shrunk(verdicts: Floats, deviations: Floats, noise: float | Floats, fitted:
 class BatchMeans:
     """The variance of the means of batches in time, as a multiple of that of as many independent verdicts.
 
-    Only neighbours are compared, so that a rate that moved long ago is no variance.
+    Only neighbours are compared, so that a rate that moved long ago is not variance.
     """
 
     at_least: int  # Verdicts of a batch.
@@ -133,7 +133,7 @@ class BatchMeans:
         self.verdicts, self.deviation = 0, 0.0
 
     def skip(self) -> None:
-        """Leave the open batch out, and compare none before it with the next."""
+        """Skip the open batch, and compare none before it with the next."""
         self.verdicts, self.deviation, self.verdicts_before = 0, 0.0, 0
 
     def discount(self, pairs: float) -> None:
@@ -157,8 +157,8 @@ class BatchMeans:
 class Baseline:
     """The expected rate of the next verdict of one series.
 
-    Tell it the time with `at`, ask `rate` before a verdict, and give it to `learn` after: a baseline must not know what
-    it is held against. `hold` it while the series is dropped. Its fields are its state.
+    Set the time with `at`, ask `rate` before a verdict, and give it to `learn` after: a baseline must not know what
+    it is compared with. `hold` it while the series is dropped. Its fields are its state.
     """
 
     given: float | None  # The rate; if None it is learned, and used from `at_least` verdicts on.
@@ -229,7 +229,7 @@ class Baseline:
         return new_week and self.week_seen
 
     def rate(self) -> float | None:
-        """The lowest success rate of this hour that is no drop; None while too little is known."""
+        """The lowest success rate of this hour that is not a drop; None while too little is known."""
         offset = self._offsets[self._slot]
         if self.given is not None:
             rate = self.given + min(0.0, offset)

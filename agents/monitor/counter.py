@@ -106,7 +106,7 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         return ()
 
     def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
-        """Called for an outcome that is not counted: it came again, there is no room for its series, or it is none."""
+        """Called for an outcome that is not counted: a repeat, without room for its series, or unreadable."""
 
     @property
     def _now(self) -> datetime:
@@ -124,11 +124,11 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
                 entry = self._read(value)
             except ValueError as error:
                 detail = f"{error.error_count()} fault(s)" if isinstance(error, ValidationError) else str(error)
-                _log.error("a series' state cannot be read, it begins anew", key=repr(key), detail=detail)
+                _log.error("a series' state cannot be read, it is reset", key=repr(key), detail=detail)
                 continue
             for topic, offset in entry.offsets.items():
                 if offset > ends.get(topic, 0):
-                    # Offsets begin anew with a topic that was created again: nothing on it is counted yet.
+                    # Offsets are reset with a topic that was created again: nothing on it is counted yet.
                     _log.warning("a series goes on with a topic created again", key="/".join(entry.key), topic=topic)
                     entry.offsets[topic] = 0
                     entry.resets += 1
@@ -176,7 +176,7 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         return messages
 
     def changes(self, topic: str) -> list[Outgoing]:
-        """Messages that store what changed since the last call, and tell of it."""
+        """Messages that store what changed since the last call, and what is published with it."""
         changed, self._changed = self._changed, {}
         messages: list[Outgoing] = []
         for key in changed:

@@ -131,7 +131,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
             urgent = False
             for place, records in fetched.items():
                 if (partition := self._partitions.get(place.partition)) is None:
-                    # It comes again: whoever takes the partition over goes back.
+                    # It comes again: the next owner of the partition goes back.
                     continue
                 for record in records:
                     urgent |= partition.count(record) is not None

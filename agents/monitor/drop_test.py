@@ -31,7 +31,8 @@ ln n + 2 ln ln n of evidence. The subtraction is exact in floating point (Sterbe
 to 1 as well.
 
 Nothing over- or underflows: until an alarm M < 1/error_bound, hence each S < 1/(error_bound w); and an accept leaves of
-each S at least a fixed share of s(n), which is above 1e-16 for the first 1e13 verdicts. After an alarm the test stands.
+each S at least a fixed share of s(n), which is above 1e-16 for the first 1e13 verdicts. After an alarm
+the test does not change.
 """
 
 import math
@@ -45,7 +46,7 @@ HIGHEST_BASELINE = 0.999
 """Higher ones are tested as this one, which is less than was claimed and so still valid. At 1 a single reject would be
 proof, and near it nearly so."""
 
-LOWEST_BASELINE = 1e-9  # Below it no drop can be told, and no bet is placed.
+LOWEST_BASELINE = 1e-9  # Below it no drop can be found, and no bet is placed.
 
 EARLY_VERDICTS = 100
 """A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
@@ -106,10 +107,10 @@ class DropTest:
 
     A series that never drops below its baseline has an alarm, ever, with a probability of at most `error_bound`. That
     rests on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not as
-    likely an accept as the first, and whoever gives the baseline must know that. Drops of less than about half of
+    likely an accept as the first, which the given baseline must allow for. Drops of less than about half of
     `smallest_drop` raise no alarm as a rule; it bounds what is looked for, not what is promised.
 
-    After an alarm the test stands; to watch on, begin a new one. The same test tells a recovery: feed it
+    After an alarm the test does not change; to watch on, begin a new one. The same test finds a recovery: feed it
     `not accepted`, against a baseline of 1 - (b - smallest_drop). Its null hypothesis is then that the success rate
     stays at b - smallest_drop or below, and its alarm the proof that it does not.
 

@@ -14,7 +14,7 @@ from schemas import Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, 
 
 _DISAGREEMENTS: Final = 20
 _HALF: Final = 0.5
-_ANSWERED: Final = 0.8  # Below this share of answers it is told what those that are missing could change.
+_ANSWERED: Final = 0.8  # Below this share of answers the calibration says what the missing ones could change.
 _OTHER: Final = {"accept": "reject", "reject": "accept"}
 
 
@@ -82,7 +82,7 @@ class LabelSeries(BaseModel):
         def term(name: str, share: float, good: float) -> float:
             return base + drawn / chances[name] / (share * traffic.stands_for) * (good - means[name])
 
-        # What a label could be worth at most must not hang on which verdict was drawn.
+        # What a label could be worth at most must not depend on which verdict was drawn.
         lowest = min(term(name, traffic.least, 0.0) for name in means)
         highest = max(term(name, traffic.least, 1.0) for name in means)
         worth = Worth(term(stratum, share, 0.0), term(stratum, share, 1.0), lowest, highest)
@@ -91,7 +91,7 @@ class LabelSeries(BaseModel):
     def label(
         self, verdict_id: str, draw: Draw, before: float | None, good: float | None, *, again: bool = False
     ) -> TrueRateCause | None:
-        """Put a label in the place of the one `before`, where None is no label; returns what there is to tell of it.
+        """Put a label in the place of the one `before`, where None is no label; returns what it raises.
 
         `again`: one was taken back before. A verdict is bet on once, as later labels are not independent of the first.
         """
@@ -102,12 +102,12 @@ class LabelSeries(BaseModel):
             self.agreed -= _agrees(outcome, before)
         if good is None:
             return None
-        told = self.alarm.label(good, draw.worth) if before is None and not again else None
+        cause = self.alarm.label(good, draw.worth) if before is None and not again else None
         sums.add(good, draw.probability, share=draw.share)
         self.agreed += _agrees(outcome, good)
         if _agrees(_OTHER[outcome], good):
             self.disagreements = [*self.disagreements, verdict_id][-_DISAGREEMENTS:]
-        return told
+        return cause
 
     def settle(self, below: float | None) -> None:
         """Let the labels so far decide about the next draws and alarms; `below` is the configured bound, if any."""

@@ -66,7 +66,7 @@ class Asked:
 class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
     """Counts the outcomes and labels of the partitions with one number.
 
-    Requests are published before the state that has them as asked for. They are then facts: whoever takes over reads
+    Requests are published before the state that has them as asked for. They are then facts: the next owner reads
     them back, and draws the same ones again, from the same state.
     """
 
@@ -190,7 +190,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
 
 
 def _result(label: Label, asked: Asked | None, timestamp: int) -> str:
-    """Tell what becomes of a label that Kafka took at `timestamp`, in milliseconds since 1970."""
+    """Return what becomes of a label that Kafka took at `timestamp`, in milliseconds since 1970."""
     if asked is None:
         return "unknown"
     last = asked.labels.get(label.annotator)

@@ -20,7 +20,7 @@ RESULTS: Final = (
 
 _SERIES: Final = ("checker", "source", "model")
 
-_MAX_CHECKERS: Final = 100  # Their names stand in messages: what writes those must not fill Prometheus' memory.
+_MAX_CHECKERS: Final = 100  # Their names come in messages: what writes those must not fill Prometheus' memory.
 
 _TRUST_GAUGES: Final = {
     "baseline": ("baseline_ratio", "Success rate expected of a subject"),
@@ -67,7 +67,7 @@ class SeriesMetrics(Collector, Generic[StateT]):
 class TrustMetrics(SeriesMetrics[TrustSeries]):
     """Counts of the trust monitor, and the state of its series.
 
-    Series whose subject has no label of its own are one row, `other`: only whether any of them dropped is told.
+    Series whose subject has no label of its own are one row, `other`: it only shows whether any of them dropped.
     """
 
     def __init__(self, metrics: StreamMetrics) -> None:
@@ -84,7 +84,7 @@ class TrustMetrics(SeriesMetrics[TrustSeries]):
         )
         self._unreadable = counter("assay_trust_unreadable", "Messages on the topic of outcomes that are none")
         self._alerts = counter(
-            "assay_trust_alerts", "Drops and recoveries published, and series begun anew", ["checker", "kind"]
+            "assay_trust_alerts", "Drops and recoveries published, and new series", ["checker", "kind"]
         )
         self.posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
 

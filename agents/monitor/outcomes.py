@@ -18,7 +18,7 @@ from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
 
 _MAX_REASON = 500  # Code points of a rejected verdict's reason that are kept for an alert.
-_MAX_PART = 256  # Code points of a part of a version that are compared, and told in an event.
+_MAX_PART = 256  # Code points of a part of a version that are compared, and shown in an event.
 
 Version: TypeAlias = Mapping[str, str]
 """The parts that are equal where two verdicts are comparable, by name: the checker's version, digest and judge, and
@@ -46,7 +46,7 @@ class SeriesOutcome(BaseModel):
     checker: Name
     verdict_id: Name
     version: dict[str, str]
-    moment: Timestamp  # When the output was produced; when it was checked, where its record did not tell.
+    moment: Timestamp  # When the output was produced; when it was checked, where its record does not say.
     rejected: RejectedRecord | None  # The record as alerts show it; None if it was accepted.
     record_id: Name
     score: Fraction
@@ -66,7 +66,7 @@ class SeriesOutcome(BaseModel):
 def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> Sequence[Outgoing]:
     """`message`, which is that of `verdict`, and behind it its outcome, unless it abstains or is a recheck."""
     if verdict.outcome != "abstain" and not verdict.rechecked:
-        # An alert says where the verdict stands, which is known once it is written. Accepts could go at once, and would
+        # An alert names the verdict's position, which is known once it is written. Accepts could go at once, and would
         # overtake the rejects of before: those would come many in a row, which looks like a drop.
         message.then = partial(outcome_message, verdict, topics)
     return (message,)
@@ -81,7 +81,7 @@ def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> O
 
 
 def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:
-    """The message of a verdict's outcome; the verdict stands at `position`, and does not abstain."""
+    """The message of a verdict's outcome; the verdict is at `position`, and does not abstain."""
     copied = verdict.model_dump(include=_COPIED)
     rejected = {name: copied[name] for name in ("record_id", "checked_at", "origin")} | {
         "verdict_id": verdict.id,
@@ -102,7 +102,7 @@ def _version(verdict: Verdict) -> dict[str, str]:
     version = {
         "checker_version": verdict.checker_version,
         "config_digest": verdict.config_digest,
-        # Either judge of a cascade may have decided: that is no change.
+        # Either judge of a cascade may have decided: that is not a change.
         "judge": " > ".join(verdict.cascade.judges if verdict.cascade else (verdict.judge,))[:_MAX_PART],
     }
     for name, value in verdict.metadata.items():

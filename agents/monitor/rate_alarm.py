@@ -99,7 +99,7 @@ class RateAlarm(BaseModel):
             self.judge.place(float(accepted), 1.0, self.judge_below)
 
     def label(self, good: float, worth: Worth) -> TrueRateCause | None:
-        """Count a label; returns what there is to tell."""
+        """Count a label; returns what it raises."""
         if self.below is None:
             return None
         term = worth.bad + good * (worth.good - worth.bad)
@@ -119,7 +119,7 @@ class RateAlarm(BaseModel):
         return None
 
     def _restart(self) -> None:
-        """Hold the judge against what it is now."""
+        """Compare the judge with what it is now."""
         self.judge_below, self.judge, self.holds = None, Bet(), Bet()
 
 

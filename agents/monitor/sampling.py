@@ -1,4 +1,4 @@
-"""Who is asked: the probability with which each verdict is drawn for review, known before it and written down.
+"""Sampling: the probability with which each verdict is drawn for review, known before it and written down.
 
 A stratum is an outcome, and in it the lower or the higher half of the scores. Labels go where they narrow the rate
 most: a stratum's share of them is its share of the verdicts times how far its labels are from the mean of their outcome
@@ -17,7 +17,7 @@ OUTCOMES: Final = ("accept", "reject")
 REJECTS: Final = ("reject.low", "reject.high")
 STRATA: Final = ("accept.low", "accept.high", *REJECTS)
 
-RECENT: Final = 1000  # Verdicts that the shares of the strata are told from.
+RECENT: Final = 1000  # Verdicts that the shares of the strata are computed from.
 _EVEN_FOR: Final = 30  # For the first so many labels, both outcomes have the same share.
 _LEAST: Final = 0.05  # The smallest share of the labels that a stratum gets.
 _APART: Final = 0.25  # The chances of an outcome's halves differ from that of the whole by so much at most.
@@ -90,7 +90,7 @@ class Traffic(BaseModel):
 
     @property
     def counted(self) -> int:
-        """Verdicts that the shares are told from."""
+        """Verdicts that the shares are computed from."""
         return min(RECENT, self.verdicts)
 
     def chances(self, allocation: Mapping[str, float], budget: float) -> dict[str, float]:
@@ -138,7 +138,7 @@ def mean_of(strata: Mapping[str, Sums], stratum: str, of_its_outcome: float) -> 
 
 
 def _distance(mean: float, of_its_outcome: float) -> float:
-    """Distance of labels with this mean from that of their outcome, within a quarter of that of its own.
+    """Distance of labels with this mean from that of their outcome, within a quarter of its own.
 
     Not farther: weights that differ much cost coverage at all looks (`python -m benchmarks.labels --only interval`).
     """

@@ -51,8 +51,8 @@ class LabelSettings(SettingsSection):
     """Verdicts of each series (source, model, checker and its configuration) that people are asked about an hour, on
     the average; more in its first hour. 0 switches labels off."""
     rubric_version: Name = "1"
-    """The rules by which people label. Change it with them: labels by other rules are not mixed, the rate begins
-    anew."""
+    """The rules by which people label. Change it with them: labels by other rules are not mixed, and the rate is
+    reset."""
     alarm_below: float | None = Field(default=None, gt=0, lt=1)
     """The true success rate below which an alert is raised. If not set, the lower end of its interval after 100
     labels."""

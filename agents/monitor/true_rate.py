@@ -26,7 +26,7 @@ SHOWN_FROM: Final = 30  # Labels from which the rate is shown; the sequence is a
 _ALPHA: Final = 0.05  # Probability that any look misses the rate.
 
 _RARER: Final = 0.5
-"""Weight of one more label of the rarer kind in a stratum. While few were seen, the variance is told too small,
+"""Weight of one more label of the rarer kind in a stratum. While few were seen, the variance is estimated too small,
 and the rate too high."""
 
 _RHO2: Final = 0.488  # Makes the sequence narrowest at some 300 labels.
@@ -81,7 +81,7 @@ class Sums(BaseModel):
 
     @property
     def traffic(self) -> float:
-        """Records that the verdicts stand for, those that routing left out included."""
+        """Records that the verdicts stand for, including those that routing skipped."""
         return self.verdicts + self.beyond
 
     @property
@@ -163,7 +163,7 @@ def missing(strata: Collection[Sums], estimate: float) -> Measured:
 
 
 def _of_routing(strata: Iterable[Sums], rate: float) -> float:
-    """The variance that comes from which records routing took, beside that of which verdicts were drawn."""
+    """The variance that comes from which records routing took, next to that of which verdicts were drawn."""
     total = 0.0
     for each in strata:
         apart, mean = each.mean - rate, each.mean

@@ -37,7 +37,7 @@ class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
         entry = TrustEntry.model_validate_json(stored)
         plan = Plan.of(self._settings, entry.key)
         if entry.series.plan != plan:
-            _log.warning("a series begins anew, as its settings changed", **entry.key._asdict())
+            _log.warning("a series is reset, as its settings changed", **entry.key._asdict())
             entry.series = TrustSeries(plan, runs=entry.series.runs)
             self._changed[entry.key] = None
         return entry

@@ -102,7 +102,7 @@ class TrustSeries:
     """Watches one subject under one checker, verdict by verdict, in bounded memory.
 
     Verdicts compare that have the checker's version, configuration and judge in common: they are watched together, and
-    those of one version of the application, where records tell it, also by themselves. So a release is held against all
+    those of one version of the application, where records have it, also by themselves: a release is compared with all
     before it as well. A configured rate is that of the first judge and configuration: of others the rate is learned.
 
     While *watching*, the alarm of a version's test raises `trust_drop`. The series is then *dropped*: no further drop
@@ -156,16 +156,16 @@ class TrustSeries:
         return max((each.evidence_ratio for each in self.tests.values()), default=0.0)
 
     def update(self, outcome: SeriesOutcome, now: datetime) -> Alert | SeriesAnew | None:
-        """Count an outcome at the time `now`; returns what is to be told of it."""
+        """Count an outcome at the time `now`; returns what it raises."""
         self.counted += 1
-        anew = self._arrive(outcome, now)
+        new_series = self._arrive(outcome, now)
         raised: Alert | None = None
         for id_ in self._ids:
             test = self.tests[id_]
             dropped = self.alert is not None and id_ == self.dropped_id
             alarm = test.update(outcome.accepted, outcome.rejected, min(outcome.moment, now), dropped=dropped)
-            # Of two messages one waits: after an alarm a test stands.
-            if not alarm or anew is not None or raised is not None:
+            # Of two messages one waits: after an alarm a test does not change.
+            if not alarm or new_series is not None or raised is not None:
                 continue
             if dropped:
                 raised, self.alert = self._alert("trust_recovery", outcome, test, now), None
@@ -177,7 +177,7 @@ class TrustSeries:
                 test.baseline.hold()
             else:
                 test.begin_phase()
-        return raised or anew
+        return raised or new_series
 
     @property
     def _whole(self) -> VersionTest:
@@ -258,16 +258,16 @@ class TrustSeries:
         self, outcome: SeriesOutcome, before: Version, drop: Alert | None, now: datetime, *, counted: int, new: bool
     ) -> SeriesAnew:
         key, changed, self.runs = outcome.key, _changes(before, outcome.version), self.runs + 1
-        begins = "begins anew: its verdicts do not compare with those before"
+        begins = "begins a new series: its verdicts do not compare with those before"
         if not new:
             begins = "goes on with an earlier version"
         elif self._whole.counted:
-            begins = "begins anew, and is held against the verdicts before as well"
+            begins = "begins a new series, and is compared with the verdicts before as well"
         notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {_said(changed)}."]
         if self.plan.rate is not None and self._ids[0] != self.given_for:
             notes.append("The configured rate was given for another, so it is learned until the entry changes.")
         if drop is not None:
-            notes.append("The drop that was going on is not told of any more.")
+            notes.append("The drop that was going on is not reported any more.")
         return SeriesAnew(
             **key._asdict(),
             id=content_id("alert", [*key, self.runs, "series_anew", outcome.verdict_id]),

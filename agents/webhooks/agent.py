@@ -16,8 +16,8 @@ from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import AT_ONCE, Reply, Target, headers_of
 from schemas import Unreadable
+from streams.admission import Hold
 from streams.errors import StreamError
-from streams.intake_gate import Hold
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.messages import Incoming, Outgoing
 
@@ -186,7 +186,7 @@ class _Webhook(Listener):
             {
                 "type": _SERIES_ANEW if header.kind == "series_anew" else self._type,
                 "timestamp": header.at,
-                # As they stand on their topics: what a producer wrote is sent byte for byte.
+                # As on their topics: what a producer wrote is sent byte for byte.
                 "data": orjson.Fragment(message),
                 "record": None if record is None else orjson.Fragment(record.data),
             },

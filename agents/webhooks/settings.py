@@ -22,7 +22,7 @@ _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
 WebhookTopic: TypeAlias = Literal["rejected", "improved", "alerts"]
 
 WebhookName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
-"""It stands in environment variables, in metrics and in the name of a consumer group."""
+"""It appears in environment variables, in metrics and in the name of a consumer group."""
 
 
 class WebhookSettings(SettingsSection):
@@ -47,9 +47,9 @@ class WebhookSettings(SettingsSection):
         if parts.username or parts.password:
             raise ValueError("credentials do not belong in the URL; requests are signed with the secret")
         if parts.fragment:
-            raise ValueError("a fragment (# and what follows) is not sent; leave it out")
+            raise ValueError("a fragment (# and what follows) is not sent; remove it")
         if parts.port == 0:
-            raise ValueError("port 0 is none; allowed are 1 to 65535")
+            raise ValueError("port 0 is not a port; allowed are 1 to 65535")
         return value
 
     @field_validator("secret")
@@ -68,7 +68,7 @@ class WebhookSettings(SettingsSection):
     @model_validator(mode="after")
     def _has_records(self) -> Self:
         if self.include_record and "rejected" not in self.topics:
-            raise ValueError("include_record is for rejected verdicts; add rejected to topics, or leave it out")
+            raise ValueError("include_record is for rejected verdicts; add rejected to topics, or remove it")
         return self
 
     @property
@@ -77,7 +77,7 @@ class WebhookSettings(SettingsSection):
 
 
 def keys_of(secret: SecretStr) -> tuple[bytes, ...]:
-    """The keys that `secret` stands for, one or two.
+    """The keys that `secret` encodes, one or two.
 
     Raises:
         ValueError: it does not have the form; the message says how one is made, and not what was given.

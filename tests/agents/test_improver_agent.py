@@ -110,12 +110,12 @@ class TestOnApacheKafka(ImprovingPromises):
         told = {found.record_id: found for found in seen.all}
         assert {(one.status, one.before, one.after) for one in told.values()} == {("not_tried", None, None)}
         for number, said in enumerate(
-            ["does not say", "no record: not_json", "another one stands", "another one stands", "alone", "is gone"]
+            ["does not say", "not a record: not_json", "another one is at", "another one is at", "alone", "is gone"]
         ):
             assert said in told[f"r{number}"].reason
         assert not stub.requests
 
-    async def test_verdicts_of_others_are_passed_over_and_what_is_no_verdict_is_a_dead_letter(
+    async def test_verdicts_of_others_and_of_the_past_are_skipped_and_what_is_no_verdict_is_a_dead_letter(
         self, place: Place, stub: StubEndpoint
     ):
         raw, settings = await _prepared(place)
@@ -123,11 +123,14 @@ class TestOnApacheKafka(ImprovingPromises):
         await put(place.servers, topic, [rejected_record(0), rejected_record(1)])
         other = json.loads(to_json(verdict_on(0, topic, checker="brevity")))
         other["evidence"] = {"type": "plugin", "checker": "brevity", "findings": {}}
-        values = [json.dumps(other).encode(), b"{", b'{"id": "x"}', None, to_json(verdict_on(1, topic))]
+        values = [json.dumps(other).encode(), b"{", b'{"id": "x"}', None]
+        verdicts = [verdict_on(0, topic, rechecked=True), verdict_on(1, topic)]
+        values += map(to_json, verdicts)
         await put(place.servers, settings.topics.rejected, values)
         async with _running(raw, improver(stub.base_url)) as worker:
             seen = await _collected(place.servers, settings, 1, letters=3)
             assert worker.metric("assay_improver_skipped_total", reason="other_checker") == 1
+            assert worker.metric("assay_improver_skipped_total", reason="rechecked") == 1
         assert [found.record_id for found in seen.all] == ["r1"]
         assert sorted(letter.reason for letter in seen.letters) == ["empty", "invalid_record", "invalid_record"]
         assert {letter.checker for letter in seen.letters} == {"improver"}

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from agents import pace, worker
-from agents.pace import Pace, tell_pace
+from agents.pace import Pace
 from streams.faust_app import PartitionProgress
 from streams.metrics import StreamMetrics
 from tests.support.checkers import Sleep
@@ -56,11 +56,6 @@ def test_a_queue_that_is_never_drained_is_told_in_a_minute_once_with_the_share_t
     assert [*series.run(300, arriving=10, finished=3.5)]
 
 
-def test_who_cannot_be_given_fewer_is_told_no_share():
-    (told,) = Series(samples=False).run(65, arriving=10, finished=1)
-    assert "share" not in told
-
-
 @given(arriving=st.floats(0.1, 500), finished=st.floats(0.1, 500), behind=st.integers(0, 5000))
 def test_who_keeps_up_is_not_told_off(arriving: float, finished: float, behind: int):
     series = Series()
@@ -71,13 +66,6 @@ def test_who_keeps_up_is_not_told_off(arriving: float, finished: float, behind: 
     for one in told:
         # With that share of what comes it would keep up.
         assert one["share"] * arriving <= finished * 1.05 + 0.5
-
-
-def test_a_rebalance_begins_the_minute_again():
-    series = Series()
-    assert not [*series.run(55, arriving=10, finished=1)]
-    assert not [*series.run(55, arriving=10, finished=1, partitions=2)]
-    assert series.rate("arriving") is None
 
 
 async def test_a_slow_checker_is_told_what_share_it_could_check(prepared: Place, monkeypatch: pytest.MonkeyPatch):
@@ -97,13 +85,3 @@ async def test_a_slow_checker_is_told_what_share_it_could_check(prepared: Place,
     assert 4 <= finished <= 14
     (told,) = [one for one in logs if one["event"] == "more records come than are finished"]
     assert 0.1 <= told["share"] <= 0.6
-
-
-async def test_at_the_start_the_judges_pace_stands_beside_what_comes(prepared: Place):
-    await put(prepared.servers, prepared.checked().topics.outputs, map(record, range(600)))
-    with capture_logs() as logs:
-        await tell_pace(prepared.checked(), "openai/judge", 0.5)
-        await tell_pace(prepared.checked(), "openai/judge", 50.0)
-    slow, quick = logs
-    assert (slow["log_level"], slow["takes"], slow["arriving"], slow["share"]) == ("warning", 0.5, 1.0, 0.5)
-    assert (quick["log_level"], "share" in quick) == ("info", False)

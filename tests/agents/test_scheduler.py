@@ -1,12 +1,10 @@
 """Sources make one record of a subject an interval, under an id that a restart or a second worker gives it as well."""
 
-import asyncio
 import time
 from typing import Any
 
 import pytest
 
-from agents.budgets import Budgets, BudgetSettings
 from agents.scheduler import scheduler
 from schemas import Generation
 from streams.topics import create_topics
@@ -61,13 +59,6 @@ class SchedulerPromises:
 
 
 class TestOnKafka(SchedulerPromises):
-    async def test_a_restart_does_not_hurry(self, place: Place, raw: dict[str, Any]):
-        source = Counting(seconds_between=86_400)
-        for _ in range(2):
-            async with agents_here([scheduler(source)], raw):
-                await asyncio.sleep(0.1)
-        assert source.asked == []
-
     async def test_intervals_in_which_a_subject_was_away_are_left_out(self, place: Place, raw: dict[str, Any]):
         source = Counting()
         source.away = 3
@@ -78,14 +69,6 @@ class TestOnKafka(SchedulerPromises):
         asked = [number for _, number in source.asked]
         assert asked == sorted(set(asked))
         assert numbers(await made(place.checked(), 3))[0] == asked[3]
-
-    async def test_a_budget_ends_the_asking_until_tomorrow(self, place: Place, raw: dict[str, Any]):
-        budgets = Budgets({"counting": BudgetSettings(calls=5)})
-        source = Counting()
-        async with agents_here([scheduler(source, budgets=budgets)], raw) as worker:
-            await worker.wait_for("assay_records_held", 1, agent="counting")
-        assert len(source.asked) == 5
-        assert len(await made(place.checked(), 5)) == 5
 
 
 class TestEmbedded(SchedulerPromises):

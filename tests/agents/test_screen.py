@@ -27,11 +27,6 @@ def screen(*rules: dict[str, Any], others: dict[str, Any] | None = None) -> Rout
     return RoutingScreen(Accept(), routing, metrics, max_bytes=10_000, answers_for=others)
 
 
-def test_of_what_is_left_out_nothing_but_the_envelope_is_looked_at():
-    assert screen(NONE).passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}', ())
-    assert not screen().passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}', ())
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -56,21 +51,6 @@ def test_of_what_is_left_out_nothing_but_the_envelope_is_looked_at():
 )
 def test_in_any_doubt_a_message_goes_the_full_way(value: bytes | None):
     assert screen(NONE).passed_over(value, ()) is None
-
-
-def test_a_sample_is_the_one_that_the_rules_draw():
-    rules = {"share": 0.3}
-    routing = Routing(RoutingSettings.model_validate({"rules": [rules]}))
-    ids = [f"r{number}" for number in range(200)]
-    looked_at = [id_ for number, id_ in enumerate(ids) if not screen(rules).passed_over(record(number), ())]
-    assert looked_at == [
-        id_ for id_ in ids if routing.leaves_out("accept", "generation", "tests", "m", None, id_) is None
-    ]
-    assert 30 < len(looked_at) < 90
-
-
-def test_another_kind_is_passed_over_without_rules():
-    assert screen().passed_over(OTHER_KIND, ())
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 from faust.types import TP
 
 from agents.monitor.outcomes import SeriesOutcome, missing_outcome
+from streams.admission import Slot, Slots
 from streams.messages import Incoming, verdict_message
 from streams.publisher import Publisher
-from streams.takeover import Committed, Note, Takeover, read_note
+from streams.takeover import Committed, Takeover
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, first_of, first_verdicts, put, record
@@ -92,7 +92,7 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
     publisher = Publisher(settings)
     await publisher.start()
     # As a worker leaves it that is killed between the verdict and its outcome.
-    incoming = Incoming(topics.outputs, 0, 1, None, b"")
+    incoming = Incoming(topics.outputs, 0, 1, None, b"", Slot(Slots(1)))
     await publisher.publish(takeover.mark(verdict_message(verdict, topics), incoming))
     await publisher.stop()
     found = await takeover.read(noted)
@@ -102,10 +102,3 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
     # Somebody who sets the offset back wants the records to be checked again.
     assert await takeover.read({TP(topics.outputs, 0): Committed(0, None)}) == {}
     assert await takeover.read({TP(topics.outputs, 0): Committed(2, time.time())}) == {}
-
-
-@pytest.mark.parametrize("note", ["", "answers since", "answers since nan", "kept by a tool", "answers since 1e400"])
-def test_a_note_of_somebody_else_is_none_of_ours(note: str):
-    assert read_note(note) is None
-    for own in (Note(1_700_000_000.25), Note(3.5, 17), Note(3.5, is_first_start=True)):
-        assert read_note(str(own)) == own

@@ -93,10 +93,3 @@ async def _worker(tmp_path, named: list[str], running: str) -> Any:
 async def test_a_checker_that_the_configuration_leaves_out_does_not_start(tmp_path):
     with pytest.raises(Misconfigured, match=r"routing\.checkers: consistency runs in this worker"):
         await _worker(tmp_path, ["retrieval"], "consistency")
-
-
-def test_a_checker_that_is_not_installed_is_named(tmp_path):
-    file = tmp_path / "assay.toml"
-    file.write_text('[routing]\ncheckers = ["consistencies"]\n')
-    with pytest.raises(Misconfigured, match="there is no checker 'consistencies'; installed are consistency"):
-        load_configuration(file)

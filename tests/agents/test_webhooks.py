@@ -5,7 +5,6 @@ import contextlib
 import json
 import random
 from collections.abc import AsyncIterator
-from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -107,25 +106,6 @@ class TestOnApacheKafka(Delivering):
         assert target.ids == {json.loads(message)["id"]}
         assert 2 <= target.requests[3].at - target.requests[2].at < 5
 
-    async def test_one_message_that_is_put_off_puts_the_others_off_too(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 1)
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.rejected, _rejected(settings, 30))
-        throttled = asyncio.Event()
-
-        async def answer(request: Request) -> web.StreamResponse:
-            if throttled.is_set():
-                return await take(request)
-            throttled.set()
-            return web.Response(status=429, headers={"Retry-After": "2"})
-
-        target = WebhookTarget(answer=answer)
-        async with target.running(), _working(settings, tuning=_to(target)) as worker:
-            await worker.wait_for("assay_webhook_deliveries_total", 30, webhook="tuning", outcome="delivered")
-        assert target.requests[1].at - target.requests[0].at >= 2
-
     @pytest.mark.parametrize("status", [410, 404, 401, 301])
     async def test_what_is_refused_becomes_a_dead_letter_and_can_be_replayed(self, place: Place, status: int):
         settings = await _prepared(place)
@@ -157,22 +137,6 @@ class TestOnApacheKafka(Delivering):
             await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="tuning", outcome="delivered")
         assert target.attempts(unwanted) == 2
         assert target.requests[-1].body["data"] == json.loads(messages[1])
-
-    async def test_a_message_that_the_target_cannot_take_holds_nobody_back(self, place: Place):
-        settings = await _prepared(place)
-        messages = _rejected(settings, 100)
-        unwelcome = json.loads(messages[0])["id"]
-
-        async def answer(request: Request) -> web.StreamResponse:
-            return await (always(500) if request.id == unwelcome else take)(request)
-
-        await put(place.servers, settings.topics.rejected, messages)
-        target = WebhookTarget(answer=answer)
-        async with target.running(), _working(settings, tuning=_to(target)) as worker:
-            await worker.wait_for("assay_webhook_deliveries_total", 99, webhook="tuning", outcome="delivered")
-            # At once within a second, and not again for each of the others.
-            assert target.attempts(unwelcome) <= 8
-            assert worker.metric("assay_records_held", agent="webhook-tuning") <= 1
 
     async def test_a_message_that_the_target_cannot_take_is_given_up_while_it_takes_others(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
@@ -206,22 +170,6 @@ class TestOnApacheKafka(Delivering):
         assert letter.payload == poison
         assert "status 500; it takes others" in letter.detail
 
-    async def test_messages_that_wait_do_not_hold_up_stopping_and_come_back(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 2)
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.rejected, _rejected(settings, 20))
-        target = WebhookTarget(answer=always(429, **{"Retry-After": "3600"}))
-        async with target.running():
-            async with _working(settings, tuning=_to(target)) as worker:
-                await worker.wait_for("assay_webhook_deliveries_total", 2, webhook="tuning", outcome="failed")
-                await worker.stop()
-                assert len(target.requests) == 2
-            target.answer = take
-            async with _working(settings, tuning=_to(target)) as worker:
-                await worker.wait_for("assay_webhook_deliveries_total", 20, webhook="tuning", outcome="delivered")
-
     async def test_a_target_that_does_not_answer_holds_nobody_else_back(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
@@ -238,21 +186,6 @@ class TestOnApacheKafka(Delivering):
             await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="slow", outcome="failed")
             slow.answer = take
             await worker.wait_for("assay_webhook_deliveries_total", 40, webhook="slow", outcome="delivered")
-
-    async def test_a_target_that_hangs_is_sent_one_request_at_a_time(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr("agents.webhooks.target._TIMEOUT_SECONDS", 0.5)
-        monkeypatch.setattr("streams.intake_gate._TRIAL_SECONDS", 0.01)
-        settings = await _prepared(place, concurrency=8)
-        await put(place.servers, settings.topics.rejected, _rejected(settings, 20))
-        target = WebhookTarget(answer=hangs(60))
-        async with target.running(), _working(settings, tuning=_to(target)) as worker:
-            await until(lambda: worker.metric("assay_records_held", agent="webhook-tuning") == 8)
-            begun = len(target.requests)
-            await until(lambda: len(target.requests) >= begun + 3)
-        trials = [request.at for request in target.requests[begun:]]
-        assert all(later - earlier >= 0.5 for earlier, later in pairwise(trials))
 
     async def test_an_answer_without_end_is_not_read_to_its_end(self, place: Place):
         settings = await _prepared(place)
@@ -275,38 +208,6 @@ class TestOnApacheKafka(Delivering):
             await worker.wait_for("assay_webhook_deliveries_total", 1, webhook="tuning", outcome="delivered")
         assert len(target.requests) == 1
         assert sent < 50_000_000
-
-    async def test_a_record_that_is_gone_is_null_and_another_at_its_place_is_not_sent(self, place: Place):
-        settings = await _prepared(place)
-        outputs = settings.topics.outputs
-        await put(place.servers, outputs, [record(7)])
-        verdicts = [
-            rejection(0, outputs),
-            rejection(17, outputs),
-            rejection(1, outputs, origin=None),
-            rejection(2, outputs, origin={"topic": settings.topics.dead_letter, "partition": 0, "offset": 0}),
-            rejection(7, outputs, origin={"topic": outputs, "partition": 0, "offset": 0}),
-        ]
-        await put(place.servers, settings.topics.rejected, map(to_json, verdicts))
-        target = WebhookTarget()
-        async with target.running(), _working(settings, tuning=_to(target, include_record=True)):
-            await target.wait_for(5)
-        found = {request.body["data"]["record_id"]: request.body["record"] for request in target.requests}
-        assert found == {"r0": None, "r17": None, "r1": None, "r2": None, "r7": json.loads(record(7))}
-
-    async def test_messages_that_wait_move_to_a_worker_that_joins(self, place: Place):
-        settings = await asyncio.to_thread(place.prepare, place.settings(partitions=4))
-        await put(place.servers, settings.topics.rejected, _rejected(settings, 80), spread=True)
-        target = WebhookTarget(answer=always(503))
-        async with target.running(), _working(settings, tuning=_to(target)) as first_worker:
-            await first_worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
-            async with _working(settings, tuning=_to(target)) as second_worker:
-                await second_worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
-                target.answer = take
-                for worker in (first_worker, second_worker):
-                    await worker.wait_for("assay_webhook_deliveries_total", 1, webhook="tuning", outcome="delivered")
-                await until(lambda: sum(map(_delivered, (first_worker, second_worker))) >= 80)
-        assert len(target.ids) == 80
 
     async def test_what_is_no_verdict_is_a_dead_letter(self, place: Place):
         settings = await _prepared(place)
@@ -412,7 +313,3 @@ async def _working(settings: StreamSettings, **webhooks: dict[str, Any]) -> Asyn
     agents = [agent for name, each in webhooks.items() for agent in webhook(name, WebhookSettings.model_validate(each))]
     async with agents_here(agents, settings) as worker:
         yield worker
-
-
-def _delivered(worker: WorkerHere) -> float:
-    return worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="delivered")

@@ -15,7 +15,6 @@ from aiokafka.errors import KafkaTimeoutError
 from agents import worker as worker_module
 from agents.checker_agent import checker_agent
 from agents.worker import COULD_NOT_FINISH
-from schemas import Verdict
 from streams import broker_watch
 from streams.errors import StreamError
 from streams.topic_reader import read_topic
@@ -24,7 +23,7 @@ from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, first_verdicts, put, record
 from tests.support.waiting import until
-from tests.support.workers import agents_here, worker_here
+from tests.support.workers import worker_here
 
 
 async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place):
@@ -59,19 +58,6 @@ async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place
         assert "assay_records_in_flight" in (await client.get("/metrics")).text
 
 
-async def test_what_is_open_besides_is_closed_when_it_stops(place: Place):
-    closed: list[str] = []
-
-    async def close() -> None:
-        closed.append("judge")
-
-    raw = place.settings()
-    await asyncio.to_thread(place.prepare, raw)
-    async with worker_here([Accept()], raw, closing=[close]):
-        assert not closed
-    assert closed == ["judge"]
-
-
 async def _refuse(self: AIOKafkaProducer, batch: object, topic: str, *, partition: int) -> None:
     raise KafkaTimeoutError
 
@@ -97,18 +83,6 @@ async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_co
     async with worker_here([Accept()], raw):
         seen = await collect(place.servers, settings.topics, records=20)
     assert len(seen.verdicts) == 20
-
-
-async def test_a_count_that_raises_once_the_verdict_is_written_ends_it_and_holds_up_nothing(place: Place):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
-    await put(place.servers, settings.topics.outputs, [record(1)])
-
-    def count(verdict: Verdict) -> None:
-        raise ZeroDivisionError
-
-    async with agents_here([checker_agent(Accept(), count=lambda *_: count)], raw) as worker:
-        assert await worker.run_until_ended() == COULD_NOT_FINISH
 
 
 async def test_a_port_that_is_taken_is_named(place: Place):
@@ -177,7 +151,7 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
             assert event == "Kafka answers again" or f"answered at {servers} (Connection refused)" in (why or "")
             told.append(event)
 
-        async for _ in read_topic(settings.kafka, settings.topics.alerts, follow=True, tell=tell):
+        async for _ in read_topic(settings.kafka, settings.topics.alerts, follow=True, report=tell):
             pass
 
     following = asyncio.create_task(follow())

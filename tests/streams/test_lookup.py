@@ -27,13 +27,6 @@ class LookupPromises:
             offsets = [*range(0, 500, 7), *range(499, 0, -90), 0]
             assert [await lookup.read(_at(settings, offset)) for offset in offsets] == [values[one] for one in offsets]
 
-    async def test_many_reads_at_once_are_answered_each_with_its_own(self, place: Place):
-        settings = await _prepared(place)
-        values = [record(number) for number in range(300)]
-        await put(place.servers, settings.topics.outputs, values)
-        async with RecordLookup(settings).running() as lookup:
-            assert await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(300))) == values
-
     async def test_what_is_not_there_is_gone(self, place: Place):
         settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, [record(0)])
@@ -58,24 +51,6 @@ class TestOnApacheKafka(LookupPromises):
             await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(2000)))
             assert lookup.fetches == 1
 
-    async def test_each_partition_keeps_its_last_fetch_until_together_they_are_too_much(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
-    ):
-        settings = await _prepared(place, partitions=3)
-        long = record(1, response="word " * 400)
-        await put(place.servers, settings.topics.outputs, [long] * 60, spread=True)
-        origins = [_at(settings, 0, partition=number) for number in range(3)]
-        async with RecordLookup(settings).running() as lookup:
-            for _ in range(3):
-                assert [await lookup.read(one) for one in origins] == [long] * 3
-            assert lookup.fetches == 3
-        # Room for one partition's: the three push each other out.
-        monkeypatch.setattr(module, "_KEPT_BYTES", 60_000)
-        async with RecordLookup(settings).running() as lookup:
-            for _ in range(3):
-                assert [await lookup.read(one) for one in origins] == [long] * 3
-            assert lookup.fetches == 9
-
     async def test_a_message_larger_than_a_fetch_is_read_whole(self, place: Place):
         settings = await _prepared(place)
         huge = record(1, response="word " * 600_000)
@@ -95,12 +70,6 @@ class TestOnApacheKafka(LookupPromises):
         async with RecordLookup(settings).running() as lookup:
             assert [await lookup.read(_at(settings, offset)) for offset in (0, 4)] == [None, None]
             assert await lookup.read(_at(settings, 5)) == record(5)
-
-    async def test_a_message_without_a_value_is_there_and_empty(self, place: Place):
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, [None])
-        async with RecordLookup(settings).running() as lookup:
-            assert await lookup.read(_at(settings, 0)) == b""
 
     async def test_an_outage_is_no_loss_and_passes(
         self, own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch
@@ -134,11 +103,6 @@ async def test_a_wrong_address_is_named():
         await lookup.start()
     await lookup.stop()
     assert not lookup.started
-
-
-async def test_one_that_is_not_running_says_so():
-    with pytest.raises(LookupFailed, match="not running"):
-        await RecordLookup(StreamSettings()).read(Origin(topic="t", partition=0, offset=0))
 
 
 def _at(settings: StreamSettings, offset: int, *, partition: int = 0) -> Origin:

@@ -56,7 +56,7 @@ async def test_what_is_no_dead_letter_is_named_by_its_place_and_passed_over(plac
     with capture_logs() as logged:
         found = [one.id async for one, _ in read_dead_letters(settings)]
     assert found == [letter.id]
-    assert [one["event"] for one in logged] == ["not a dead letter, it is passed over"] * 4
+    assert [one["event"] for one in logged] == ["not a dead letter, it is skipped"] * 4
     assert len({(one["partition"], one["offset"]) for one in logged}) == 4
 
 

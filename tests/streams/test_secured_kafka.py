@@ -18,7 +18,7 @@ from streams.publisher import Publisher
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 from streams.topics import create_topics
-from tests.assay.running import ROOT, assay
+from tests.assay.running import assay
 from tests.support.checkers import Accept
 from tests.support.secured_kafka import MECHANISMS, PASSWORD, SecuredKafka, running_secured_kafka
 from tests.support.traffic import record
@@ -48,18 +48,6 @@ async def test_each_way_to_log_in_brings_a_record_to_its_verdict_and_back(secure
         assert found.data == record(0)
 
     await asyncio.gather(*(go(number, kafka) for number, kafka in enumerate(ways)))
-
-
-def test_every_client_is_made_the_one_way():
-    product = [path for room in ("streams", "agents", "assay", "lab") for path in (ROOT / room).rglob("*.py")]
-    made = [
-        (path.name, after)
-        for path in product
-        for after in re.findall(r"(?<!class )\b(?:AIOKafka\w+|Consumer)\(\s*(\S+)", path.read_text())
-        if path.name != "faust_app.py"
-    ]
-    assert {path for path, _ in made} == {"clients.py", "publisher.py", "lookup.py", "starting_offsets.py"}
-    assert {after.partition("(")[0] for path, after in made if after != "AIOKafkaConsumer):"} == {"**connection"}
 
 
 def test_a_refusal_is_one_line_that_names_the_setting_and_no_secret(secured: SecuredKafka, tmp_path: Path):

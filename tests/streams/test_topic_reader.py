@@ -48,10 +48,6 @@ class Reading:
         assert followed[:5] == [1, 2, 3, 4, 5]
         assert sorted(followed[5:]) == [6, 7]
 
-    async def test_an_empty_topic_holds_nothing(self, place: Place):
-        settings = await asyncio.to_thread(place.prepare, place.settings(partitions=3))
-        assert [message async for message in read_topic(settings.kafka, settings.topics.alerts)] == []
-
 
 class TestOnTheEmbeddedBroker(Reading):
     @pytest.fixture

@@ -5,10 +5,9 @@ import asyncio
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import KafkaConnectionError, NodeNotReadyError, RequestTimedOutError
 
 from streams.clients import admin
-from streams.errors import BrokerUnavailable, TopicsMissing
+from streams.errors import TopicsMissing
 from streams.settings import StreamSettings
 from streams.topics import (
     FOREVER,
@@ -110,19 +109,6 @@ async def test_a_worker_without_its_topics_ends_with_that_error(place: Place):
     with place.worker([{"type": "accept"}], place.settings()) as worker:
         assert await asyncio.to_thread(worker.wait) != 0
     assert f"no topic {place.prefix}.outputs" in worker.log.read_text()
-
-
-@pytest.mark.parametrize("error", [NodeNotReadyError, RequestTimedOutError, KafkaConnectionError])
-async def test_a_broker_that_goes_while_it_is_asked_is_told_as_one_that_does_not_answer(
-    place: Place, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
-):
-    async def refuse(self: AIOKafkaAdminClient) -> None:
-        raise error
-
-    monkeypatch.setattr(AIOKafkaAdminClient, "list_topics", refuse)
-    settings = place.checked()
-    with pytest.raises(BrokerUnavailable, match=r"no Kafka broker answered|stopped answering"):
-        await require_topics(settings.kafka, [settings.topics.outputs])
 
 
 async def test_the_embedded_broker_has_the_topics_that_it_was_asked_for(embedded_place: Place):

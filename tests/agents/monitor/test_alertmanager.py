@@ -20,11 +20,9 @@ from agents.monitor.settings import AlertmanagerSettings
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
 from tests.support.alertmanager import StandIn, stand_in
-from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import FIXED, put_verdicts, stream, verdict
 from tests.support.virtual_time import run_virtually
-from tests.support.waiting import until
 from tests.support.workers import monitor_here
 
 URL = "http://alertmanager"
@@ -107,11 +105,6 @@ class TestWhatIsPosted:
         ends = datetime.fromisoformat(posted["endsAt"]) - datetime.now(UTC)
         assert timedelta(seconds=110) < ends <= timedelta(seconds=120)
 
-    async def test_an_address_that_no_request_can_be_made_to_is_counted_as_failed(self):
-        async with telling("http://alert\u2028manager:9093") as told:
-            told.client.take(alert())
-            await until(lambda: told.posts("failed"))
-
     async def test_reasons_can_be_kept_back_and_long_ones_are_cut(self):
         long = tuple("x" * 480 for _ in range(20))
         async with stand_in() as door:
@@ -132,14 +125,6 @@ class TestWhatIsPosted:
             told.client.take(alert())
             await door.until(lambda door: bool(door.posts))
         assert door.headers[0]["Authorization"] == "Bearer 77"
-
-    async def test_many_alerts_go_in_several_requests(self):
-        async with stand_in() as door, telling(door.url, resend_seconds=30) as told:
-            for number in range(150):
-                told.client.take(alert(f"m{number}"))
-            await door.until(lambda door: len(door.alerts) >= 150)
-            assert max(map(len, door.posts)) <= 64
-            assert len({each["labels"]["model"] for each in door.alerts}) == 150
 
 
 class Doors:
@@ -191,13 +176,6 @@ class TestResending:
         ends = [alerts[0]["endsAt"] for _, _, alerts in doors.posts]
         assert ends == sorted(set(ends))
 
-    def test_news_is_told_at_once_and_what_was_told_is_not(self, doors: Doors):
-        telling_for([(0, lambda it: it.take(alert("a"))), (3, lambda it: it.take(alert("b")))], until=9)
-        assert [(at, [each["labels"]["model"] for each in alerts]) for _, at, alerts in doors.posts] == [
-            (0, ["a"]),
-            (3, ["b"]),
-        ]
-
     def test_a_recovery_is_told_once_with_its_end(self, doors: Doors):
         recovery = alert(kind="trust_recovery")
         telling_for([(0, lambda it: it.take(alert())), (3, lambda it: it.take(recovery))], until=1000)
@@ -211,10 +189,6 @@ class TestResending:
         telling_for([(0, lambda it: it.take(alert())), (3, lambda it: it.forget([key]))], until=1000)
         ((_, _, (drop,)),) = doors.posts
         assert datetime.fromisoformat(drop["endsAt"]) > datetime.now(UTC)
-
-    def test_a_recovery_of_what_was_never_told_is_nothing(self, doors: Doors):
-        telling_for([(0, lambda client: client.take(alert(kind="trust_recovery")))], until=100)
-        assert doors.posts == []
 
 
 class TestFailures:
@@ -241,19 +215,6 @@ class TestFailures:
         assert len(tried) > 4
         assert tried[0] == 3
         assert tried[-1] <= 3 + 4 * 10
-
-    async def test_one_that_is_not_there_is_counted(self):
-        async with telling(f"http://127.0.0.1:{free_port()}") as told:
-            told.client.take(alert())
-            await until(lambda: told.posts("failed") >= 2)
-
-    async def test_without_an_alertmanager_nothing_is_kept(self):
-        told = Told()
-        told.client.start()
-        told.client.take(alert())
-        told.client.take(alert(kind="trust_recovery"))
-        await told.client.stop()
-        assert told.client._targets == []
 
 
 async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_the_recovery(place: Place):

@@ -1,16 +1,13 @@
 """The baseline: fair odds for what is learned, the week's own way, and what verdicts that fail together count for."""
 
-import json
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from agents.monitor.baseline import Baseline, Floats
 from agents.monitor.drop_test import DropTest
@@ -20,30 +17,10 @@ BOUND = 0.05
 STREAMS = 200
 MONDAY = datetime(2026, 11, 23, tzinfo=UTC)
 
-STATE = TypeAdapter(Baseline)
-
 histories = st.lists(st.booleans(), max_size=80)
 
 
-def taught(verdicts: list[bool], baseline: Baseline | None = None) -> Baseline:
-    baseline = baseline or Baseline(None, at_least=10)
-    for accepted in verdicts:
-        baseline.learn(accepted)
-    return baseline
-
-
 class TestLearning:
-    @given(histories)
-    def test_a_bet_is_fair_to_one_who_knows_the_verdicts_so_far(self, verdicts: list[bool]) -> None:
-        """All rates are equally likely: the odds are the posterior mean, by integrals instead of by its formula."""
-        rate = taught(verdicts).rate()
-        if len(verdicts) < 10:
-            assert rate is None
-            return
-        grid = (np.arange(20_000) + 0.5) / 20_000
-        likelihood = grid ** sum(verdicts) * (1 - grid) ** (len(verdicts) - sum(verdicts))
-        assert rate == pytest.approx(float((likelihood * grid).sum() / likelihood.sum()), abs=1e-6)
-
     @settings(max_examples=30)
     @given(histories, st.sampled_from([0.01, 0.2]), st.sampled_from([1.0, 0.4]))
     def test_no_growth_is_to_be_expected_of_the_evidence(
@@ -65,12 +42,6 @@ class TestLearning:
         accept = (1 + sum(verdicts)) / (2 + len(verdicts))
         after = accept * fed([True]).evidence + (1 - accept) * fed([False]).evidence
         assert after <= before * (1 + 1e-9)
-
-    def test_it_waits_for_enough_verdicts(self) -> None:
-        baseline = Baseline(None)
-        taught([True] * 49, baseline)
-        assert baseline.rate() is None
-        assert taught([True], baseline).rate() == 51 / 52
 
     def test_a_slow_decline_is_found(self) -> None:
         """One point in 5,000 verdicts, in half a year: the mean follows it, and stays behind."""
@@ -123,12 +94,6 @@ class TestWeeks:
         assert [second for _, second in rates] == pytest.approx([0.9] * 5 + [0.79] * 2, abs=0.03)
         assert max(second for _, second in rates if second) <= 0.9
 
-    def test_time_never_goes_back(self) -> None:
-        baseline = Baseline(None)
-        baseline.at(MONDAY)
-        baseline.at(MONDAY - timedelta(days=300))
-        assert baseline.hour == MONDAY
-
 
 class TestDependence:
     def test_independent_verdicts_count_in_full_and_those_that_fail_together_for_less(self) -> None:
@@ -152,54 +117,6 @@ class TestDependence:
                 day = 0.9 + 0.02 * source.standard_normal(50)
             watchers.step(source.random(50) < day, n // 50)
         assert 0.01 < np.median(watchers.allowance) < 0.1
-
-    @pytest.mark.parametrize("before", [[True] * 300, [True, True, True, False] * 80])
-    def test_a_failure_of_everything_is_told_at_once(self, before: list[bool]) -> None:
-        baseline, test = taught(before), DropTest(smallest_drop=0.05, error_bound=0.01)
-        for _ in range(25):
-            rate = baseline.rate()
-            assert rate is not None
-            if test.update(False, rate, share=1 / baseline.dispersion):
-                return
-            baseline.learn(accepted=False)
-        pytest.fail("no alarm")
-
-
-class TestState:
-    @settings(max_examples=20)
-    @given(st.integers(0, 10**6), st.integers(1, 40))
-    def test_it_brings_it_back_to_the_last_bit(self, seed: int, days: int) -> None:
-        source = random.Random(seed)
-
-        def teach(each: Baseline, number: int, accepted: bool) -> None:
-            each.at(MONDAY + timedelta(hours=number))
-            each.learn(accepted)
-
-        one = Baseline(None)
-        for number in range(24 * days):
-            teach(one, number // 2, source.random() < 0.8)
-        other = STATE.validate_json(STATE.dump_json(one))
-        for number in range(24 * days, 24 * days + 100):
-            accepted = source.random() < 0.8
-            teach(one, number // 2, accepted)
-            teach(other, number // 2, accepted)
-            assert (other.rate(), other.dispersion) == (one.rate(), one.dispersion)
-        assert other == one
-
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"week": [[1, 0]]}, "at least 168 items"),
-            ({"today": [[1, 2]] * 24}, "more accepts than verdicts"),
-            ({"today": [[1, -1]] * 24}, "greater than or equal to 0"),
-            ({"dispersion": 0.5}, "greater than or equal to 1"),
-            ({"more": 1}, "Unexpected keyword"),
-        ],
-    )
-    def test_one_that_does_not_fit_is_refused(self, change: dict[str, Any], message: str) -> None:
-        state = STATE.dump_python(taught([True] * 60))
-        with pytest.raises(ValueError, match=message):
-            STATE.validate_json(json.dumps(state | change))
 
 
 def test_what_is_simulated_side_by_side_is_the_program() -> None:

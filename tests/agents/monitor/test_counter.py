@@ -61,15 +61,6 @@ class Shared:
 
 
 class TestWriting:
-    def test_only_what_changed_since_is_written(self):
-        shared = Shared()
-        shared.count(verdict(1, True, model="a"), verdict(1, True, model="b"))
-        assert set(shared.written()) == {b"shop\x1fa\x1ffair", b"shop\x1fb\x1ffair"}
-        shared.count(verdict(2, False, model="b"))
-        assert set(shared.written()) == {b"shop\x1fb\x1ffair"}
-        assert not shared.partition.changed
-        assert shared.written() == {}
-
     def test_what_was_not_stored_is_raised_again_under_the_same_id_and_what_was_stored_is_not(self):
         first, second, third = Shared(), Shared(), Shared()
         sent = stream([(300, 0.9), (200, 0.3)])
@@ -109,17 +100,6 @@ class TestWriting:
         assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 1
         assert shared.partition.next == {TOPICS.outcomes: 4}
 
-    def test_what_lies_before_a_series_offset_is_passed_over_and_does_not_change_it(self):
-        first = Shared()
-        first.count(*stream([(100, 0.9)]))
-        kept = _kept(first)
-        second = Shared()
-        second.partition.restore(kept, ENDS)
-        second.count(*stream([(100, 0.9)]))
-        assert second.counted() == {"m": 100}
-        assert not second.partition.changed
-        assert second.partition.next == first.partition.next
-
     @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
     @example(b"{}")
     def test_anything_else_than_an_outcome_is_passed_over_and_counted(self, value: bytes | None):
@@ -142,22 +122,6 @@ class TestForgetting:
         shared.count(verdict(2, True, model="new"))
         assert shared.counted() == {"new": 1}
 
-    def test_a_verdict_keeps_a_series(self):
-        shared = Shared()
-        for number in range(5):
-            shared.count(verdict(number, True))
-            shared.now += 20 * DAY
-            assert shared.partition.forget_old() == []
-
 
 def _kept(shared: Shared) -> dict[bytes, bytes]:
     return {key: value for key, value in shared.written().items() if key is not None and value is not None}
-
-
-@given(st.lists(st.integers(0, 9)), st.integers(1, 6))
-def test_the_last_different_ids_are_remembered(ids: list[int], size: int):
-    partition = Shared(remember=size).partition
-    latest: list[int] = []
-    for each in ids:
-        assert partition.remember(str(each)) == (each in latest)
-        latest = [*(other for other in latest if other != each), each][-size:]

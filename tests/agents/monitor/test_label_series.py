@@ -47,11 +47,6 @@ def test_the_budget_is_kept_once_the_pace_is_known():
     assert 25 < later < 50
 
 
-def test_few_verdicts_are_all_drawn():
-    series = LabelSeries()
-    assert all(series.count(f"v{number}", accepted=True, at=float(number), budget=20) for number in range(10))
-
-
 def test_a_replay_from_what_was_stored_draws_the_same_with_the_same_probability():
     rng, series = random.Random(3), LabelSeries()
     sent = [(f"v{number}", rng.random() < 0.8, number * 2.0, rng.random() < 0.9) for number in range(4000)]
@@ -110,21 +105,6 @@ def test_a_recovery_is_told():
     rates = [(10_000, 0.95), (16_000, 0.6), (40_000, 0.95)]
     _, told = played(lambda rng, n: judged(rng, next(rate for end, rate in rates if n < end)), verdicts=40_000)
     assert [cause for _, cause in told[:2]] == ["model", "recovery"]
-
-
-def test_a_later_label_takes_the_place_of_the_one_before_and_moves_no_bet():
-    series = LabelSeries()
-    draws = [series.count(f"v{number}", accepted=True, at=float(number), budget=100) for number in range(40)]
-    assert all(draws)
-    for number, draw in enumerate(draws):
-        series.label(f"v{number}", draw, None, 0.0)  # type: ignore[arg-type]
-    assert len(series.disagreements) == 20
-    bets = series.alarm.model_copy(deep=True)
-    series.label("v39", draws[39], 0.0, 1.0)  # type: ignore[arg-type]
-    assert series.alarm == bets
-    assert series.strata["accept.high"].labels == 40
-    assert series.strata["accept.high"].good == 1.0
-    assert "v39" not in series.disagreements
 
 
 def sampled(rng: random.Random, verdicts: int) -> Iterator[tuple[bool, bool, float, float]]:

@@ -225,20 +225,6 @@ def test_a_verdict_is_bet_on_once_whatever_is_taken_back_and_said_again():
     assert running.series["strata"]["accept.high"]["labels"] == 1
 
 
-def test_what_is_no_outcome_and_what_tells_no_configuration_is_passed_over():
-    topic = Topic()
-    (sent,) = verdicts(1)
-    whole = outcome_message(sent, TOPICS).value or b""
-    digest = b'"config_digest":"d"'
-    assert digest in whole
-    for value in (b"{", whole.replace(digest, b'"other":"d"'), whole.replace(digest, digest[:-1] + b"d" * 300 + b'"')):
-        topic._put(TOPICS.outcomes, value)
-    topic.verdict(sent)
-    running = fed(Running(), topic.records)
-    assert len(running.stored) == 1
-    assert running.partition.next[TOPICS.outcomes] == 4
-
-
 def test_another_configuration_of_a_checker_begins_anew():
     topic = Topic()
     for number in range(20):
@@ -287,33 +273,6 @@ def test_what_is_killed_at_any_moment_counts_and_asks_as_if_it_had_not_been():
     assert sum(each["labels"] for each in whole.series["strata"].values()) > 50
 
 
-def test_a_label_counts_whose_request_was_published_and_whose_series_was_not_stored():
-    topic, running = Topic(), Running()
-    (sent,) = verdicts(1)
-    topic.verdict(sent)
-    topic.label(label(sent.id))
-    running.partition.count(topic.records[0])
-    running.requests = [each.value or b"" for each in running.partition.outbox()]
-    running.begin(topic.ends)
-    for record in reversed(topic.records):
-        running.partition.count(record)
-    running.flush()
-    assert running.labels("counted") == 1
-    assert running.series["strata"]["accept.high"] == {
-        "verdicts": 1,
-        "beyond": 0.0,
-        "unseen": 0.0,
-        "asked": 1,
-        "labels": 1,
-        "weight": 1.0,
-        "good": 1.0,
-        "squares": 1.0,
-        "good_squares": 1.0,
-        "unseen_weight": 0.0,
-        "unseen_good": 0.0,
-    }
-
-
 def test_a_fall_that_the_judge_does_not_see_is_told_with_the_verdicts_that_people_disagree_with():
     topic, running = Topic(), Running(LabelSettings(per_hour=3600, alarm_below=0.85))
     alerts = []
@@ -333,22 +292,6 @@ def test_a_fall_that_the_judge_does_not_see_is_told_with_the_verdicts_that_peopl
     assert "does not see what people see" in alerts[0].summary
     (told,) = running.calibrations.values()
     assert told.fallen
-
-
-def test_what_routing_left_out_is_stood_for_by_what_it_took_of_the_same_share():
-    topic = Topic()
-    for number in range(60):
-        share = 0.1 if number < 20 else 1.0
-        each = verdict(number, number % 4 > 0, checked_at=BEGUN, share=share)
-        topic.verdict(each)
-        topic.label(label(each.id, "bad" if share < 1 else "good"))
-    running = fed(Running(), sorted(topic.records, key=lambda record: record.topic, reverse=True))
-    (told,) = running.calibrations.values()
-    assert {(each.share, each.drawn_with) for each in running.asked} == {(0.1, 0.1), (1.0, 1.0)}
-    # Twenty verdicts stand for 200 records, all of them bad, and forty for themselves.
-    assert told.verdicts == 60
-    assert told.rate is not None
-    assert told.rate.estimate == pytest.approx(40 / 240, abs=0.001)
 
 
 @pytest.mark.parametrize("seed", range(3))

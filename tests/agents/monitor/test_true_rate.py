@@ -67,17 +67,6 @@ def test_labels_of_every_verdict_leave_hardly_anything_open():
     assert rate.alone < 0.01
 
 
-def test_what_is_taken_back_leaves_nothing_behind():
-    sums = Sums(verdicts=10)
-    sums.add(1.0, 0.3)
-    before = sums.model_copy()
-    sums.add(0.5, 0.07)
-    sums.add(0.5, 0.07, -1)
-    assert sums.model_dump() == pytest.approx(before.model_dump())
-    sums.add(1.0, 0.3, -1)
-    assert sums == Sums(verdicts=10)
-
-
 def test_requests_without_an_answer_widen_the_interval_and_do_not_shift_it():
     whole, half = corrected_rate(strata().values()), [strata(seed=seed, answered=0.5) for seed in range(20)]
     rates = [corrected_rate(each.values()) for each in half]

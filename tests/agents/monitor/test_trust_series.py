@@ -1,6 +1,5 @@
 """One series: a drop is told once, with what drove it, and then its recovery; and a state goes on where it was."""
 
-import json
 import random
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
@@ -29,8 +28,6 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 LEARNED = TrustSettings()
 FIXED = TrustSettings(baselines=(BaselineEntry(rate=0.9),))
-
-STATE = TypeAdapter(TrustSeries)
 
 
 def begun(settings: TrustSettings, key: SeriesKey = KEY) -> TrustSeries:
@@ -85,10 +82,6 @@ class TestDrops:
         assert len({alert.id for _, alert in told}) == 3
         assert series.dropped
 
-    def test_steady_and_rising_rates_are_not_told(self, plan: TrustSettings):
-        for seed in range(5):
-            assert fed(begun(plan), at_rates((2000, 0.9), (2000, 0.97), seed=seed)) == []
-
     def test_an_alert_says_what_was_expected_and_what_was_seen_since_the_change(self, plan: TrustSettings):
         told = fed(begun(plan), at_rates((3000, 0.9), (400, 0.5)))
         ((number, drop),) = told
@@ -118,13 +111,6 @@ class TestDrops:
         assert isinstance(drop, Alert)
         assert drop.judge == judge
         assert (f"It was decided by the bundled judge, {BUNDLED_ACCURACY};" in drop.summary) == bundled
-
-    def test_the_rejected_records_are_the_latest_since_the_change(self, plan: TrustSettings):
-        series = begun(plan)
-        outcomes = at_rates((3000, 0.9), (400, 0.5))
-        ((number, drop),) = fed(series, outcomes)
-        rejected = [f"r{each}" for each in range(number + 1) if not outcomes[each]]
-        assert [each.record_id for each in drop.rejected] == rejected[:-11:-1]
 
     @settings(max_examples=10)
     @given(st.integers(0, 1300), st.integers(0, 1000))
@@ -185,7 +171,7 @@ class TestVersions:
             None, (series.update(outcome(n, ok, prompt="2"), NOW) for n, ok in enumerate(at_rates((1500, 0.7)), 2000))
         )
         assert isinstance(event, SeriesAnew)
-        assert "held against the verdicts before as well" in event.summary
+        assert "compared with the verdicts before as well" in event.summary
         (drop,) = alerts
         assert isinstance(drop, Alert)
         ((name, before, after),) = [(each.name, each.before, each.after) for each in drop.changed]
@@ -206,19 +192,6 @@ class TestVersions:
             ]
             found += any(isinstance(each, Alert) for each in drops)
         assert found >= 19
-
-    def test_two_configurations_side_by_side_are_both_counted(self):
-        series, rng = begun(LEARNED), random.Random(5)
-        told = []
-        for n in range(4000):
-            digest = "d" if rng.random() < 0.7 else "e"
-            rate = 0.7 if digest == "d" and n >= 3000 else 0.9
-            told.append(series.update(outcome(n, rng.random() < rate, config_digest=digest), NOW))
-        event, drop = filter(None, told)
-        assert isinstance(event, SeriesAnew)
-        assert isinstance(drop, Alert)
-        assert drop.baseline == pytest.approx(0.9, abs=0.03)
-        assert series.counted == 4000
 
     def test_it_ends_a_drop_and_ids_go_on(self):
         series = begun(LEARNED)
@@ -285,13 +258,6 @@ class TestWeeks:
         assert (drop.tolerance, drop.allowance) == (0.005, pytest.approx(series.allowance))
         assert f"0.5% less is tolerated, and {drop.allowance:.1%} as its days differ" in drop.summary
 
-    def test_a_moment_to_come_is_not_believed(self):
-        series = begun(LEARNED)
-        fed(series, at_rates((500, 0.9)))
-        series.update(outcome(0, True, occurred_at=NOW + timedelta(days=4000)), NOW)
-        ((_, drop),) = fed(series, at_rates((300, 0.5)))
-        assert f"first {NOW:%A}" in drop.summary
-
 
 class TestRejected:
     def test_only_those_since_the_change_are_in_the_alert(self):
@@ -301,12 +267,6 @@ class TestRejected:
         assert drop.verdicts <= number - 2000 + 2
         assert {int(each.record_id[1:]) for each in drop.rejected} <= set(range(1990, number + 1))
         assert len(drop.rejected) == min(10, drop.verdicts)
-
-    def test_reasons_are_cut(self):
-        series = begun(FIXED)
-        alerts = [series.update(outcome(number, False, reason="x" * 9000), NOW) for number in range(40)]
-        (drop,) = [alert for alert in alerts if alert is not None and alert.kind == "trust_drop"]
-        assert {len(each.reason) for each in drop.rejected} == {500}
 
 
 class TestBaselines:
@@ -339,14 +299,6 @@ class TestBaselines:
         assert series.baseline is not None
         assert series.baseline > 0.8
 
-    @pytest.mark.parametrize("rate", [0.01, 0.03, 0.97, 0.9999])
-    def test_rates_near_nothing_and_near_all_are_watched_without_alerts_on_what_is_expected(self, rate: float):
-        plan = TrustSettings(baselines=(BaselineEntry(rate=rate),))
-        assert fed(begun(plan), at_rates((3000, min(1.0, rate + 0.0001)))) == []
-        series = begun(plan)
-        kinds = [alert.kind for _, alert in fed(series, [*([False] * 2000), *([True] * 2000)])]
-        assert kinds == ["trust_drop", "trust_recovery"]
-
 
 class TestNewSettings:
     @pytest.mark.parametrize(
@@ -366,26 +318,6 @@ class TestNewSettings:
         assert not after.dropped
         ((_, new),) = fed(after, at_rates((2000, 0.97), (500, 0.4)))
         assert new.id != old.id
-
-    def test_what_does_not_decide_changes_nothing(self):
-        before = begun(LEARNED)
-        fed(before, at_rates((2000, 0.9)))
-        other = LEARNED.model_copy(update={"baselines": (BaselineEntry(source="bank", rate=0.5),)})
-        after = taken_up(before, other)
-        assert after.counted == 2000
-        assert after.baseline == before.baseline
-
-    def test_a_state_that_does_not_fit_is_refused(self):
-        series = begun(LEARNED)
-        fed(series, [True])
-        state = STATE.dump_python(series, mode="json")
-        ((id_, test),) = state["tests"].items()
-        for changed, said in (
-            ({"version": {"judge": "k"}}, "latest version"),
-            ({"tests": {id_: test | {"test": test["test"] | {"sums": [1.0]}}}}, "1 sums"),
-        ):
-            with pytest.raises(ValidationError, match=said):
-                STATE.validate_json(json.dumps(state | changed))
 
 
 class TestReading:

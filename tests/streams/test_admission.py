@@ -1,19 +1,26 @@
-"""Holding records while the judge is down, by the event loop's own clock."""
+"""What holds a message back and what lets it go."""
 
 import asyncio
+from collections.abc import Callable
 
-from streams.intake_gate import IntakeGate
+import pytest
+
+from streams.admission import Gate, Hold, Slot, Slots
 from tests.support.virtual_time import run_virtually
+from tests.support.waiting import until
+
+MOST = 128
+SUSPECT = Hold(1.0, otherwise=tuple)
 
 
-def held(gate: IntakeGate, *, trial: int = 0) -> asyncio.Task[int]:
-    return asyncio.create_task(gate.hold(5.0, trial=trial))
+def held(gate: Gate, *, trial: int = 0) -> asyncio.Task[int]:
+    return asyncio.create_task(gate.hold(Hold(5.0), trial=trial))
 
 
 def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
     async def run() -> None:
         changes: list[bool] = []
-        gate = IntakeGate(changes.append)
+        gate = Gate(changes.append)
         holders = [held(gate) for _ in range(3)]
         passing = asyncio.create_task(gate.passed())
         await asyncio.sleep(4.9)
@@ -31,7 +38,7 @@ def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
 
 def test_a_failed_trial_waits_again_and_the_next_one_is_tried():
     async def run() -> None:
-        gate = IntakeGate(lambda _: None)
+        gate = Gate(lambda _: None)
         first, second = held(gate), held(gate)
         again = held(gate, trial=await first)
         assert await second
@@ -46,7 +53,7 @@ def test_a_failed_trial_waits_again_and_the_next_one_is_tried():
 def test_a_trial_that_takes_long_lets_all_go():
     async def run() -> None:
         changes: list[bool] = []
-        gate = IntakeGate(changes.append)
+        gate = Gate(changes.append)
         long_one, other = held(gate), held(gate)
         trial = await long_one
         assert not await other
@@ -69,7 +76,7 @@ def test_a_trial_that_takes_long_lets_all_go():
 
 def test_after_all_held_records_failed_a_new_one_is_tried():
     async def run() -> None:
-        gate = IntakeGate(lambda _: None)
+        gate = Gate(lambda _: None)
         poison, other = held(gate), held(gate)
         new = asyncio.create_task(gate.passed())
         poison = held(gate, trial=await poison)
@@ -89,7 +96,7 @@ def test_after_all_held_records_failed_a_new_one_is_tried():
 
 def test_a_cancelled_trial_hands_its_turn_on():
     async def run() -> None:
-        gate = IntakeGate(lambda _: None)
+        gate = Gate(lambda _: None)
         first, second = held(gate), held(gate)
         await asyncio.sleep(1)
         first.cancel()
@@ -98,22 +105,11 @@ def test_a_cancelled_trial_hands_its_turn_on():
     run_virtually(run)
 
 
-def test_when_all_held_are_gone_the_gate_opens():
-    async def run() -> None:
-        gate = IntakeGate(lambda _: None)
-        only = held(gate)
-        await asyncio.sleep(1)
-        only.cancel()
-        await gate.passed()
-
-    run_virtually(run)
-
-
 def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
     async def run() -> None:
         changes: list[bool] = []
-        gate = IntakeGate(changes.append)
-        holders = [asyncio.create_task(gate.hold(5.0, trial=0, others_pass=True)) for _ in range(3)]
+        gate = Gate(changes.append)
+        holders = [asyncio.create_task(gate.hold(Hold(5.0, others_pass=True), trial=0)) for _ in range(3)]
         await asyncio.sleep(1)
         assert await gate.passed() == 0
         trial = await holders[0]
@@ -128,21 +124,91 @@ def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
 
 def test_a_record_that_may_be_to_blame_closes_the_gate_only_where_none_is_answered_between():
     async def run() -> None:
-        gate = IntakeGate(lambda _: None)
+        gate = Gate(lambda _: None)
         trial = 0
         for _ in range(20):
-            trial = await gate.hold(1.0, trial=trial, suspect=True)
+            trial = await gate.hold(SUSPECT, trial=trial)
             gate.answer()
         assert not gate.closed
         for _ in range(2):
-            trial = await gate.hold(1.0, trial=trial, suspect=True)
+            trial = await gate.hold(SUSPECT, trial=trial)
         assert not gate.closed
-        again = asyncio.create_task(gate.hold(1.0, trial=trial, suspect=True))
+        again = asyncio.create_task(gate.hold(SUSPECT, trial=trial))
         await asyncio.sleep(0.5)
         assert gate.closed
         new = asyncio.create_task(gate.passed())
         await asyncio.sleep(0.1)
         assert not new.done()
         again.cancel()
+
+    run_virtually(run)
+
+
+async def _fill(slots: Slots, begun: Callable[[Slot], None]) -> None:
+    """Begin records without end."""
+    while True:
+        await slots.acquire()
+        begun(Slot(slots))
+
+
+async def test_where_nothing_queues_all_slots_are_used_soon() -> None:
+    slots, most = Slots(MOST), 0
+    loop = asyncio.get_running_loop()
+
+    def begun(slot: Slot) -> None:
+        nonlocal most
+        most = max(most, slots.under_way)
+        loop.call_later(0.005, slot.end)
+
+    filling = asyncio.create_task(_fill(slots, begun))
+    await until(lambda: most == MOST)
+    filling.cancel()
+
+
+@pytest.mark.parametrize("worked_on", [0, 1, 40])
+async def test_few_records_queue_for_a_model_and_never_none(worked_on: int) -> None:
+    slots, found, queueing = Slots(MOST), list[Slot](), list[Slot]()
+
+    def begun(slot: Slot) -> None:
+        found.append(slot)
+        if len(found) > worked_on:
+            slot.queue(True)
+            queueing.append(slot)
+
+    filling = asyncio.create_task(_fill(slots, begun))
+    await until(lambda: len(queueing) >= 8)
+    # The model takes one after the other; for each, another one is begun.
+    for _ in range(3 * MOST):
+        one = queueing.pop(0)
+        one.queue(False)
+        one.end()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert 8 <= len(queueing) <= 32
+    assert slots.under_way == worked_on + len(queueing)
+    filling.cancel()
+
+
+async def test_a_slot_that_is_given_up_is_somebody_elses_and_memory_is_bounded() -> None:
+    slots, found = Slots(2), list[Slot]()
+
+    def begun(slot: Slot) -> None:
+        found.append(slot)
+        slot.give_up()
+
+    filling = asyncio.create_task(_fill(slots, begun))
+    await until(slots.locked)
+    assert len(found) == 16 * 2 + 1
+    found[-1].end()
+    await until(lambda: len(found) == 16 * 2 + 2)
+    filling.cancel()
+
+
+def test_a_message_is_given_up_only_while_others_are_answered_and_after_the_configured_time():
+    async def run() -> None:
+        slot, patient = Slot(Slots(1)), Slot(Slots(1))
+        assert not any(slot.patience_ends(0, answered=7) for _ in range(100))
+        assert [slot.patience_ends(0, each) for each in (8, 8, 9, 9, 10)] == [False, False, False, False, True]
+        assert not any(patient.patience_ends(3600, each) for each in range(100))
 
     run_virtually(run)

@@ -1,0 +1,309 @@
+"""Admission: what holds a message back, and what lets it go.
+
+1. **A slot.** A message begins when a slot is free. There are few slots at first, more while no message queues for a
+   model, fewer while many do. A message that waits behind unusually long ones gives its slot up.
+2. **The gate.** A message whose handler raises `Hold` is held, and the gate closes: no new message begins. It stays
+   open if others do not need what is away. For a message that may be to blame itself it closes at the third in a row.
+3. **A trial.** After the stated time one held message is tried; the others go on waiting. If all of them were tried in
+   vain, a new message is tried.
+4. **The end of a hold.** A trial that is answered, or takes long, opens the gate and lets all go.
+5. **The end of patience.** A message that may be to blame is given up after three trials in vain and the stated time,
+   if others are answered meanwhile.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from streams.messages import Outgoing
+
+_QUEUE = 16
+"""Messages that may queue for a model: enough that it is never idle, few enough that the last does not wait long."""
+
+_LOOK_SECONDS = 0.01
+"""After this long without a queue more messages begin at once: a message that is going to queue does so by then."""
+
+_WITHOUT_SLOT = 16
+"""Times the number of slots that may be under way, including those without a slot: memory stays bounded."""
+
+_SHORTEST_WAIT_SECONDS = 0.05
+"""A handler that asks to be retried at once must not spin the event loop."""
+
+_LONGEST_WAIT_SECONDS = 60.0
+"""However long the outage, work resumes within a minute of its end."""
+
+_TRIAL_SECONDS = 5.0
+"""A model that is down refuses a trial sooner: a breaker at once, a connection mostly. A longer trial is a long check,
+and no reason to hold the others back."""
+
+_SUSPECTS_IN_A_ROW = 3
+
+_HOLD_SECONDS = 300.0
+"""A message on which its model fails while others are answered is held for this long at least, unless it says how long:
+the model may have been restarted several times meanwhile."""
+
+_STRIKES = 3
+"""Trials in vain while others are answered: one or two may be chance, as where one of two instances is down."""
+
+
+class Hold(Exception):
+    """Raised by a handler: keep the message, and try again after `retry_after` seconds."""
+
+    def __init__(
+        self,
+        retry_after: float,
+        *,
+        otherwise: Callable[[], Sequence[Outgoing]] | None = None,
+        give_up_seconds: float | None = None,
+        others_pass: bool = False,
+    ) -> None:
+        """`otherwise` makes the answer if the message is held for `give_up_seconds` while others are answered.
+
+        Without it, the message is not to blame and is held for as long as it takes. It needs something that others do
+        not need if `others_pass`.
+        """
+        super().__init__(f"hold for {retry_after:g} s")
+        self.retry_after = retry_after
+        self.otherwise = otherwise
+        self.give_up_seconds = _HOLD_SECONDS if give_up_seconds is None else give_up_seconds
+        self.others_pass = others_pass
+
+
+class Slots:
+    """Begins with few slots, has more while no message queues for a model, and fewer while many do."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._least = min(_QUEUE, most)
+        self._limit = self._least
+        self._taken = 0
+        self._queued = 0
+        self._changed = asyncio.Event()
+        self._grows_at: float | None = None
+        """When there are to be more slots, by the loop's clock, if none queues by then; None until all are taken."""
+        self.under_way = 0
+        """Messages begun and not ended, including those without a slot."""
+
+    def locked(self) -> bool:
+        """True if as many are taken as there may be."""
+        return self._taken >= self._most
+
+    @property
+    def may_be_given_up(self) -> bool:
+        """True while not too many messages are under way."""
+        return self.under_way < _WITHOUT_SLOT * self._most
+
+    async def acquire(self) -> None:
+        """Wait until a slot is free, and take it."""
+        loop = asyncio.get_running_loop()
+        while self._taken >= self._limit:
+            if self._queued or self._limit == self._most:
+                self._grows_at = None
+            elif self._grows_at is None:
+                self._grows_at = loop.time() + _LOOK_SECONDS
+            elif loop.time() >= self._grows_at:
+                self._limit, self._grows_at = min(2 * self._limit, self._most), None
+                continue
+            self._changed.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(self._grows_at):
+                    await self._changed.wait()
+        self._taken += 1
+
+    def release(self) -> None:
+        """Give a slot back."""
+        self._taken -= 1
+        self._changed.set()
+
+    def queue(self, count: int) -> None:
+        """Count messages with a slot that begin to queue for a model, or, if negative, no longer do."""
+        self._queued += count
+        if self._queued > _QUEUE:
+            self._limit = max(min(self._limit, self._taken - self._queued + _QUEUE), self._least)
+        self._grows_at = None
+        self._changed.set()
+
+
+class Slot:
+    """The slot of one message, which it may give up and take again, and the patience with it."""
+
+    def __init__(self, slots: Slots) -> None:
+        """`slots`: one of them is taken already."""
+        self._slots = slots
+        self._taken = True
+        self._queued = False
+        self._worked_on = False
+        self.only_waits = False
+        """True while nothing is lost by cancelling: it is held, or queues for a model with its first question."""
+        self._answered: int | None = None
+        self._strikes = 0
+        self._struck_at = 0.0
+        slots.under_way += 1
+
+    async def take_again(self) -> None:
+        """Wait for a slot, if this one was given up."""
+        if not self._taken:
+            await self._slots.acquire()
+            self._taken = True
+
+    def give_up(self) -> None:
+        """Let others begin in place of the message, which only waits for its turn; if not too many are under way."""
+        if self._taken and self._slots.may_be_given_up:
+            self._give_back()
+
+    def queue(self, waits: bool) -> None:
+        """The message begins to queue for a model, or no longer does."""
+        self._worked_on |= not waits
+        self.only_waits = waits and not self._worked_on
+        if self._taken and waits != self._queued:
+            self._queued = waits
+            self._slots.queue(1 if waits else -1)
+
+    def patience_ends(self, seconds: float, answered: int) -> bool:
+        """True if the message is to be given up, after a failure and so many others that were `answered` in all."""
+        before, self._answered = self._answered, answered
+        if before is None or answered == before:
+            return False
+        self._strikes += 1
+        if self._strikes == 1:
+            self._struck_at = time.monotonic()
+        return self._strikes >= _STRIKES and time.monotonic() - self._struck_at >= seconds
+
+    def end(self) -> None:
+        """The message is finished."""
+        self._slots.under_way -= 1
+        if self._taken:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        if self._queued:
+            self._queued = False
+            self._slots.queue(-1)
+        self._taken = False
+        self._slots.release()
+
+
+class Gate:
+    """While it is open, new messages pass. While it is closed, one is tried at a time.
+
+    Held messages are tried one at a time in any case: after the stated time the one that has waited longest passes as
+    the trial. A new message is tried last: held ones may be to blame. The caller then calls `passed_trial`, which lets
+    everything pass, or `hold` again.
+    """
+
+    def __init__(self, on_change: Callable[[bool], None], trial_seconds: float | None = None) -> None:
+        """`on_change(closed)` is called whenever the gate closes or opens; a trial is long after `trial_seconds`."""
+        self._on_change = on_change
+        self._trial_seconds = _TRIAL_SECONDS if trial_seconds is None else trial_seconds
+        self.closed = False
+        self._held: dict[asyncio.Future[int], bool] = {}
+        """Messages that wait for their turn, and whether they were tried in vain."""
+        self._new: asyncio.Future[int] | None = None
+        """The one that waits to begin."""
+        self._timer: asyncio.TimerHandle | None = None
+        """To the next trial, or to when the one under way has taken long."""
+        self._trials = 0
+        self._trial = 0
+        """The number of the trial under way; 0 if none is."""
+        self._suspects = 0
+        """Held in a row."""
+        self.answered = 0
+        """Messages answered, except what was passed over."""
+
+    @property
+    def held(self) -> int:
+        """Number of messages that wait to be tried again."""
+        return len(self._held)
+
+    async def passed(self) -> int:
+        """Wait until a new message may start; returns the trial's number if it is one, else 0. One waits at a time."""
+        if not self.closed:
+            return 0
+        self._new = asyncio.get_running_loop().create_future()
+        try:
+            return await self._turn(self._new)
+        finally:
+            self._new = None
+
+    async def hold(self, hold: Hold, *, trial: int) -> int:
+        """Wait until this message may be tried again; returns the trial's number if it is one, else 0.
+
+        `trial` is what this or `passed` returned the last time.
+        """
+        loop = asyncio.get_running_loop()
+        suspect = hold.otherwise is not None
+        self._suspects += suspect
+        if not self.closed and not hold.others_pass and (not suspect or self._suspects >= _SUSPECTS_IN_A_ROW):
+            self.closed = True
+            self._on_change(True)
+        if self._is_under_way(trial):
+            self._trial = 0
+            self._stop_timer()
+        turn: asyncio.Future[int] = loop.create_future()
+        self._held[turn] = trial != 0
+        if self._timer is None:
+            wait = min(max(hold.retry_after, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
+            self._timer = loop.call_later(wait, self._begin_trial)
+        try:
+            return await self._turn(turn)
+        finally:
+            self._held.pop(turn, None)
+
+    def answer(self) -> None:
+        """Note that a message was answered."""
+        self.answered += 1
+        self._suspects = 0
+
+    def passed_trial(self, trial: int) -> None:
+        """A message that was the trial of this number is not held again."""
+        if self._is_under_way(trial):
+            self.open()
+
+    def open(self) -> None:
+        """Let everything pass again."""
+        self._stop_timer()
+        self._trial = self._suspects = 0
+        if self.closed:
+            self.closed = False
+            self._on_change(False)
+        for turn in (*self._held, self._new):
+            if turn is not None and not turn.done():
+                turn.set_result(0)
+        self._held.clear()
+
+    async def _turn(self, turn: asyncio.Future[int]) -> int:
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and self._is_under_way(turn.result()):
+                # The trial ended without an answer: try another, or open if none is held.
+                self._stop_timer()
+                self._begin_trial()
+            raise
+
+    def _is_under_way(self, trial: int) -> bool:
+        return trial != 0 and trial == self._trial
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _begin_trial(self) -> None:
+        self._timer = None
+        self._trial = 0
+        waiting = [turn for turn in self._held if not turn.done()]
+        if not waiting:
+            self.open()
+            return
+        turn = next((turn for turn in waiting if not self._held[turn]), None)
+        if turn is None and self._new is not None and not self._new.done():
+            turn = self._new
+            self._held = dict.fromkeys(waiting, False)
+        turn = turn or waiting[0]
+        self._held.pop(turn, None)
+        self._trials += 1
+        self._trial = self._trials
+        self._timer = asyncio.get_running_loop().call_later(self._trial_seconds, self.open)
+        turn.set_result(self._trial)
