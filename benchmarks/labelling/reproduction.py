@@ -8,8 +8,19 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.labelling.datasets import TEST_ENTRIES, Coded, all_strings, balanced, rubric, training_file
-from benchmarks.labelling.players import Lie, NotebookVerifier, Tree, TreeEvaluator, search
+from benchmarks.labelling.players import (
+    TEST_ENTRIES,
+    Coded,
+    Lie,
+    NotebookVerifier,
+    Tree,
+    TreeEvaluator,
+    all_strings,
+    balanced,
+    rubric,
+    search,
+    training_file,
+)
 from benchmarks.tables import table
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier

@@ -11,7 +11,7 @@ import orjson
 from assay.config import Configuration, load_configuration
 from assay.wiring import build_service
 from benchmarks.delivery.endpoint import endpoint
-from benchmarks.labelling.datasets import RUBRICS
+from benchmarks.labelling.players import RUBRICS
 from benchmarks.tables import table
 from checkers.model_patience import ModelPatience
 from lab.labelling.results import DatapointResult

@@ -45,10 +45,10 @@ class ChallengeFinding:
 class Verifier:
     """Checks challenges under one rubric. It encodes a datapoint once, and forgets the least recently used ones."""
 
-    def __init__(self, rubric: Rubric, judge: AskJudge, *, kept: int = _KEPT) -> None:
+    def __init__(self, rubric: Rubric, judge: AskJudge) -> None:
         self.rubric = rubric
         self._judge = judge
-        self._known: LRUCache[tuple[str, bytes], Bits] = LRUCache(kept)
+        self._known: LRUCache[tuple[str, bytes], Bits] = LRUCache(_KEPT)
 
     async def bits(self, *datapoints: JsonValue) -> list[Bits]:
         """C(x) of each; those that are not known are encoded at once. Raises ModelError."""

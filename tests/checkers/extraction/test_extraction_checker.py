@@ -133,14 +133,6 @@ class TestRejected:
         whole = checked(record={"entities": [*ENTITIES, "Italy"]}, schedule="full")
         assert (whole.outcome, evidence_of(whole).a_test) == ("reject", 5)
 
-    def test_causes_are_looked_for_in_all_answers(self):
-        verdict = checked(in_some_texts(lambda text: places(text)[:2]), schedule="full", tests=20, repeats=1)
-        evidence = evidence_of(verdict)
-        asked = [text for one in evidence.rounds for text in (one.x, one.y, one.xor)]
-        (cause,) = evidence.causes
-        assert cause.entity == "Turin"
-        assert cause.answers == len(asked)
-
     def test_however_much_is_extracted_the_evidence_is_bounded(self):
         def extract(text: str) -> list[str]:
             others = ["".join(letters).capitalize() for letters in itertools.product("XZ", repeat=8)]
@@ -152,16 +144,6 @@ class TestRejected:
         assert max(len(cause.forms) for cause in evidence.causes) == 5
         assert len(evidence.extra) == 20
         assert max(len(group.entities or ()) for text in texts for group in text.answers) == 200
-
-    def test_the_first_test_that_fails_ends_it(self):
-        outcomes = [
-            [one.outcome for one in evidence_of(checked(extract, record={"id": name})).rounds]
-            for extract in [in_some_texts(lambda text: places(text)[:2])]
-            for name in "abcdefgh"
-        ]
-        failed = [one for one in outcomes if "failed" in one]
-        assert len(failed) > 3
-        assert all(one[:-1] == ["passed"] * (len(one) - 1) for one in failed)
 
 
 def some_times(share: float, seed: int) -> Extract:

@@ -66,13 +66,3 @@ async def test_plain_questions_are_asked_at_once_and_each_once():
     await known.total("thanks")
     assert len(judge.asked) == 4
     assert judge.most_at_once == 4
-
-
-async def test_what_is_known_is_bounded_and_the_least_used_is_forgotten():
-    judge = Counting()
-    known = Verifier(PLAIN, judge, kept=2)
-    for x in ("a", "b", "a", "c", "a"):
-        await known.total(x)
-    assert len(judge.asked) == 6
-    await known.total("b")
-    assert len(judge.asked) == 8

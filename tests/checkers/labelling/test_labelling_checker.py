@@ -104,18 +104,6 @@ async def test_a_label_that_the_rubric_does_not_know_is_abstained_on_before_anyt
     assert not stub.requests
 
 
-@pytest.mark.parametrize("fails", ["challenge", "label"])
-async def test_the_bound_on_lies_that_pass_is_told_of_no_rejection(
-    checker_of: MakeChecker, labeller: StubLabeller, fails: str
-) -> None:
-    if fails == "challenge":
-        labeller.generates = lambda x, _: x
-    verdict = await checker_of().check(labelling(label=int(fails == "label")))
-    assert verdict.outcome == "reject"
-    assert verdict.error_bound is None
-    assert _evidence(verdict).paper_error_bound is None
-
-
 async def test_sigma_is_shown_for_labelling_only(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     await checker_of().check(labelling())
     asked = [orjson.dumps(request.body["messages"]).decode() for request in stub.requests]
