@@ -15,7 +15,8 @@ _SECONDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 60)
 class JudgeMetrics:
     """Questions by their endings, time, tokens, cost and cache hits. `task` is the kind of question."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, currency: str = "USD") -> None:
+        """`currency` is that of the configured prices."""
         counter = partial(Counter, registry=registry)
         labels = ["judge", "task"]
         self._answers = counter(
@@ -28,7 +29,8 @@ class JudgeMetrics:
         self._tokens = counter(
             "assay_judge_tokens", "Tokens that the judge read (prompt) and wrote (completion)", [*labels, "direction"]
         )
-        self._cost = counter("assay_judge_cost", "Cost of asking the judge", labels)
+        self._cost = counter("assay_judge_cost", "Cost of asking the judge", [*labels, "currency"])
+        self._currency = currency
         self._pace = Gauge(
             "assay_judge_records_per_second",
             "Short records that the judge takes, by its self-test with a few at once",
@@ -62,7 +64,7 @@ class JudgeMetrics:
         self._hits.labels(*labels).inc(usage.cached)
         self._tokens.labels(*labels, "prompt").inc(usage.prompt_tokens)
         self._tokens.labels(*labels, "completion").inc(usage.completion_tokens)
-        self._cost.labels(*labels).inc(usage.cost)
+        self._cost.labels(*labels, self._currency).inc(usage.cost)
         self._waiting.labels(*labels).inc(request.waited)
         if usage.calls:
             self._seconds.labels(*labels).observe(usage.seconds)

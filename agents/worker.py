@@ -62,6 +62,7 @@ class Worker:
         preparing: Callable[[], Awaitable[None]] | None = None,
         closing: Sequence[Callable[[], Awaitable[None]]] = (),
         about: Mapping[str, str | None] | None = None,
+        currency: str = "USD",
     ) -> None:
         """Must be called on the event loop that it is to run on.
 
@@ -73,6 +74,7 @@ class Worker:
             preparing: awaited before any agent starts, once the topics are known to be there.
             closing: awaited one after the other when everything else has stopped.
             about: what the log line on its start names besides.
+            currency: of the configured prices.
         """
         self._settings = settings
         self.registry = registry if registry is not None else CollectorRegistry()
@@ -84,7 +86,7 @@ class Worker:
         self._runtime = Runtime(
             settings=settings,
             publisher=self._publisher,
-            metrics=StreamMetrics(self.registry, max_subjects=_MOST_SUBJECTS),
+            metrics=StreamMetrics(self.registry, max_subjects=_MOST_SUBJECTS, currency=currency),
             fail=self._fail,
         )
         self._agents: list[Agent] = [build(self._runtime) for build in agents]

@@ -194,7 +194,7 @@ async def build_worker(
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    metrics = JudgeMetrics(registry)
+    metrics = JudgeMetrics(registry, configuration.judge.currency)
     probe = JudgeProbe(configuration.judge)
     judging = _need_judge(plugins) or IMPROVER in following
     service = build_service(
@@ -239,6 +239,7 @@ async def build_worker(
         preparing=prepare,
         judge_probe=probe if judging else None,
         registry=registry,
+        currency=configuration.judge.currency,
         closing=[service.close, *(model.close for model in models)],
         about={
             "judge": judge.name if judge else None,

@@ -187,13 +187,17 @@ class JudgeSettings(EndpointSettings):
     threshold: float | None = None
     """Log-odds of a yes from which on a sentence counts as supported. If it is not set, the self-test finds it; with
     `form` and `threshold` both set, none is run."""
+    require_self_test: bool = False
+    """Judge nothing, and do not start, with a model that is right on fewer than three quarters of its self-test."""
+    currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
+    """Currency of the prices, a label of the metrics on cost."""
     prompts: dict[str, Path] = Field(default_factory=dict)
     """Own templates in place of the judge's built-in ones, by name."""
 
     @property
     def is_pinned(self) -> bool:
         """True if no self-test is needed to know how to ask."""
-        return self.form != "auto" and self.threshold is not None
+        return self.form != "auto" and self.threshold is not None and not self.require_self_test
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:

@@ -25,8 +25,10 @@ _log = structlog.get_logger(__name__)
 class StreamMetrics:
     """Metrics of records, verdicts, dead letters and intake on one registry."""
 
-    def __init__(self, registry: CollectorRegistry, *, max_subjects: int) -> None:
+    def __init__(self, registry: CollectorRegistry, *, max_subjects: int, currency: str = "USD") -> None:
+        """`currency` is that of the configured prices."""
         self.registry = registry
+        self.currency = currency
         self._max_subjects = max_subjects
         self._subjects: set[tuple[str, str]] = set()
         self._told_beyond = False
@@ -77,7 +79,7 @@ class StreamMetrics:
             "Tokens that models read (prompt) and wrote (completion) for checks",
             ["checker", "direction"],
         )
-        self.cost = counter("assay_check_cost", "Cost of checks", ["checker"])
+        self.cost = counter("assay_check_cost", "Cost of checks", ["checker", "currency"])
         self.cache_hits = counter(
             "assay_check_cache_hits", "Questions of checks answered from the cache, without a model", ["checker"]
         )
@@ -188,7 +190,7 @@ class CheckerMetrics:
         self._calls = metrics.calls.labels(checker)
         self._prompt_tokens = metrics.tokens.labels(checker, "prompt")
         self._completion_tokens = metrics.tokens.labels(checker, "completion")
-        self._cost = metrics.cost.labels(checker)
+        self._cost = metrics.cost.labels(checker, metrics.currency)
         self._cache_hits = metrics.cache_hits.labels(checker)
         self._seconds = metrics.seconds.labels(checker)
         self._last_verdict = metrics.last_verdict.labels(checker)

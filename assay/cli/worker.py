@@ -16,14 +16,18 @@ import structlog
 
 from assay.cli.common import (
     WRONG_USE,
+    NotFinished,
     WrongUse,
     config_option,
     configuration,
+    models_of,
     reported,
     selected,
 )
 from assay.config import IMPROVER, Configuration, load_configuration
 from assay.wiring import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
+from models.judges.prompted import PromptedJudge
+from models.protocol import ModelUnavailable
 from streams.logs import configure_logs
 
 _NONE = "none"
@@ -84,12 +88,25 @@ def worker(
         from assay.wiring import build_worker
 
         configure_logs(loaded.log.level, process=process)
+        if loaded.judge.require_self_test and plugins:
+            asyncio.run(_tested(loaded))
         if process is not None:
             end_with_supervisor()
         status = run(
             lambda: build_worker(loaded, plugins, following), report_started if process is not None else lambda: None
         )
     ctx.exit(status)
+
+
+async def _tested(loaded: Configuration) -> None:
+    """Raise WrongUse if the judge does not pass its self-test, NotFinished if it cannot be asked now."""
+    async with models_of(loaded) as models:
+        if isinstance(models.judge, PromptedJudge):
+            try:
+                await models.judge.ready()
+            except ModelUnavailable as error:
+                kind = WrongUse if error.misconfigured else NotFinished
+                raise kind(error.detail) from None
 
 
 def _run_several(loaded: Configuration, processes: int, checkers: str | None, agents: str | None) -> int:

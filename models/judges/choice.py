@@ -63,13 +63,16 @@ class ChosenForm:
         """The form to ask in.
 
         Raises:
-            ModelUnavailable: the self-test cannot be run now.
+            ModelUnavailable: the self-test cannot be run now, or the judge failed it and `require_self_test` is set.
         """
         if self._form is None:
             with Phase("waits"):
                 await self._tested()
         if self._form is None:
             raise RuntimeError("a self-test ended without a form")
+        accuracy = None if self.result is None else self.result.accuracy
+        if self._settings.require_self_test and accuracy is not None and accuracy < GOOD_ENOUGH:
+            raise ModelUnavailable(refusal(self._model.name, accuracy), retry_after=_RETRY_SECONDS, misconfigured=True)
         return self._form
 
     async def other_form(self) -> Form:
@@ -133,3 +136,11 @@ class ChosenForm:
 def forms_of(settings: JudgeSettings) -> tuple[FormName, ...]:
     """The forms that a self-test tries."""
     return ("short", "list") if settings.form == "auto" else (settings.form,)
+
+
+def refusal(model: str, accuracy: float) -> str:
+    """The words about a judge that is not believed."""
+    return (
+        f"{model} was right on {accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}, and judge.require_self_test "
+        "is set (`assay judge check` shows what it fails on)"
+    )

@@ -82,6 +82,11 @@ class PromptedJudge:
         form = await (self._choice.other_form() if self._in_other_form else self._choice.form())
         return Answer(tuple(await gather_or_cancel(self._graded(task, one, form) for one in claims)))
 
+    async def ready(self) -> None:
+        """Find the form to ask in, by the self-test if it has to be run; raises ModelUnavailable as `grade` does."""
+        if self._choice is not None:
+            await self._choice.form()
+
     def in_another_form(self) -> "PromptedJudge":
         """The same model, asked in another form."""
         return PromptedJudge(self.model, self.questions, self._choice, in_other_form=True)

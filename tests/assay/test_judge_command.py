@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.judges.self_test import pairs
-from tests.assay.running import assay
+from tests.assay.running import assay, assay_process
 from tests.support.self_tested import coin, perfect
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -37,13 +37,16 @@ def test_it_tells_how_often_the_judge_is_right_and_what_to_set(configured: Calla
     assert 'form = "list"' in told
 
 
-def test_one_that_guesses_is_warned_of(configured: Callable[..., Path]):
+def test_one_that_guesses_is_warned_of_and_starts_no_worker_that_requires_more(configured: Callable[..., Path]):
     with StubEndpoint() as stub:
         stub.probability = coin
-        folder = configured(stub, "")
+        folder = configured(stub, "require_self_test = true\n")
         ran = assay("judge", "check", cwd=folder, XDG_CACHE_HOME=str(folder))
         assert ran.returncode == 1
         assert "warning: below 75%: do not rely on its verdicts." in ran.stdout
+        started = assay_process("worker", "--checkers", "consistency", cwd=folder, XDG_CACHE_HOME=str(folder))
+    assert started.returncode == 2
+    assert "below 75%, and judge.require_self_test is set" in started.stderr
 
 
 def test_a_judge_that_is_asked_in_no_form_is_measured_too(tmp_path: Path):

@@ -53,7 +53,7 @@ def test_there_are_never_more_subjects_than_the_maximum_and_first_come_stay(
 
 async def test_what_checks_cost_is_counted_by_checker():
     registry = CollectorRegistry()
-    metrics = StreamMetrics(registry, max_subjects=10).checker("accept")
+    metrics = StreamMetrics(registry, max_subjects=10, currency="CHF").checker("accept")
     usage = Usage(calls=2, cached=1, prompt_tokens=30, completion_tokens=4, seconds=0.5, cost=0.25)
     verdict = await _verdict(source="s", model="m")
     for each in (usage, usage, Usage(), Usage(calls=-1, cached=-1, prompt_tokens=-1, completion_tokens=-1, cost=-1.0)):
@@ -63,7 +63,7 @@ async def test_what_checks_cost_is_counted_by_checker():
     assert registry.get_sample_value("assay_check_cache_hits_total", checker) == 2
     assert registry.get_sample_value("assay_check_tokens_total", checker | {"direction": "prompt"}) == 60
     assert registry.get_sample_value("assay_check_tokens_total", checker | {"direction": "completion"}) == 8
-    assert registry.get_sample_value("assay_check_cost_total", checker) == 0.5
+    assert registry.get_sample_value("assay_check_cost_total", checker | {"currency": "CHF"}) == 0.5
 
 
 def test_a_record_that_two_checkers_take_is_one_record():
@@ -99,7 +99,7 @@ def test_what_a_judge_cost_is_counted_with_how_it_ended_and_work_apart_from_wait
     assert registry.get_sample_value("assay_judge_calls_total", labels) == 2
     assert registry.get_sample_value("assay_judge_cache_hits_total", labels) == 1
     assert registry.get_sample_value("assay_judge_tokens_total", labels | {"direction": "prompt"}) == 30
-    assert registry.get_sample_value("assay_judge_cost_total", labels) == 0.25
+    assert registry.get_sample_value("assay_judge_cost_total", labels | {"currency": "USD"}) == 0.25
     assert registry.get_sample_value("assay_judge_duration_seconds_sum", labels) == 0.5
     assert registry.get_sample_value("assay_judge_waiting_seconds_total", labels) == 7.5
     endings = {

@@ -63,8 +63,11 @@ async def test_the_list_form_is_not_chosen_where_it_is_not_mastered(judge_of: Ma
     assert judge.self_test.form == "short"
 
 
-async def test_a_coin_is_found_out(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_a_coin_is_refused_where_a_self_test_is_required(judge_of: MakeJudge, stub: StubEndpoint) -> None:
     stub.probability = coin
+    with pytest.raises(ModelUnavailable, match=r"below 75%, and judge.require_self_test is set") as refused:
+        await graded(judge_of("auto", None, require_self_test=True), GOOD)
+    assert refused.value.misconfigured
     judge = judge_of("short", None)
     await graded(judge, GOOD)
     assert judge.self_test is not None
