@@ -190,7 +190,7 @@ async def build_worker(
     from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
     from agents.worker import Worker
-    from streams.starting_offsets import commit_starting_offsets
+    from streams.group_offsets import commit_starting_offsets
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)

@@ -1,15 +1,18 @@
-"""Putting a producer's records onto the outputs topic, for files and for tests of an installation."""
+"""Putting records onto the outputs topic: those of a file, and those of the past for one checker."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
-from schemas import DeadLetterReason, Envelope, Unreadable
-from streams.messages import Outgoing, record_message
+from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from streams.messages import Outgoing, recheck_message, recheck_of, record_message
 from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
+from streams.topic_reader import read_topic
 
 _UNDER_WAY = 1000
 """Lines waiting for their acknowledgement: enough to fill requests, and bounded for files of any length."""
@@ -111,6 +114,49 @@ async def publish_all(
     if faults:
         raise faults[0]
     return sent
+
+
+async def past_records(
+    settings: StreamSettings, wanted: Callable[[Envelope], bool], *, since: datetime, until: datetime, limit: int
+) -> AsyncGenerator[Any, None]:
+    """The first records of the outputs topic in a time that are `wanted`, `limit` at most, as aiokafka gives them.
+
+    Those that a recheck put there are skipped.
+
+    Raises:
+        BrokerUnavailable, TopicsMissing: as `read_topic`.
+    """
+    count, begin, end = 0, since.timestamp() * 1000, until.timestamp() * 1000
+    async with aclosing(read_topic(settings.kafka, settings.topics.outputs, since=since)) as messages:
+        async for message in messages:
+            if count == limit or message.timestamp >= end:
+                return
+            if message.timestamp < begin or recheck_of(message.headers) is not None:
+                continue
+            try:
+                record = read_record(message.value, max_bytes=settings.records.max_bytes)
+            except Unreadable:
+                continue
+            if wanted(record):
+                count += 1
+                yield message
+
+
+async def send_again(
+    settings: StreamSettings,
+    past: AsyncGenerator[Any, None],
+    checker: str,
+    refuse: Callable[[int, TooLarge], None],
+) -> int:
+    """Put records of the past onto their topic once more, for `checker` alone; as `publish_all`."""
+
+    async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
+        number = 0
+        async for message in past:
+            number += 1
+            yield number, recheck_message(message, checker)
+
+    return await publish_all(settings, messages(), refuse)
 
 
 def _refused(number: int, error: Unreadable | TooLarge) -> RefusedLine:

@@ -22,7 +22,7 @@ from checkers.checker import NOBODY
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetterReason, Envelope, Unreadable, read_record
-from streams.groups import commits
+from streams.group_offsets import commits
 from streams.messages import recheck_of
 from streams.settings import StreamSettings
 from streams.takeover import read_note

@@ -31,10 +31,9 @@ from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from models.wording import counted
 from schemas import Envelope
-from streams.groups import commits
+from streams.group_offsets import commits
 from streams.publisher import TooLarge, Undelivered
-from streams.recheck import past_records
-from streams.recheck import recheck as put_back
+from streams.record_sender import past_records, send_again
 
 _PRICED = 10
 """Records that are checked to estimate the cost."""
@@ -102,7 +101,7 @@ def recheck(
                 raise WrongUse("standard input is not a terminal; give --yes to send them")
             click.confirm(f"Send {counted(found, 'record')} to {checker}?", abort=True, err=True)
         try:
-            sent = asyncio.run(put_back(loaded.streams, past(), checker, _report))
+            sent = asyncio.run(send_again(loaded.streams, past(), checker, _report))
         except Undelivered as error:
             raise NotFinished(f"the broker stopped accepting records: {error}") from None
     click.echo(f"{sent} sent to {topics.outputs} for {checker}", err=True)

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from streams.starting_offsets import commit_starting_offsets
+from streams.group_offsets import commit_starting_offsets
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record

@@ -1,26 +1,66 @@
-"""Where a checker begins that has read nothing yet: at the first record, or behind the last one.
+"""Offsets of consumer groups: how far each has come on a topic, and where a new checker begins.
 
 What a topic holds may be weeks of traffic, and each record costs a judge's calls. So only a deployment's first start
-judges what is there; a checker that is added to a running one begins with what comes, and `assay recheck` gives it as
-much of the past as somebody wants.
+judges what is there. A checker that is added later begins with what comes, and `assay recheck` gives it the past.
 """
 
+import asyncio
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import structlog
 from aiokafka import TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import CommitFailedError, KafkaError
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.clients import Consumer, connection, start
+from streams.clients import Consumer, admin, connection, start
 from streams.errors import StreamError
-from streams.groups import commits
-from streams.settings import StreamSettings
+from streams.settings import KafkaSettings, StreamSettings
 from streams.takeover import Note, read_note
 from streams.topics import partitions_of
 
+_TRIES = 30
+_PAUSE_SECONDS = 0.5
+"""A cluster makes the topic of its groups when it is first asked about one, and a coordinator that is gone is replaced,
+within seconds."""
+
 _log = structlog.get_logger(__name__)
+
+
+async def commits(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, OffsetAndMetadata]]:
+    """By group and partition what was committed last; nothing of a partition of which nothing was.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        TopicsMissing: naming the command that creates it.
+        StreamError: the broker refused.
+    """
+    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    found = {}
+    async with admin(kafka) as client:
+        for group in groups:
+            offsets = await _offsets(client, group, places)
+            found[group] = {place.partition: at for place, at in offsets.items() if at.offset >= 0}
+    return found
+
+
+async def _offsets(
+    client: AIOKafkaAdminClient, group: str, places: Sequence[TopicPartition]
+) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    for _ in range(_TRIES):
+        try:
+            found: Mapping[TopicPartition, OffsetAndMetadata] = await client.list_consumer_group_offsets(
+                group, partitions=places
+            )
+        except KafkaError as error:
+            refused = error
+            if not error.retriable:
+                break
+            await asyncio.sleep(_PAUSE_SECONDS)
+        else:
+            return found
+    raise StreamError(f"the offsets of the group {group} cannot be read: {refused!r}") from refused
 
 
 async def commit_starting_offsets(settings: StreamSettings, checkers: Collection[str], known: Collection[str]) -> None:
