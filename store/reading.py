@@ -32,15 +32,19 @@ from store.opening import faults
 from store.tables import (
     ALERTS,
     COUNTS,
+    DAY,
     DAY_COUNTS,
     EVIDENCE,
+    HOUR,
     IMPROVEMENTS,
+    MINUTE,
     MINUTE_COUNTS,
     RECORDS,
     VERDICTS,
     WORDS,
+    milliseconds,
+    moment,
 )
-from store.times import DAY, HOUR, MINUTE, milliseconds, moment
 
 MOST = 500
 """Rows of a list at most."""
@@ -123,15 +127,6 @@ class AlertTime(NamedTuple):
 class Outcomes(NamedTuple):
     """Verdicts with one outcome, in the stretch of time that begins at `begins`."""
 
-    begins: datetime
-    outcome: str
-    verdicts: int
-
-
-class Count(NamedTuple):
-    """The same of a series."""
-
-    series: Series
     begins: datetime
     outcome: str
     verdicts: int
@@ -273,7 +268,9 @@ class Reader:
             found[Series(*series)][outcome] = int(verdicts)
         return found
 
-    def counts(self, series: Sequence[Series], since: datetime, *, until: datetime, minutes: int) -> list[Count]:
+    def counts(
+        self, series: Sequence[Series], since: datetime, *, until: datetime, minutes: int
+    ) -> dict[Series, list[Outcomes]]:
         """Verdicts of these series, in stretches of so many minutes; those of less than an hour for two days back."""
         table = _counts(since, minutes)
         begins = (table.c.begins - milliseconds(since)) // (minutes * MINUTE)
@@ -283,10 +280,11 @@ class Reader:
             .where(*_within(table, since, until), tuple_(*columns).in_(series))
             .group_by(*columns, begins, table.c.outcome)
         )
-        return [
-            Count(Series(*row[:3]), since + timedelta(minutes=minutes * int(row[3])), row[4], int(row[5]))
-            for row in self._rows(query)
-        ]
+        found: dict[Series, list[Outcomes]] = defaultdict(list)
+        for *of, at, outcome, verdicts in self._rows(query):
+            begin = since + timedelta(minutes=minutes * int(at))
+            found[Series(*of)].append(Outcomes(begin, outcome, int(verdicts)))
+        return found
 
     def last(self, checker: str) -> datetime | None:
         """Time of a checker's last verdict that is kept."""

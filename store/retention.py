@@ -7,8 +7,17 @@ from sqlalchemy import Column, ColumnElement, Engine, delete, exists, func, sele
 
 from store.opening import faults, writing
 from store.settings import StoreSettings
-from store.tables import ALERTS, DEAD_LETTERS, IMPROVEMENTS, LABELS, MINUTE_COUNTS, RECORDS, REVIEW_REQUESTS, VERDICTS
-from store.times import DAY
+from store.tables import (
+    ALERTS,
+    DAY,
+    DEAD_LETTERS,
+    IMPROVEMENTS,
+    LABELS,
+    MINUTE_COUNTS,
+    RECORDS,
+    REVIEW_REQUESTS,
+    VERDICTS,
+)
 
 _SLICE: Final = 5000
 """Rows deleted in one transaction: a fraction of a second, after which others write again."""

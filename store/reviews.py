@@ -12,8 +12,7 @@ from sqlalchemy import ColumnElement, Engine, Select, and_, case, distinct, exis
 
 from schemas import Calibration, Label, ReviewRequest
 from store.opening import faults
-from store.tables import CALIBRATIONS, LABELS, REVIEW_REQUESTS, VERDICTS
-from store.times import milliseconds
+from store.tables import CALIBRATIONS, LABELS, REVIEW_REQUESTS, VERDICTS, milliseconds
 
 _LOOKED_BACK: Final = 200
 """Labels of one person, or on one verdict."""

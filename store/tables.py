@@ -1,5 +1,8 @@
 """The tables, alike on SQLite and PostgreSQL. Times are milliseconds since 1970, UTC."""
 
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
 # Makes its functions known to `func`.
 import sqlalchemy.dialects.postgresql  # noqa: F401
 from sqlalchemy import (
@@ -18,6 +21,22 @@ from sqlalchemy import (
     func,
     literal_column,
 )
+
+MINUTE: Final = 60_000
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+def milliseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def moment(milliseconds: int) -> datetime:
+    return _EPOCH + milliseconds * _MILLISECOND
+
 
 METADATA = MetaData()
 

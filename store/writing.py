@@ -31,18 +31,21 @@ from store.tables import (
     ALERTS,
     CALIBRATIONS,
     COUNTS,
+    DAY,
     DAY_COUNTS,
     DEAD_LETTERS,
     EVIDENCE,
+    HOUR,
     IMPROVEMENTS,
     LABELS,
+    MINUTE,
     MINUTE_COUNTS,
     PROGRESS,
     RECORDS,
     REVIEW_REQUESTS,
     VERDICTS,
+    milliseconds,
 )
-from store.times import DAY, HOUR, MINUTE, milliseconds
 
 _CHARACTERS: Final = 1000
 """Length of a reason in lists, and in the index of words, which takes no megabyte. The whole stands in the evidence."""

@@ -34,7 +34,7 @@ from web.filters import RANGES, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
 from web.people import SHOWN_FROM, agreements
-from web.rates import HEIGHT, SPARSE, WIDTH, Account, Rate, Span, bars, curves, open_alerts, rates
+from web.rates import HEIGHT, SPARSE, WIDTH, Rate, Span, bars, curve, open_alerts, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
 
@@ -62,7 +62,6 @@ _LISTENERS = 64
 """Browsers that new verdicts are sent to at once."""
 _MOST_BODY = 8192
 """Holds a note whose characters take nine bytes each in a form."""
-_TYPES = {"style.css": "text/css", "page.js": "text/javascript"}
 
 
 def create_app(
@@ -93,7 +92,7 @@ def create_app(
             web.get("/live", page.live, allow_head=False),
             web.get("/login", page.login),
             web.post("/login", page.log_in),
-            web.get("/static/{name}", page.static),
+            web.static("/static", str(files("web").joinpath("static"))),
             *review.routes(),
         ]
     )
@@ -107,7 +106,6 @@ class _Page:
         self._guard = guard
         self._find_record = find_record
         self._listeners = 0
-        self._static = {name: files("web").joinpath("static", name).read_bytes() for name in _TYPES}
         self._templates = Environment(
             loader=PackageLoader("web"),
             autoescape=True,
@@ -125,6 +123,7 @@ class _Page:
             "ago": wording.ago,
             "percent": wording.percent,
             "points": wording.points,
+            "sum_of": lambda numbers: sum(numbers.values()),
             "length_of": wording.length_of,
         }
         self._templates.tests |= {"bundled": is_bundled}
@@ -152,17 +151,21 @@ class _Page:
             found = self._rates({one: of for one, of in totals.items() if one.source}, last, span)
             still = open_alerts(last)
             # What fell comes first, then what ever had an alert.
-            found.sort(key=lambda one: (one.series not in still, not one.flags))
+            found.sort(key=lambda one: (one.series not in still, not one.alerts))
             drawn = [one for one in found if not one.is_sparse][:_DRAWN]
+            counts = reader.counts([one.series for one in drawn], span.begin, **within)
             people = agreements(self._reviews)
             corrected = {Series(one.now.source, one.now.model, one.now.checker): one.now.rate for one in people}
-            checkers = sorted({*(one.checker for one in totals), *reader.names("checker")})
+            checkers: dict[str, dict[str, int]] = {one: defaultdict(int) for one in reader.names("checker")}
+            for one, outcomes in totals.items():
+                for outcome, verdicts in outcomes.items():
+                    checkers.setdefault(one.checker, defaultdict(int))[outcome] += verdicts
             return {
                 "rates": found[:_SERIES],
                 "drawn": drawn,
-                "curves": curves(reader.counts([one.series for one in drawn], span.begin, **within), span),
+                "curves": {of: curve(one, span) for of, one in counts.items()},
                 "open": still,
-                "accounts": [Account.of(one, totals, reader.last(one)) for one in checkers],
+                "checkers": [(name, checkers[name], reader.last(name)) for name in sorted(checkers)],
                 "newest": reader.newest(),
                 "people": people,
                 "corrected": corrected,
@@ -212,18 +215,18 @@ class _Page:
 
     def _curve(self, series: Series, span: Span) -> dict[str, Any]:
         """The rate of one series over a time."""
-        counts = self._reader.counts([series], span.begin, until=span.end, minutes=span.minutes)
+        counts = self._reader.counts([series], span.begin, until=span.end, minutes=span.minutes)[series]
         verdicts: dict[str, int] = defaultdict(int)
         for one in counts:
             verdicts[one.outcome] += one.verdicts
         (rate,) = self._rates({series: verdicts}, self._reader.last_alerts(), span)
-        return {"rate": rate, "rate_span": span, "curves": curves(counts, span)}
+        return {"rate": rate, "rate_span": span, "curves": {series: curve(counts, span)}}
 
     def _rates(self, totals: dict[Series, dict[str, int]], last: list[AlertMessage], span: Span) -> list[Rate]:
         """The rates of series, compared with whole days before."""
         day = span.begin.replace(hour=0, minute=0)
         before = self._reader.totals(day - _BEFORE, until=day, minutes=1440)
-        return rates(totals, before, last, self._reader.alerts_between(span.begin, span.end), span)
+        return rates(totals, before, last, self._reader.alerts_between(span.begin, span.end))
 
     async def download(self, request: web.Request) -> web.Response:
         """The list as JSON or CSV, with the same filters, and the address of the earlier ones."""
@@ -326,13 +329,6 @@ class _Page:
         if isinstance(token, str) and self._guard.log_in(response, token.strip()):
             return response
         return self.answer("login.html", status=401, failed=True)
-
-    async def static(self, request: web.Request) -> web.Response:
-        name = request.match_info["name"]
-        if name not in self._static:
-            raise web.HTTPNotFound(text="there is no such file")
-        return web.Response(body=self._static[name], content_type=_TYPES[name], charset="utf-8",
-                            headers={hdrs.CACHE_CONTROL: "no-cache"})  # fmt: skip
 
     @web.middleware
     async def errors(self, request: web.Request, handler: Handler) -> web.StreamResponse:

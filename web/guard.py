@@ -26,10 +26,11 @@ _OPEN = ("/login", "/static/")
 """Paths that need no token."""
 
 
-async def set_headers(_: web.Request, response: web.StreamResponse) -> None:
+async def set_headers(request: web.Request, response: web.StreamResponse) -> None:
     """Put the policy onto every answer."""
     response.headers.update(HEADERS)
-    response.headers.setdefault(hdrs.CACHE_CONTROL, "no-store")
+    is_static = request.path.startswith("/static/")
+    response.headers.setdefault(hdrs.CACHE_CONTROL, "no-cache" if is_static else "no-store")
 
 
 class Guard:

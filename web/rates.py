@@ -1,7 +1,7 @@
 """Success rates and outcomes over time, as small pictures."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from schemas import Alert, TrueRateAlert
-from store.reading import AlertMessage, AlertTime, Count, Outcomes, Series
+from store.reading import AlertMessage, AlertTime, Outcomes, Series
 
 WIDTH, HEIGHT = 320, 72
 
@@ -36,13 +36,6 @@ class Stretch(NamedTuple):
     """Of a single step: x, the rate's y, and those of its interval's ends."""
 
 
-class Flag(NamedTuple):
-    """An alert, in the picture."""
-
-    x: float
-    alert: AlertTime
-
-
 class Baseline(NamedTuple):
     """The rate that a series is expected to have."""
 
@@ -58,7 +51,8 @@ class Rate:
     series: Series
     verdicts: dict[str, int]
     """By outcome."""
-    flags: tuple[Flag, ...]
+    alerts: tuple[AlertTime, ...]
+    """Those in the time that is looked at."""
     baseline: Baseline | None
     """None where nothing is known of it before."""
 
@@ -124,54 +118,20 @@ class Span:
         return WIDTH * ((moment - self.begin) / (self.end - self.begin))
 
 
-class Account(NamedTuple):
-    """What a checker did."""
-
-    checker: str
-    verdicts: dict[str, int]
-    """By outcome; `dead_letter` is one, too."""
-    last: datetime | None
-    """Time of its last verdict that is kept."""
-
-    @classmethod
-    def of(cls, checker: str, totals: Mapping[Series, dict[str, int]], last: datetime | None) -> "Account":
-        """The sum over its series."""
-        summed = Counter[str]()
-        for series, verdicts in totals.items():
-            if series.checker == checker:
-                summed.update(verdicts)
-        return cls(checker, summed, last)
-
-
 class Bar(NamedTuple):
     """The outcomes of one step."""
 
     begins: datetime
     ends: datetime
-    x: float
-    width: float
-    parts: list[tuple[str, int, float, float]]
-    """Outcomes, numbers of verdicts, and where they begin and how high they are in the picture."""
+    verdicts: dict[str, int]
 
 
 def bars(outcomes: Iterable[Outcomes], span: Span) -> list[Bar]:
-    """A histogram of outcomes: rejected at the bottom, where one compares them."""
+    """A histogram."""
     by_step: dict[datetime, dict[str, int]] = defaultdict(dict)
     for one in outcomes:
         by_step[one.begins][one.outcome] = one.verdicts
-    most = max((sum(each.values()) for each in by_step.values()), default=1)
-    found = []
-    for begins, verdicts in sorted(by_step.items()):
-        parts, y = [], float(HEIGHT)
-        for outcome in ("reject", "abstain", "accept"):
-            if number := verdicts.get(outcome, 0):
-                tall = HEIGHT * number / most
-                y -= tall
-                parts.append((outcome, number, round(y, 2), round(tall, 2)))
-        ends = min(begins + span.step, span.end)
-        x = span.x(begins)
-        found.append(Bar(begins, ends, round(x, 2), round((span.x(ends) - x) * 0.9, 2), parts))
-    return found
+    return [Bar(at, min(at + span.step, span.end), verdicts) for at, verdicts in sorted(by_step.items())]
 
 
 def open_alerts(last: Iterable[AlertMessage]) -> dict[Series, list[Alert | TrueRateAlert]]:
@@ -189,23 +149,36 @@ def rates(
     before: Mapping[Series, dict[str, int]],
     last: Iterable[AlertMessage],
     alerts: Iterable[AlertTime],
-    span: Span,
 ) -> list[Rate]:
     """The rate of each series; `before` has their verdicts of the days before, `last` the last alert of each."""
-    flags: dict[Series, list[Flag]] = defaultdict(list)
+    raised: dict[Series, list[AlertTime]] = defaultdict(list)
     for alert in alerts:
-        flags[alert.series].append(Flag(round(span.x(alert.raised_at), 1), alert))
+        raised[alert.series].append(alert)
     baselines = _baselines(before, last)
-    found = [Rate(one, verdicts, tuple(flags[one]), baselines.get(one)) for one, verdicts in totals.items()]
+    found = [Rate(one, verdicts, tuple(raised[one]), baselines.get(one)) for one, verdicts in totals.items()]
     return sorted(found, key=lambda one: (-sum(one.verdicts.values()), one.series))
 
 
-def curves(counts: Iterable[Count], span: Span) -> dict[Series, list[Stretch]]:
-    """The rates of series over a time."""
-    by_series: dict[Series, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    for one in counts:
-        by_series[one.series][(one.begins - span.begin) // span.step][one.outcome] = one.verdicts
-    return {series: _stretches(by_step, span) for series, by_step in by_series.items()}
+def curve(outcomes: Iterable[Outcomes], span: Span) -> list[Stretch]:
+    """The rate of a series over a time."""
+    by_step: dict[int, dict[str, int]] = defaultdict(dict)
+    for one in outcomes:
+        by_step[(one.begins - span.begin) // span.step][one.outcome] = one.verdicts
+    points = []
+    for step, verdicts in sorted(by_step.items()):
+        accepted = verdicts.get("accept", 0)
+        if decided := accepted + verdicts.get("reject", 0):
+            x = round(min(span.x(span.begin + (step + 0.5) * span.step), WIDTH), 1)
+            low, high = wilson(accepted, decided)
+            points.append((step, x, _y(accepted / decided), _y(low), _y(high)))
+    found = []
+    # Steps that follow one another differ from their places by the same number.
+    for _, group in groupby(enumerate(points), key=lambda one: one[1][0] - one[0]):
+        line = [point[1:] for _, point in group]
+        ends = [(x, high) for x, _, _, high in line] + [(x, low) for x, _, low, _ in reversed(line)]
+        alone = line[0] if len(line) == 1 else None
+        found.append(Stretch(_points((x, y) for x, y, _, _ in line), _points(ends), alone))
+    return found
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
@@ -232,24 +205,6 @@ def _baselines(before: Mapping[Series, dict[str, int]], last: Iterable[AlertMess
         accepted = verdicts.get("accept", 0)
         if (decided := accepted + verdicts.get("reject", 0)) >= SPARSE:
             found.setdefault(series, Baseline(accepted / decided, "before"))
-    return found
-
-
-def _stretches(by_step: Mapping[int, dict[str, int]], span: Span) -> list[Stretch]:
-    points = []
-    for step, verdicts in sorted(by_step.items()):
-        accepted = verdicts.get("accept", 0)
-        if decided := accepted + verdicts.get("reject", 0):
-            x = round(min(span.x(span.begin + (step + 0.5) * span.step), WIDTH), 1)
-            low, high = wilson(accepted, decided)
-            points.append((step, x, _y(accepted / decided), _y(low), _y(high)))
-    found = []
-    # Steps that follow one another differ from their places by the same number.
-    for _, group in groupby(enumerate(points), key=lambda one: one[1][0] - one[0]):
-        line = [point[1:] for _, point in group]
-        ends = [(x, high) for x, _, _, high in line] + [(x, low) for x, _, low, _ in reversed(line)]
-        alone = line[0] if len(line) == 1 else None
-        found.append(Stretch(_points((x, y) for x, y, _, _ in line), _points(ends), alone))
     return found
 
 

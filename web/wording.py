@@ -52,7 +52,7 @@ def ago(time: timedelta) -> str:
     for unit, length in _UNITS[:-1]:
         if seconds >= 2 * length:
             return f"{seconds // length} {unit}s ago"
-    return f"{max(seconds, 0)} seconds ago"
+    return f"{length_of(max(seconds, 0))} ago" if seconds else "now"
 
 
 def percent(share: float) -> str:

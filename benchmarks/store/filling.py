@@ -1,5 +1,6 @@
 """A store filled with made-up verdicts of the consistency checker, straight through the archivist's writer."""
 
+import itertools
 import random
 import time
 from collections.abc import Iterator
@@ -8,9 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 
-from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
+from schemas import Alert, ConsistencyEvidence, SentenceFinding, Usage, Verdict, to_json
 from store.opening import open_store
 from store.redaction import Redaction
+from store.retention import prune
+from store.settings import StoreSettings
 from store.writing import Entry, Place, StoreWriter, behind
 
 DAYS = 30
@@ -23,6 +26,7 @@ CHECKERS = ("consistency", "retrieval", "extraction")
 _WORDS = 20_000
 _TEMPLATES = 500
 _BATCH = 1000
+_ALERTS = 500
 _HERE = Place("made-up", 0)
 
 
@@ -59,9 +63,10 @@ def made_up(number: int, *, seed: int = 7) -> Iterator[tuple[Verdict, bytes]]:
             "reason": _text(rng, vocabulary, 14),
             "checked_at": begin + each * step,
         }
+        template = templates[each % _TEMPLATES]
         # Dumping a model each time would take most of the time.
         data = orjson.dumps(dumped[each % _TEMPLATES] | said, option=orjson.OPT_UTC_Z)
-        yield templates[each % _TEMPLATES].model_copy(update=said), data
+        yield template.model_copy(update=said), data
 
 
 def fill(url: str, number: int, *, read: bool = False) -> Cost:
@@ -84,9 +89,36 @@ def fill(url: str, number: int, *, read: bool = False) -> Cost:
             writer.write(entries, progress)
             cost.writing += time.process_time() - before
             progress, entries = behind(entries), []
+    alerts = [Entry(_HERE, number + each, to_json(one), one) for each, one in enumerate(_alerts())]
+    writer.write(alerts, progress)
+    prune(engine, StoreSettings())
     engine.dispose()
     cost.seconds = time.monotonic() - begun
     return cost
+
+
+def _alerts() -> list[Alert]:
+    """Drops and recoveries of each model of each application, taking turns."""
+    now, series = datetime.now(UTC), list(itertools.product(SOURCES, MODELS))
+    return [
+        Alert(
+            id=f"alert-{number}",
+            kind="trust_recovery" if number // len(series) % 2 else "trust_drop",
+            checker=CHECKERS[0],
+            source=series[number % len(series)][0],
+            model=series[number % len(series)][1],
+            raised_at=now - timedelta(days=DAYS) * (1 - number / _ALERTS),
+            baseline=0.9,
+            baseline_from="learned",
+            observed=0.6,
+            observed_low=0.5,
+            observed_high=0.7,
+            verdicts=100,
+            error_bound=0.01,
+            summary="The success rate changed.",
+        )
+        for number in range(_ALERTS)
+    ]
 
 
 def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:

@@ -52,7 +52,7 @@ async def test_an_empty_store_is_told_what_fills_it(empty):
     async with opened(empty) as client:
         assert "No verdict is kept yet" in await _shown(client, "/")
         assert "No verdict matches" in await _shown(client, "/verdicts")
-        assert "There is none" in await _shown(client, "/alerts")
+        assert "No alerts" in await _shown(client, "/alerts")
 
 
 async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
