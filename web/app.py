@@ -19,17 +19,16 @@ from schemas import (
     ConsistencyEvidence,
     EquivalenceEvidence,
     ExtractionEvidence,
-    RetrievalEvidence,
     Verdict,
 )
 from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
 from store.faults import fault_of
 from store.opening import StoreAway
-from store.reading import MOST, AlertMessage, Reader, Series
+from store.reading import MOST, AlertMessage, Reader, Series, Wanted
 from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
-from web.evidence import aligned, compared, grounding, telling
+from web.evidence import aligned, grounding, telling
 from web.filters import RANGES, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
@@ -258,8 +257,6 @@ class _Page:
             more |= {"aligned": aligned(evidence)}
         elif isinstance(evidence, ExtractionEvidence):
             more |= {"rounds": telling(evidence)}
-        elif isinstance(evidence, RetrievalEvidence):
-            more |= {"compared": compared(evidence)}
         return {
             "verdict": verdict,
             "evidence": evidence,
@@ -306,7 +303,14 @@ class _Page:
         before, after = _AROUND if now - alert.raised_at < _RECENT else (4 * _AROUND[0], 4 * _AROUND[1])
         span = Span.of(alert.raised_at - before, min(alert.raised_at + after, now), counted=now)
 
-        shown = await asyncio.to_thread(self._curve, subject, span)
+        def read() -> dict[str, Any]:
+            # A series that is younger is shown from its beginning, in finer steps.
+            wanted = Wanted(sources=(alert.source,), models=(alert.model,), checkers=(alert.checker,), since=span.begin)
+            found = self._reader.outcomes(wanted, span.begin, minutes=1, most=_COUNTED)
+            begin = min([alert.raised_at, *(one.begins for one in found)]) if found else span.begin
+            return self._curve(subject, Span.of(begin, span.end, counted=now))
+
+        shown = await asyncio.to_thread(read)
         return self.answer("alert.html", alert=alert, **shown)
 
     async def live(self, request: web.Request) -> web.StreamResponse:

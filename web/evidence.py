@@ -13,7 +13,6 @@ from schemas import (
     ExtractionEvidence,
     LinearityTestRound,
     PhraseAlignment,
-    RetrievalEvidence,
     SentenceFinding,
     TransformedSentence,
 )
@@ -169,11 +168,6 @@ def aligned(evidence: EquivalenceEvidence) -> list[Aligned]:
         texts = list(pieces(evidence.sentence1, first)), list(pieces(evidence.sentence2, second))
         told.setdefault(key, Aligned(one, *texts, faults))
     return list(told.values())
-
-
-def compared(evidence: RetrievalEvidence) -> tuple[list[Piece], list[Piece]]:
-    """Query and matched text, cut where they are long."""
-    return list(pieces(evidence.query, [])), list(pieces(evidence.matched.text, []))
 
 
 class Tested(NamedTuple):

@@ -117,8 +117,11 @@ def test_counts_are_added_up_in_stretches(store):
     totals = store.reader.totals(begin, until=end, minutes=60)
     assert {one.source: outcomes for one, outcomes in totals.items()} == {"a": {"accept": 9}, "b": {"reject": 2}}
     series = [one for one in totals if one.source == "a"]
-    counts = store.reader.counts(series, begin, until=end, minutes=240)
-    assert [(one.begins.hour, one.outcome, one.verdicts) for one in counts] == [(12, "accept", 6), (16, "accept", 3)]
+    counts = store.reader.counts(series, begin, until=end, minutes=240)[series[0]]
+    assert [(one.begins.hour, one.outcome, one.verdicts) for one in counts] == [
+        (12, "accept", 6),
+        (16, "accept", 3),
+    ]
 
 
 @pytest.mark.parametrize("minutes", [60, 1440])

@@ -12,11 +12,14 @@ from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import event
 
 from schemas import (
+    Alert,
+    Change,
     DeadLetter,
     Generation,
     Improvement,
     ImprovementRound,
     Origin,
+    RejectedRecord,
     SentenceChange,
     Usage,
     to_json,
@@ -31,6 +34,28 @@ SAMPLES = [
     json.loads(line) for line in (Path(__file__).parents[1] / "web" / "samples.jsonl").read_text("utf-8").splitlines()
 ]
 """A verdict of each kind of evidence, as a checker gave it, with its record."""
+
+
+ALERT = Alert(
+    id="alert-1",
+    kind="trust_drop",
+    checker="consistency",
+    source="support-bot",
+    model="acme-chat-4",
+    raised_at=datetime.now(UTC) - timedelta(hours=2),
+    baseline=0.82,
+    baseline_from="learned",
+    observed=0.31,
+    observed_low=0.22,
+    observed_high=0.41,
+    verdicts=88,
+    error_bound=0.01,
+    summary="The success rate dropped.",
+    changed=(Change(name="metadata.prompt", before="v3", after="v4"),),
+    judge="strict-judge",
+    rejected=(RejectedRecord(verdict_id="ver-1", record_id="r1", reason="a wrong date", checked_at=datetime.now(UTC)),),
+)
+"""A drop that was raised two hours ago."""
 
 
 def sample(of: str, /, **changed: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from schemas import Label, ReviewRequest, read_record
 from tests.assay.running import ROOT, assay_process, environment
 from tests.support.labels import REQUEST
-from tests.support.page import SAMPLES, PageStore, dead_letter, numbered, sample
+from tests.support.page import ALERT, SAMPLES, PageStore, dead_letter, numbered, sample
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import read_all
 from tests.support.waiting import PATIENCE_SECONDS
@@ -48,7 +48,9 @@ PAGES = [
     "/?minutes=43200",
     "/verdicts",
     "/verdicts?outcome=reject",
+    "/verdicts?source=support-bot&model=acme-chat-4&checker=consistency&minutes=60",
     "/alerts",
+    "/alerts/alert-1",
     "/nowhere",
     "/records/support-bot/sup-02",
     "/review",
@@ -153,7 +155,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         store.keep_record(
             source=HOSTILE[:200], id=HOSTILE[:200], response=HOSTILE + "x" * 1_000_000, contexts=[HOSTILE]
         )
-        store.keep_message(dead_letter("consistency"))
+        store.keep_message(dead_letter("consistency"), ALERT.model_copy(update={"raised_at": datetime.now(UTC)}))
         store.keep_message(*(asked(sample(of), number) for number, of in enumerate(ASKED)))
         store.keep_message(asked(sample("sup-02", **names), 9), said(names["id"]))
     until = r"The page is at (http://\S+)/ until"
@@ -215,7 +217,7 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
         while not page.locator(".answers").count():
             seen.open("/review?source=orders-bot")
         page.keyboard.press("g")
-        seen.says("You said")
+        seen.says("Last answer")
         # What the agent makes of it is told within seconds.
         while not page.locator(".agreement").count():
             seen.open("/")
@@ -230,6 +232,50 @@ def test_a_sentence_and_its_passage_are_shown_together(address: str, watched):
     assert {one.get_attribute("id") for one in seen.page.locator("mark.shown").all()} == {"sentence-2", "passage-2"}
     seen.page.locator("#passage-1 a").click()
     assert {one.get_attribute("id") for one in seen.page.locator("mark.shown").all()} == {"sentence-1", "passage-1"}
+    seen.check()
+
+
+def test_a_list_is_zoomed_into_and_its_view_saved(address: str, watched):
+    seen = watched(address)
+    page = seen.page
+    seen.open("/verdicts?source=support-bot&minutes=60")
+    box = page.locator(".histogram svg").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.99, box["y"] + 5)
+    page.mouse.up()
+    page.wait_for_url("**/verdicts?source=support-bot&since=*&until=*")
+    page.locator(".histogram a").last.click(force=True)
+    page.wait_for_load_state()
+    assert page.locator("#verdicts tbody tr").count() >= 1
+    listed = page.request.get(address + page.url.removeprefix(address).replace("/verdicts", "/verdicts.json")).json()
+    assert {one["source"] for one in listed["verdicts"]} == {"support-bot"}
+    page.locator("#view").fill("the last minutes")
+    page.get_by_role("button", name="Save view").click()
+    here = page.url
+    seen.open("/verdicts")
+    page.get_by_role("link", name="the last minutes").click()
+    page.wait_for_url(here)
+    page.get_by_role("button", name="×").click()
+    assert page.locator(".saved").count() == 0
+    page.get_by_role("link", name="same fault").first.click()
+    seen.says("Verdicts with the same fault")
+    seen.check()
+
+
+def test_an_alert_has_its_curve_and_an_undecided_verdict_who_could_decide_it(address: str, watched):
+    seen = watched(address)
+    seen.open("/")
+    seen.page.locator(".banner a").first.click()
+    seen.page.wait_for_url("**/alerts/alert-1")
+    assert seen.page.locator(".wide-chart .flag").count() == 1
+    seen.page.get_by_role("link", name="Verdicts of this series").click()
+    seen.page.wait_for_url("**/verdicts?source=support-bot&model=acme-chat-4&checker=consistency&since=*")
+    assert seen.page.locator(".wide-chart .line, .wide-chart .dot").count() >= 1
+    seen.open(f"/verdicts/{sample('sup-05')['id']}")
+    seen.says("Who could decide it")
+    seen.says("Sources")
     seen.check()
 
 
@@ -287,7 +333,7 @@ def test_the_keyboard_alone_leads_through_the_queue(queue: str, watched, embedde
     page.locator("#name:focus").wait_for()
     page.keyboard.type("ada")
     press("Enter")
-    seen.says("3 wait for you")
+    seen.says("3 waiting")
     response = " ".join(page.locator(".pane").first.inner_text().split())
     assert sample("sup-02")["evidence"]["sentences"][0]["text"] in response
     assert not judge.is_visible()
@@ -300,24 +346,24 @@ def test_the_keyboard_alone_leads_through_the_queue(queue: str, watched, embedde
     press("Enter")
     press("Escape")
     press("b")
-    seen.says("2 wait for you")
+    seen.says("2 waiting")
     seen.says("no good guess")
     press("n")
-    seen.says("1 waits for you")
+    seen.says("1 waiting")
     press("g")
-    seen.says("Nothing waits behind what you skipped")
+    seen.says("Nothing left after what you skipped")
     press("n")
-    seen.says("1 waits for you")
+    seen.says("1 waiting")
     press("z")
-    seen.says("You took back what you had said")
+    seen.says("You took back your answer")
     assert "trv-03" in page.locator(".facts").first.inner_text()
     press("u")
-    seen.says("1 waits for you")
+    seen.says("1 waiting")
     page.evaluate("document.querySelector('#keys-on').click()")
     press("g")
     page.get_by_role("button", name="Good").focus()
     press("Enter")
-    seen.says("Nothing waits for your answer")
+    seen.says("Nothing to review")
     seen.check()
     with ThreadPoolExecutor(1) as beside:
         # Playwright has an event loop in this thread.
@@ -353,12 +399,12 @@ def test_hostile_texts_are_texts(address: str, watched):
     for path in ("/", "/verdicts", "/review/hostile", "/verdicts/hostile"):
         seen.open(path)
         assert seen.page.locator("script").count() == 1
-        assert seen.page.locator("img, svg:not(.chart svg), style").count() == 0
+        assert seen.page.locator("img, svg:not(.chart svg, .wide-chart svg), style").count() == 0
         seen.check()
     shown = seen.page.locator("#sentence-1").inner_text()
     assert shown.startswith(HOSTILE[:60])
     assert "⟨U+202E⟩turned⟨U+202C⟩" in shown
-    assert "characters left out" in seen.page.locator(".pane").first.inner_text()
+    assert "characters not shown" in seen.page.locator(".pane").first.inner_text()
     with seen.page.expect_download() as download:
         seen.page.get_by_text("The response as plain text").click()
     assert download.value.path().read_text("utf-8") == HOSTILE + "x" * 1_000_000

@@ -8,32 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Alert, Change, Measured, RejectedRecord, SeriesAnew
+from schemas import Measured, SeriesAnew
 from schemas.bundled_judge import BUNDLED_ACCURACY, BUNDLED_MODEL
 from tests.support.labels import CALIBRATION, TRUE_RATE
-from tests.support.page import SAMPLES, dead_letter, improvement, numbered, opened, sample
+from tests.support.page import ALERT, SAMPLES, dead_letter, improvement, numbered, opened, sample
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
-
-ALERT = Alert(
-    id="alert-1",
-    kind="trust_drop",
-    checker="consistency",
-    source="support-bot",
-    model="acme-chat-4",
-    raised_at=datetime.now(UTC) - timedelta(hours=2),
-    baseline=0.82,
-    baseline_from="learned",
-    observed=0.31,
-    observed_low=0.22,
-    observed_high=0.41,
-    verdicts=88,
-    error_bound=0.01,
-    summary="The success rate dropped.",
-    changed=(Change(name="metadata.prompt", before="v3", after="v4"),),
-    judge="strict-judge",
-    rejected=(RejectedRecord(verdict_id="ver-1", record_id="r1", reason="a wrong date", checked_at=datetime.now(UTC)),),
-)
 
 
 async def _text(client, path, status=200):
