@@ -84,9 +84,8 @@ class _ExportBatches:
     """Sends events together; of a request that is refused each event is sent alone, as one may be at fault."""
 
     def __init__(self, settings: OtlpSettings) -> None:
-        own = {name: value.get_secret_value() for name, value in settings.headers.items()}
-        headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **own}
-        self.target = Target(settings.logs_url, lambda _, __: headers, on_request=lambda _: None)
+        headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
+        self.target = Target(settings.logs_url or "", lambda _, __: headers, on_request=lambda _: None)
         self._places = asyncio.Semaphore(AT_ONCE)
         self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
         self._sending: set[asyncio.Task[None]] = set()

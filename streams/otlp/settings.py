@@ -1,13 +1,25 @@
 """The `otlp` section of the configuration."""
 
+import os
 from ipaddress import ip_address
 from typing import Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from streams.otlp import names
 from streams.settings import SettingsSection
+
+ENVIRONMENT = "env"
+_VARIABLE = "OTEL_EXPORTER_OTLP_"
+
+
+def _variable(name: str) -> str | None:
+    return os.environ.get(f"{_VARIABLE}{name}") or None
+
+
+def _logs_of(endpoint: str) -> str:
+    return f"{endpoint.rstrip('/')}/v1/logs"
 
 
 class OtlpSettings(SettingsSection):
@@ -29,7 +41,8 @@ class OtlpSettings(SettingsSection):
     """Attributes of your own that are looked at first, by the record's field: `tenant = ["acme.customer"]`."""
     endpoint: str | None = None
     """URL of an OTLP/HTTP endpoint, such as `http://127.0.0.1:4318`, to which verdicts are sent as events
-    (`/v1/logs` is added); they are sent by an agent."""
+    (`/v1/logs` is added); they are sent by an agent. With `env`, it and its headers are those of OpenTelemetry's own
+    variables, `OTEL_EXPORTER_OTLP_LOGS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`, and `…_HEADERS`."""
     headers: dict[str, SecretStr] = Field(default_factory=dict)
     """Headers of these requests, such as `authorization`; never shown."""
     explanations: bool = True
@@ -52,6 +65,8 @@ class OtlpSettings(SettingsSection):
     @field_validator("endpoint")
     @classmethod
     def _is_plain(cls, value: str | None) -> str | None:
+        if value == ENVIRONMENT:
+            return value
         if value is not None:
             parts = urlsplit(value)
             if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
@@ -59,9 +74,30 @@ class OtlpSettings(SettingsSection):
         return value
 
     @property
-    def logs_url(self) -> str:
-        """Where events are posted to."""
-        return f"{(self.endpoint or '').rstrip('/')}/v1/logs"
+    def logs_url(self) -> str | None:
+        """Where events are posted to; None if they are not."""
+        if self.endpoint == ENVIRONMENT:
+            own, shared = _variable("LOGS_ENDPOINT"), _variable("ENDPOINT")
+            return own or (shared and _logs_of(shared))
+        return self.endpoint and _logs_of(self.endpoint)
+
+    @property
+    def request_headers(self) -> dict[str, str]:
+        """Headers of each request, those of the variables with percent codes decoded."""
+        given = _variable("LOGS_HEADERS") or _variable("HEADERS") or "" if self.endpoint == ENVIRONMENT else ""
+        pairs = [pair.partition("=") for pair in given.split(",") if "=" in pair]
+        found = {name.strip().lower(): unquote(value.strip()) for name, _, value in pairs}
+        return found | {name: value.get_secret_value() for name, value in self.headers.items()}
+
+    @model_validator(mode="after")
+    def _has_environment(self) -> Self:
+        if self.endpoint == ENVIRONMENT:
+            if self.logs_url is None:
+                raise ValueError(f"endpoint is {ENVIRONMENT!r}, and {_VARIABLE}ENDPOINT is not set")
+            protocol = _variable("LOGS_PROTOCOL") or _variable("PROTOCOL") or "http/protobuf"
+            if protocol != "http/protobuf":
+                raise ValueError(f"{_VARIABLE}PROTOCOL is {protocol!r}; only http/protobuf is spoken")
+        return self
 
     @model_validator(mode="after")
     def _guarded(self) -> Self:
