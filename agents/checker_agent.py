@@ -92,7 +92,7 @@ class _Checking:
     """Checks each record of the checker's kinds and publishes the verdict.
 
     A record that routing leaves out is counted and has no verdict. If the budget is spent, the verdict abstains: the
-    record should have been checked, and somebody may wait for its verdict.
+    record should have been checked, and someone may wait for its verdict.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class Listener:
     ) -> None:
         """`writes`: topics that the handler's answers go to; `trial_seconds`: see `Gate`; `on_ended`: as there.
 
-        What `screen` passes over does not come to the handler. `in_flight` is asked for the number of records under way
+        What `screen` skips does not come to the handler. `in_flight` is asked for the number of records under way
         by a handler that counts them itself. With `takeover`, what was answered before is not answered again.
         """
         settings = runtime.settings

@@ -31,7 +31,7 @@ class _Reason(NamedTuple):
 
 
 class RoutingScreen:
-    """Passes over what routing leaves out and what is of another kind; everything else, and all doubt, goes on.
+    """Skips what routing leaves out and what is of another kind; everything else, and all doubt, goes on.
 
     A message whose envelope cannot be read goes on. So does one without an id, which is drawn by what is in it.
     """
@@ -47,7 +47,7 @@ class RoutingScreen:
     ) -> None:
         """`answers_for`: the kinds that each other checker takes, if this one writes their dead letters.
 
-        It then passes over only what none of them looks at.
+        It then skips only what none of them looks at.
         """
         self._checker = checker
         self._routing = routing
@@ -85,7 +85,7 @@ class RoutingScreen:
                 self._metrics.left_out(reason.left_out, reason.source, reason.model, number)
 
     def _others_leave_out(self, envelope: _Envelope, *, own: bool) -> bool:
-        """True if somebody takes the kind, and nobody else looks at the record."""
+        """True if someone takes the kind, and nobody else looks at the record."""
         takers = [name for name, kinds in (self._answers_for or {}).items() if envelope[0] in kinds]
         return (own or bool(takers)) and all(self._routing.leaves_out(name, *envelope) for name in takers)
 

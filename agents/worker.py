@@ -30,7 +30,7 @@ COULD_NOT_FINISH = 3
 """Exit status when an answer could not be delivered, or Kafka was lost for good: to be started again."""
 
 _MOST_SUBJECTS = 500
-"""Pairs of source and model that have labels of their own; all others are counted as `other`. Producers choose both
+"""Pairs of source and model that have their own labels; all others are counted as `other`. Producers choose both
 names, so the number of series needs a limit: 500 pairs, three outcomes and ten checkers make 15,000 series of verdicts,
 and as many again if routing leaves records out."""
 

@@ -27,7 +27,7 @@ def require() -> None:
             continue
         message = (
             f"assay's package {name!r} is {ours / name / Path(found).name}, but Python finds {found}: "
-            "keep assay in an environment of its own, and run it outside folders that have such a package"
+            "keep assay in its own environment, and run it outside folders that have such a package"
         )
         if _is_program():
             print(f"Error: {message}", file=sys.stderr)

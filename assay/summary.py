@@ -111,7 +111,7 @@ class Summary:
         usage = self._usage
         said = [f"{counted(usage.calls, 'call')} ({usage.subject_calls} to subjects)", f"{usage.cached} from the cache"]
         if usage.prompt_tokens or usage.completion_tokens:
-            estimated = f" ({usage.reckoned_tokens} of them estimated)" if usage.reckoned_tokens else ""
+            estimated = f" ({usage.estimated_tokens} of them estimated)" if usage.estimated_tokens else ""
             said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens{estimated}")
         if usage.cost:
             said.append(f"cost {usage.cost:.4g}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run each subject in a process of its own; the worst exit status."""
+    """Run each subject in its own process; the worst exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of the public data sets; without it some parts are left out")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""The public data sets as plain records: what is held against what, and what people or other judges said of it.
+"""The public data sets as plain records: what is compared with what, and what people or other judges said of it.
 
 Each loader yields whatever rows the files hold. A missing folder or file ends in `DataMissing`, with the path in it.
 """
@@ -28,14 +28,14 @@ Key = tuple[tuple[str, ...], str, Task, tuple[str, ...] | None, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A response and what it is held against."""
+    """A response and what it is compared with."""
 
     references: tuple[str, ...]
     """One, or several samples of the same answer."""
     response: str
     task: Task
     sentences: tuple[str, ...] | None = None
-    """The set's own sentences, where labels hang on them."""
+    """The set's own sentences, where labels depend on them."""
     prompt: str | None = None
     group: str = ""
     """The model or the domain."""
@@ -144,7 +144,7 @@ def traffic(data: Path) -> list[Example]:
 
 
 def wikibio(data: Path) -> list[Example]:
-    """Passages with labels a sentence, and re-samples to hold them against; recorded scores are turned round."""
+    """Passages with labels a sentence, and re-samples to compare them with; recorded scores are turned round."""
     return [
         Example(
             references=tuple(row["sample_passages"]),

@@ -13,7 +13,7 @@ DONE_SECONDS = 1500.0
 
 
 def as_record(example: Example, id_: str, *, source: str, model: str) -> bytes:
-    """An application's output as it stands on the topic."""
+    """An application's output as it is on the topic."""
     return orjson.dumps(
         {
             "id": id_,

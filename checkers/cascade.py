@@ -30,7 +30,7 @@ class CascadeChecker(Checker[Any]):
 
     @cached_property
     def config_digest(self) -> str:
-        """One for both: a record's verdict has the same id whoever decides."""
+        """One for both: a record's verdict has the same id, no matter which judge decides."""
         return digest([self._first.config_digest, self._second.config_digest])[: len(self._first.config_digest)]
 
     async def check(self, record: Envelope) -> Verdict:

@@ -34,12 +34,12 @@ All other fields are part of the configuration's digest, and so of verdict ids.
 Prompts = Annotated[
     dict[str, Path],
     Field(
-        description="Files of your own prompt templates, by the name of the one they replace; a wrong name is answered "
+        description="Files with custom prompt templates, by the name of the one they replace; a wrong name is answered "
         "with all that there are."
     ),
     OPERATIONAL,
 ]
-"""Templates of the user's own; their versions are part of a checker's fingerprint, wherever the files lie."""
+"""Templates of the user's own; their versions are part of a checker's fingerprint, where the files lie."""
 
 
 class CheckerSettings(BaseModel):
@@ -127,7 +127,7 @@ class Checker(ABC, Generic[SettingsT]):
     """Decides about records of some kinds.
 
     A subclass sets `name`, writes `decide` and annotates its record with the record types that it takes (`Generation`,
-    or a union); settings of its own are the class's type argument. One instance checks many records at the same time.
+    or a union); its own settings are the class's type argument. One instance checks many records at the same time.
     """
 
     name: ClassVar[str]

@@ -1,4 +1,4 @@
-"""A checker as the front door finds it, with its explanations, improver and source."""
+"""A checker as the command line finds it, with its explanations, improver and source."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -40,7 +40,7 @@ class Thresholds(BaseModel):
         if self.judge is not None and self.judge != judge:
             raise ValueError(
                 f"thresholds.judge is {self.judge!r}, but the judge is {judge!r}: its scores mean something else. "
-                "Calibrate anew (assay calibrate), or remove the thresholds"
+                "Calibrate again (assay calibrate), or remove the thresholds"
             )
 
     def accepts(self, score: float) -> bool:

@@ -13,7 +13,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 
 
 def explanation_width() -> int:
-    """Columns of an explanation's lines: the terminal's (80 without one), less what the front door puts before them."""
+    """Columns of an explanation's lines: the terminal's (80 without one), less the command line's indent."""
     columns = shutil.get_terminal_size((80, 24)).columns
     return min(max(columns, _NARROWEST), _WIDEST) - _INDENT
 

@@ -68,7 +68,7 @@ class AuditFigures:
 
 
 def draw(figures: Sequence[Figure], path: Path) -> None:
-    """Draw relation by metric, the control beside it, a row a subject; the same figures give the same SVG."""
+    """Draw relation by metric, the control next to it, a row a subject; the same figures give the same SVG."""
     import matplotlib as mpl
 
     mpl.use("Agg")

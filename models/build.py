@@ -25,7 +25,7 @@ def build_judge(
     """The judge that `settings` describe; of a cascade the second one, the endpoint. As `build_model` otherwise.
 
     Raises:
-        ValueError: (as TemplateError) one of its own templates cannot be used.
+        ValueError: (as TemplateError) custom templates cannot be used.
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
     journal = _journal(settings)

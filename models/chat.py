@@ -323,7 +323,7 @@ class ChatModel:
                 prompt_tokens=prompt,
                 completion_tokens=written,
                 cached_tokens=cached,
-                reckoned_tokens=0 if counted else prompt + written,
+                estimated_tokens=0 if counted else prompt + written,
                 seconds=taken,
                 cost=self._settings.cost(prompt, written, cached),
             )

@@ -98,7 +98,7 @@ class Refusal:
 
     @property
     def has_code_of_window(self) -> bool:
-        """True if a code says that it is too long: some servers send it with a status of their own failures."""
+        """True if a code says that it is too long: some servers send it for failures, with a status of their choice."""
         return not self.codes.isdisjoint(_TOO_LONG)
 
     @property

@@ -1,6 +1,6 @@
 """Fences around untrusted text, which cannot end its fence or open another.
 
-A fence is an opening and a closing marker on lines of their own, `<label-tag>` and `</label-tag>`. The tag is
+A fence is an opening and a closing marker on their own lines, `<label-tag>` and `</label-tag>`. The tag is
 derived from the texts themselves, so that the same question always reads the same (cache and replay depend on
 it), and it occurs in none of them.
 """

@@ -1,4 +1,4 @@
-"""A model file as judge: llama.cpp's server on loopback, in a process of its own that ends with this one."""
+"""A model file as judge: llama.cpp's server on loopback, in its own process that ends with this one."""
 
 import asyncio
 import hashlib

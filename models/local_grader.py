@@ -1,4 +1,4 @@
-"""A model of this process as a grader: on a thread of its own, many claims in one batch."""
+"""A model of this process as a grader: on its own thread, many claims in one batch."""
 
 import asyncio
 import time

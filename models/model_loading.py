@@ -1,4 +1,4 @@
-"""Models of this process: each loaded once, with its first use, and worked with on a thread of its own."""
+"""Models of this process: each loaded once, with its first use, and worked with on its own thread."""
 
 import asyncio
 import os

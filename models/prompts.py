@@ -11,7 +11,7 @@
 
 Turns are `system` (at most one, first), `user` and `assistant` (for worked examples); the last one is `user`.
 A placeholder is a lower-case name in double braces. Names are either *fenced*, for untrusted text, and alone
-on their line, or *plain*, for words of our own. Behind `> `, untrusted text is quoted: each of its lines begins so, and
+on their line, or *plain*, for our own words. Behind `> `, untrusted text is quoted: each of its lines begins so, and
 none can end the quotation. The rule about fences or quotations is added to the system turn and the fences' tag stated
 in the turn that uses them, so that no template can forget to.
 """
@@ -61,7 +61,7 @@ class Placeholders:
     fenced: tuple[str, ...]
     """For untrusted text."""
     plain: tuple[str, ...] = ()
-    """For words of our own."""
+    """For our own words."""
     optional: tuple[str, ...] = ()
 
 
@@ -75,7 +75,7 @@ class Template:
     fenced: frozenset[str]
     """Placeholders for untrusted text that the template uses."""
     plain: frozenset[str]
-    """Placeholders for words of our own that the template uses."""
+    """Placeholders for our own words that the template uses."""
     turns: tuple[Message, ...]
 
     def render(

@@ -160,7 +160,7 @@ def _spoken(content: str, *, lists: bool = False) -> _Spoken:
     """
     found = _Spoken(0, len(content))
     at = 0
-    # What follows an unfinished bracket may be its inside, up to a line that begins with a bracket of its own.
+    # What follows an unfinished bracket may be its inside, up to a line that begins with its own bracket.
     while mark := (_MARK if found.broken is None else _MARK_BEHIND_BROKEN).search(content, at):
         if mark[0] in "{[":
             try:

@@ -25,7 +25,7 @@ def split_sentences(text: str, *, language: str = "en") -> list[Sentence]:
     """The sentences of `text` in order, without list markers and surrounding white space.
 
     Every letter and digit of the text is in exactly one of them, but for the numbers of list items. A piece
-    without a letter or digit (a rule, a lone closing quote) is no sentence of its own and joins the one before.
+    without a letter or digit (a rule, a lone closing quote) is not a sentence and joins the one before.
     """
     sentences: list[Sentence] = []
     number = 0

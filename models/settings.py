@@ -36,7 +36,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
 _FIELDS_OF_REQUESTS = {
     **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs"), "assay decides on it"),
-    **dict.fromkeys(("model", "max_tokens", "temperature"), "it is a setting of its own"),
+    **dict.fromkeys(("model", "max_tokens", "temperature"), "it has its own setting"),
     "response_format": "use structured",
     "max_completion_tokens": "use max_tokens",
 }
@@ -209,8 +209,8 @@ class SubjectSettings(EndpointSettings):
     """A model under test, to be asked by the checkers that need its own answers."""
 
     backend: Literal["openai", "service", "replay"] = "openai"
-    """`openai` asks an OpenAI-compatible endpoint; `service` POSTs JSON without a prompt to `base_url`, for what is no
-    language model, such as an extractor of entities; `replay` answers from recorded exchanges."""
+    """`openai` asks an OpenAI-compatible endpoint; `service` POSTs JSON without a prompt to `base_url`, for
+    extractors of entities and the like; `replay` answers from recorded exchanges."""
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:

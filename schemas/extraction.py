@@ -77,7 +77,7 @@ class FailureCause(Wire):
     forms: tuple[str, ...] = ()
     """The text extracted in its place; or its replacement."""
     named: int = 0
-    """In how many answers it, or its replacement, was extracted as it stands."""
+    """In how many answers it, or its replacement, was extracted as it is."""
     answers: int = 0
     """Answers about a text in which it, or its replacement, stands."""
 
@@ -123,7 +123,7 @@ class ExtractionEvidence(Wire):
     lost: tuple[EntityCount, ...] = ()
     """Entities that some answers lack though they stood there unreplaced."""
     extra: tuple[EntityCount, ...] = ()
-    """Texts extracted beside the entities of the record and their replacements; the test does not see it."""
+    """Texts extracted next to the entities of the record and their replacements; the test does not see it."""
     answers: int
     """Answers that were taken."""
     a_test: int | None = None

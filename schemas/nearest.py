@@ -1,4 +1,4 @@
-"""The name that somebody probably meant."""
+"""The name that someone probably meant."""
 
 import difflib
 from collections.abc import Iterable

@@ -27,8 +27,8 @@ class Usage(Wire):
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Those of `prompt_tokens` that the endpoint had in its cache."""
-    reckoned_tokens: int = 0
-    """Tokens reckoned from the texts, as the endpoint told none. An unanswered request has cost its prompt."""
+    estimated_tokens: int = 0
+    """Tokens estimated from the texts, as the endpoint told none. An unanswered request has cost its prompt."""
     seconds: float = 0.0
     """Wall time of the check, without what it only waited: for a free place or a model that is being loaded."""
     cost: float = 0.0
@@ -51,7 +51,7 @@ class Usage(Wire):
             prompt_tokens=sum([part.prompt_tokens for part in parts]),
             completion_tokens=sum([part.completion_tokens for part in parts]),
             cached_tokens=sum([part.cached_tokens for part in parts]),
-            reckoned_tokens=sum([part.reckoned_tokens for part in parts]),
+            estimated_tokens=sum([part.estimated_tokens for part in parts]),
             seconds=seconds,
             cost=sum([part.cost for part in parts]),
         )

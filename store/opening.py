@@ -25,12 +25,12 @@ _POSTGRESQL: Final = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_i
 _READING: Final = {"options": "-c default_transaction_read_only=on -c statement_timeout=30000"}
 """A page answers within milliseconds; what takes longer than half a minute helps nobody."""
 
-# Readers go on beside the one who writes. After a power cut the last transactions are gone as a whole, their topics'
+# Readers go on next to the one who writes. After a power cut the last transactions are gone as a whole, their topics'
 # progress as well, and are written again.
 _PRAGMAS: Final = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "cache_size=-32768")
 
 _WRITERS: Final = 0x6173736179
-"""The advisory lock of whoever writes to PostgreSQL: one at a time, so that rows become visible in their order."""
+"""The advisory lock of anyone who writes to PostgreSQL: one at a time, so that rows become visible in their order."""
 
 
 class StoreError(Exception):

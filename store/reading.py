@@ -140,7 +140,7 @@ class Reader:
 
     @property
     def engine(self) -> Engine:
-        """For those who read what is no verdict."""
+        """For those who read what is not a verdict."""
         return self._engine
 
     def close(self) -> None:

@@ -209,7 +209,7 @@ WORDS_ON_SQLITE = (
         INSERT INTO verdict_words (verdict_words, rowid, reason, record_id, source, model)
         VALUES ('delete', old.seq, old.reason, old.record_id, old.source, old.model); END""",
 )
-"""An index of words beside the rows. Triggers keep it in the same transaction, whoever writes or deletes."""
+"""An index of words next to the rows. Triggers keep it in the same transaction, anyone who writes or deletes."""
 
 Index("verdict_words", WORDS, postgresql_using="gin").ddl_if(dialect="postgresql")
 # Lists come from the latest on and stop when they are full. Each index has all that filters read, so that no row is

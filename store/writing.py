@@ -79,9 +79,9 @@ class Entry(NamedTuple):
     place: Place
     offset: int
     data: bytes
-    """As it stands on its topic."""
+    """As it is on its topic."""
     message: Message | None
-    """None: nothing of it is kept, and the partition's progress passes over it."""
+    """None: nothing of it is kept, and the partition's progress skips it."""
 
 
 class Fenced(Exception):

@@ -99,7 +99,7 @@ class _Consumer(driver.Consumer):
     """Reads lists of records, and commits up to where they were acknowledged.
 
     Faust counts acknowledgements by the message, which here is a list; so they are not given to Faust, and what it
-    acknowledges by itself, a list that it passes over in a rebalance, counts for nothing.
+    acknowledges by itself, a list that it skips in a rebalance, counts for nothing.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -113,7 +113,7 @@ class _Consumer(driver.Consumer):
         self._assigned_at = self._member_until = -math.inf
         self._seeking = asyncio.Lock()
         self._sought: Mapping[TP, int | None] = {}
-        """The committed offsets of the partitions that were sought last."""
+        """The committed offsets of the partitions at the last seek."""
 
     def acknowledge(self, tp: TP, offset: int, since: float) -> None:
         """Note that all records of a partition before `offset` are finished; the timer commits it.
@@ -223,7 +223,7 @@ class _Consumer(driver.Consumer):
         """Go back where nothing is committed, too: to the first record.
 
         Faust goes back to what is committed after a rebalance, and when one begins while records are being fetched; a
-        partition of which nothing is committed it leaves where the fetcher got to, and passes over what was fetched.
+        partition of which nothing is committed it leaves where the fetcher got to, and skips what was fetched.
         """
         # The two overlap: one that ends late must not undo what the other has found.
         async with self._seeking:

@@ -36,7 +36,7 @@ class StreamMetrics:
         gauge = partial(Gauge, registry=registry)
         self.subjects_beyond = counter(
             "assay_subjects_beyond_maximum",
-            "Events counted under `other`, as so many others had labels of their own before",
+            "Events counted under `other`, as so many others had their own labels before",
         )
         subject = ["source", "model"]
         self.records = counter("assay_records", "Records, each counted by one of its checkers alone", ["kind"])
@@ -142,7 +142,7 @@ class StreamMetrics:
         if not self._told_beyond:
             self._told_beyond = True
             _log.warning(
-                "more subjects than have labels of their own; further ones count as other", maximum=self._max_subjects
+                "more subjects than have their own labels; further ones count as other", maximum=self._max_subjects
             )
         self.subjects_beyond.inc(number)
 

@@ -35,7 +35,7 @@ class Committed(NamedTuple):
 
     offset: int
     since: float | None
-    """Since when, by Unix time, messages from there on may have been answered. None where it was somebody else who has
+    """Since when, by Unix time, messages from there on may have been answered. None where it was someone else who has
     set the offset: they are to be answered again."""
 
 

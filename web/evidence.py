@@ -120,7 +120,7 @@ def _response(
 
 
 def _references(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None) -> list[tuple[str, str]]:
-    """Titles and texts of what the response was held against."""
+    """Titles and texts of what the response was compared with."""
     if record is None:
         return []
     many, one = ("samples", None) if evidence.against == "samples" else ("contexts", "reference")

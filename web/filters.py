@@ -24,7 +24,7 @@ class BadAddress(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The fields of the form, as they stand in the address; empty where nothing is chosen."""
+    """The fields of the form, as they are in the address; empty where nothing is chosen."""
 
     source: str = ""
     model: str = ""
@@ -90,7 +90,7 @@ class Filters:
         return Wanted(**names, since=since, until=until, fault=self.fault, words=self.q)
 
     def address(self, path: str, **more: object) -> str:
-        """`path` with these filters, and others in their place or beside them; None leaves one out."""
+        """`path` with these filters, and others in their place or next to them; None leaves one out."""
         fields = {name: value for name, value in {**self.given, **more}.items() if value is not None}
         return f"{path}?{urlencode(fields)}" if fields else path
 

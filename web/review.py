@@ -1,7 +1,7 @@
 """The review queue: people see an output, say good or bad with one key, and can take it back.
 
-What the judge says of it stays folded away until it is asked for: whoever sees it first tends to agree with it, and the
-labels would then tell of the judge what it says of itself.
+What the judge says of it stays folded away until it is asked for: people who see it first tend to agree with it, and
+their labels would then say nothing about the judge.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """A counter of series by partition: each message is counted once, and changes are stored.
 
 A message changes its series and the offset up to which the series is counted in one step, and one message stores both.
-The next owner of the partition reads on from what was committed, at or before all these offsets, and passes over what
+The next owner of the partition reads on from what was committed, at or before all these offsets, and skips what
 lies before its series' own. It begins so far before that it knows the ids of what was counted last.
 """
 

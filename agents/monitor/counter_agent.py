@@ -41,7 +41,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
     """Reads topics with equally many partitions and keeps what it counts in another one.
 
     What is raised is published before the state that has it, and the state before offsets are committed. The next owner
-    reads the state back, starts at the committed offset, or `remembered` messages before, and passes over what was
+    reads the state back, starts at the committed offset, or `remembered` messages before, and skips what was
     counted already. What it counts again it raises again, under the same ids.
 
     An owner that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,

@@ -30,7 +30,7 @@ sum over all n is r(0) - r(infinity) = 1, and r falls so slowly that a drop afte
 ln n + 2 ln ln n of evidence. The subtraction is exact in floating point (Sterbenz), so the weights of the program sum
 to 1 as well.
 
-Nothing over- or underflows: until an alarm M < 1/error_bound, hence each S < 1/(error_bound w); and an accept leaves of
+Nothing over- or underflows: until an alarm M < 1/error_bound, so each S < 1/(error_bound w); and an accept leaves of
 each S at least a fixed share of s(n), which is above 1e-16 for the first 1e13 verdicts. After an alarm
 the test does not change.
 """
@@ -106,8 +106,8 @@ class DropTest:
     """Tests whether the success rate of one series dropped below its baseline by about `smallest_drop` or more.
 
     A series that never drops below its baseline has an alarm, ever, with a probability of at most `error_bound`. That
-    rests on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not as
-    likely an accept as the first, which the given baseline must allow for. Drops of less than about half of
+    depends on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not
+    as likely an accept as the first, which the given baseline must allow for. Drops of less than about half of
     `smallest_drop` raise no alarm as a rule; it bounds what is looked for, not what is promised.
 
     After an alarm the test does not change; to watch on, begin a new one. The same test finds a recovery: feed it

@@ -38,7 +38,7 @@ StateT = TypeVar("StateT")
 
 
 class SeriesMetrics(Collector, Generic[StateT]):
-    """Gauges of series, whose subjects have labels of their own up to a maximum."""
+    """Gauges of series, whose subjects have their own labels up to a maximum."""
 
     def __init__(self, metrics: StreamMetrics) -> None:
         self._metrics = metrics
@@ -67,7 +67,7 @@ class SeriesMetrics(Collector, Generic[StateT]):
 class TrustMetrics(SeriesMetrics[TrustSeries]):
     """Counts of the trust monitor, and the state of its series.
 
-    Series whose subject has no label of its own are one row, `other`: it only shows whether any of them dropped.
+    Series whose subject has no label are one row, `other`: it only shows whether any of them dropped.
     """
 
     def __init__(self, metrics: StreamMetrics) -> None:

@@ -28,7 +28,7 @@ _SHARES: Final = (0.02, 0.05, 0.12, 0.3, 0.6)  # c: small ones find small falls,
 _FIRST: Final = 0.9  # Staked on the first round.
 ERROR: Final = 0.01
 """The probability that a rate which never falls below the bound ever raises the alarm. The bet is for less, as the
-shares of outcomes that the terms rest on are only nearly known."""
+shares of outcomes that the terms depend on are only nearly known."""
 _PLAYED_FOR: Final = 0.007
 
 LEARNED_AT: Final = 100

@@ -138,7 +138,7 @@ def mean_of(strata: Mapping[str, Sums], stratum: str, of_its_outcome: float) -> 
 
 
 def _distance(mean: float, of_its_outcome: float) -> float:
-    """Distance of labels with this mean from that of their outcome, within a quarter of its own.
+    """Distance of labels with this mean from that of their outcome, within its own quarter.
 
     Not farther: weights that differ much cost coverage at all looks (`python -m benchmarks.labels --only interval`).
     """

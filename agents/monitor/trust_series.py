@@ -103,7 +103,7 @@ class TrustSeries:
 
     Verdicts compare that have the checker's version, configuration and judge in common: they are watched together, and
     those of one version of the application, where records have it, also by themselves: a release is compared with all
-    before it as well. A configured rate is that of the first judge and configuration: of others the rate is learned.
+    before it as well. A configured rate is that of the first judge and configuration: other rates are learned.
 
     While *watching*, the alarm of a version's test raises `trust_drop`. The series is then *dropped*: no further drop
     is raised, and that version's test asks whether the success rate has left what it dropped to: outcomes flipped,

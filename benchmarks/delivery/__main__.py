@@ -31,7 +31,7 @@ faults. The bound is the share of that pace, of the first 95% of the records.
 computes. The bounds are the multiples of one worker's rate, where it waits.
 
 `faults`: two workers, the trust monitor and an archivist with a store in SQLite, on three brokers, with a judge behind
-an endpoint. Faults of all kinds, some 2 s apart and several at once: whoever it is, is killed, frozen, restarted or cut
+an endpoint. Faults of all kinds, some 2 s apart and several at once: any process is killed, frozen, restarted or cut
 off, the judge is slow, down or talks rubbish, the archivist's disk is full, clocks jump by up to 50 minutes. Then every
 record is accounted for. What is done is kept in a folder, which it prints: `--resume FOLDER` goes on from there.
 

@@ -1,4 +1,4 @@
-"""The stand-in for an endpoint as a process of its own, so that it does not take the worker's time."""
+"""The stand-in for an endpoint as its own process, so that it does not take the worker's time."""
 
 import contextlib
 import subprocess

@@ -25,7 +25,7 @@ _COLUMNS = ("records", "lost", "repeated", "clashing ids", "dead letters", "seco
 
 
 def keeps_promise(name: str) -> bool:
-    """Run a scenario on a broker of its own and print what it came to; whether the promise was kept."""
+    """Run a scenario on its own broker and print what it came to; whether the promise was kept."""
     title, run = SCENARIOS[name]
     with tempfile.TemporaryDirectory() as folder, running_kafka() as broker:
         found = run(Place(broker.bootstrap_servers, name, Path(folder)), broker)

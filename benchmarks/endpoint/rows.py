@@ -1,4 +1,4 @@
-"""The rows that every form is asked about: everyday answers of our own, and samples of public sets."""
+"""The rows that every form is asked about: our own everyday answers, and samples of public sets."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The equivalence checker beside the oracle-checker paper.
+"""The equivalence checker next to the oracle-checker paper.
 
     python -m benchmarks.equivalence --data FOLDER [--only PART,PART]
 

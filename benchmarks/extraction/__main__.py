@@ -1,9 +1,9 @@
-"""The extraction checker beside its paper.
+"""The extraction checker next to its paper.
 
     python -m benchmarks.extraction [--runs 10000]
 
 `simulated`: extractors that are linear, at a known distance from it, or noisy in a known way: how often each is
-accepted and rejected, beside the bounds of theorems 3.1 and 3.2, and the calls of the full and the sequential schedule.
+accepted and rejected, next to the bounds of theorems 3.1 and 3.2, and the calls of the full and sequential schedules.
 """
 
 import argparse

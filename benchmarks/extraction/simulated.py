@@ -1,6 +1,6 @@
-"""Simulated extractors under the linearity test: rates beside the theorems' bounds, and both schedules side by side.
+"""Simulated extractors under the linearity test: rates next to the theorems' bounds, and both schedules side by side.
 
-Each run is a record of its own. Its answers stand in a table of so many answers a sentence, drawn when they are first
+Each run is its own record. Its answers stand in a table of so many answers a sentence, drawn when they are first
 looked at, and both schedules read the same table.
 """
 
@@ -147,7 +147,7 @@ SUBJECTS = (
     *(Subject(f"names an entity with probability {p:g}", _weak(p)) for p in (0.3, 0.5, 0.7, 0.9)),
     Subject("merges two entities in half of the texts", _multi_form(_merged)),
     Subject("splits an entity in half of the texts", _multi_form(_split)),
-    Subject("finds an entity only beside another", _beside, 0.25),
+    Subject("finds an entity only next to another", _beside, 0.25),
     Subject("knows all names by heart", _by_heart(ENTITIES), 0, "never_named"),
     Subject("knows one of four by heart", _by_heart(1), 0, "never_named"),
     Subject("never gives one of the list", _invented, 0, "not_given"),

@@ -10,12 +10,12 @@ source: they are over whole sets, the rows here over what the files hold.
 the share of calls that a cascade with them makes.
 
 `stream`: recorded responses of deployed models (FOLDER/llm_summary_traffic) through Apache Kafka and a worker. Prints
-the success rate by model beside the detectors' rates, how well the models' order and single responses agree with the
+the success rate by model next to the detectors' rates, how well the models' order and single responses agree with the
 detectors, records a second, and the worker's peak memory.
 
-`outcomes`: what becomes of responses at the default settings, beside what people said of them.
+`outcomes`: what becomes of responses at the default settings, next to what people said of them.
 
-`everyday`: the same of everyday answers of our own, and how much of what is decided is right.
+`everyday`: the same for our everyday answers, and how much of what is decided is right.
 """
 
 import argparse

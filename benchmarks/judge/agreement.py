@@ -39,7 +39,7 @@ class Judged:
     sentences: tuple[float, ...]
     """Support of each sentence, averaged over the references."""
     undecided: bool
-    """The outcome hangs on what the judge leaves open, or it judges nothing of it."""
+    """The outcome depends on what the judge leaves open, or it judges nothing of it."""
 
     @property
     def accepted(self) -> bool:

@@ -4,7 +4,7 @@
 
 PAIRS is an xz file of JSON lines with source, premise, hypothesis and label (1 supported). Prints balanced accuracy and
 AUROC on the sources held out, without each of the features too, and the weights. Questions are those of QNLI, each with
-the sentence beside it and now and then with the sentence of another question; a quarter is held out.
+the sentence next to it and now and then with the sentence of another question; a quarter is held out.
 """
 
 import argparse
@@ -33,7 +33,7 @@ QUESTIONS = "qnli-dev"
 MOST = 700
 """Rows of a source."""
 _OTHERS = 0.35
-"""Share of the questions that are also held against a sentence which answers another one."""
+"""Share of the questions that are also compared with a sentence which answers another one."""
 _AT_ONCE = 200
 _MARKS = (("-LRB-", "("), ("-RRB-", ")"), ("-lrb-", "("), ("-rrb-", ")"), ("``", '"'), ("''", '"'))
 

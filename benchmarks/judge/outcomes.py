@@ -1,4 +1,4 @@
-"""Responses at the default settings, accepted or rejected, beside what people said of them."""
+"""Responses at the default settings, accepted or rejected, next to what people said of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Set = tuple[str, list[Example], list[bool]]
 
 
 def run_outcomes(bench: Bench, data: Path) -> None:
-    """A confusion table over the sets, and balanced accuracies beside those of plain measures."""
+    """A confusion table over the sets, and balanced accuracies next to those of plain measures."""
     counted: list[list[object]] = []
     accuracies: list[list[object]] = []
     found, shares = [], []

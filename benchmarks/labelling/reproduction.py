@@ -1,4 +1,4 @@
-"""Tables 2 (its tree half) and 3 of the paper, over many seeds, beside its figures and a re-run of its notebooks."""
+"""Tables 2 (its tree half) and 3 of the paper, over many seeds, next to its figures and a re-run of its notebooks."""
 
 import statistics
 from collections import defaultdict

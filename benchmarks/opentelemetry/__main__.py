@@ -3,7 +3,7 @@
     python -m benchmarks.opentelemetry [--only attack,kill] [--records N] [--pairs N] [--spans N] [--kills N]
 
 `attack`: the pace of a worker that has as many records to judge as it can, with a checker that costs nothing, and the
-same while somebody attacks it: 2,000 broken messages on its topic of spans, and hostile requests to its receiver
+same while someone attacks it: 2,000 broken messages on its topic of spans, and hostile requests to its receiver
 (bombs, lies about length, slow bodies, wrong types, no token), 40 at a time, the next one as soon as one is answered.
 Stretches of equally many records in turns, of one worker. Pace is told by the clock, and by the processor's time that
 the worker takes for a record, all that it does for the attackers included: what these take themselves, and the broker

@@ -1,4 +1,4 @@
-"""A worker's pace while somebody attacks it, as a share of its pace in peace."""
+"""A worker's pace while someone attacks it, as a share of its pace in peace."""
 
 import asyncio
 import contextlib

@@ -3,9 +3,8 @@
     python -m benchmarks.retrieval --data FOLDER [--only PART,PART] [--rows N]
 
 `accuracy`: false matches of an embedding model by relation and metric.
-`stores`: vector stores beside plain arrays. `live`: the check with the local judge. `questions`: the same for questions
-to a knowledge store. `near`: near misses of our own, by kind. `tagging`: the relation named and the one that the data
-states.
+`stores`: vector stores next to plain arrays. `live`: the check with the local judge. `questions`: the same for
+questions to a knowledge store. `near`: our own near misses, by kind. `tagging`: the named relation and the data's.
 
 FOLDER holds metmap/, paraphrase/ and dnc_function_words/; for `questions` halueval/, sac3/, wikibio_gpt3/ and
 refchecker/.

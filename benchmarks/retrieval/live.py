@@ -5,7 +5,7 @@ positive has the higher score; ties are wrong. The vector match is the cosine of
 the local judge reads words with. A knowledge store needs the matched text to entail the query, a cache both ways; of
 inference errors the positive is a context that says more than the query, so that a cache rightly rejects it too.
 
-Only the odd rows are measured; judges were made while looking at the even ones. Beside it, how the same check does on
+Only the odd rows are measured; judges were made while looking at the even ones. Next to it, how the same check does on
 paraphrase data that it was not made for.
 """
 

@@ -46,7 +46,7 @@ class Row(NamedTuple):
     question: str
     passage: str
     answer: str | None
-    """As it stands in the passage; None where the passage as a whole is the answer."""
+    """As it is in the passage; None where the passage as a whole is the answer."""
 
 
 def hotpot(data: Path) -> list[Row]:

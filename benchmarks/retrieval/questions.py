@@ -1,4 +1,4 @@
-"""Questions to a knowledge store: right passages accepted, wrong ones rejected, by set and beside plain baselines.
+"""Questions to a knowledge store: right passages accepted, wrong ones rejected, by set and next to plain baselines.
 
 The even source rows were looked at while the judge was made, and the baselines' thresholds are the best on them; what
 is printed is measured on the odd ones.

@@ -44,7 +44,7 @@ class Cost:
 
 
 def made_up(number: int, *, seed: int = 7) -> Iterator[tuple[Verdict, bytes]]:
-    """Verdicts in the order of their time, and as they stand on a topic; one in ten rejects."""
+    """Verdicts in the order of their time, and as they are on a topic; one in ten rejects."""
     rng = random.Random(seed)
     vocabulary = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{each}" for each in range(_WORDS)]
     templates = [_template(rng, vocabulary) for _ in range(_TEMPLATES)]

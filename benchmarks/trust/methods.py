@@ -48,7 +48,7 @@ Verdicts = NDArray[np.bool_]
 
 
 class DropTests:
-    """`DropTest`, many at once, each of an age of its own."""
+    """`DropTest`, many at once, one for each age."""
 
     def __init__(self, streams: int, error_bound: float) -> None:
         self._alarm_at = 1 / error_bound
@@ -73,9 +73,9 @@ class DropTests:
         self._verdicts += known
         return known & (self.evidence >= self._alarm_at)
 
-    def begin(self, anew: Verdicts) -> None:
-        """Begin these anew."""
-        self._sums[:, anew], self._climbs[:, anew], self._verdicts[anew] = 0, 1, 0
+    def begin(self, fresh: Verdicts) -> None:
+        """Begin these again."""
+        self._sums[:, fresh], self._climbs[:, fresh], self._verdicts[fresh] = 0, 1, 0
 
     def discount(self, share: float) -> None:
         """As `DropTest.discount`."""

@@ -84,7 +84,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         return Decision(accepted=accepted, score=score, reason=reason, evidence=evidence)
 
     def _require_decided(self, claims: Sequence[SentenceFinding], score: float) -> None:
-        """Raise Undecidable where the outcome hangs on sentences that the judge leaves open."""
+        """Raise Undecidable where the outcome depends on sentences that the judge leaves open."""
         shares = (consistent_share([mark if one.unsure else one.mark for one in claims]) for mark in (1, -1))
         if len({share is not None and share >= self.settings.threshold for share in shares}) > 1:
             open_ = [one for one in claims if one.unsure]

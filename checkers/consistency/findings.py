@@ -1,4 +1,4 @@
-"""Findings about every sentence of a response, against what it is held against."""
+"""Findings about every sentence of a response, against what it is compared with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _MOST_SAMPLES = 20
 
 @dataclass(frozen=True, slots=True)
 class ResponseSource:
-    """The texts that a response is held against, one by one."""
+    """The texts that a response is compared with, one by one."""
 
     against: Literal["reference", "contexts", "samples"]
     texts: tuple[str, ...]

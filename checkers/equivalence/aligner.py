@@ -41,7 +41,7 @@ _LOCK = Lock()
 
 
 class Aligner:
-    """Aligns sentences on a thread of its own; belongs to one event loop, which it never blocks.
+    """Aligns sentences on its own thread; belongs to one event loop, which it never blocks.
 
     The model is loaded with the first sentences.
     """

@@ -45,7 +45,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         return [PARSER, dict(self._prompts.versions), names]
 
     def judge_of(self, record: Paraphrase) -> Model | Judge:
-        """Whoever answers: the subject, or the judge in its place."""
+        """The answerer: the subject, or the judge in its place."""
         return self._subject_of(record.model) or self.judge
 
     async def close(self) -> None:

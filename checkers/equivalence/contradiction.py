@@ -1,6 +1,6 @@
 """The test of a no: does the subject contradict it? See oracle-checker, section 4.1 and figure 4.
 
-Whoever can tell two sentences apart can tell a paraphrase of the one from the other sentence. The test sees
+Anyone who can tell two sentences apart can tell a paraphrase of the one from the other sentence. The test sees
 contradictions only: a subject that tosses a coin at every question passes n tests with probability 2^-n, one that
 always says no passes always.
 """

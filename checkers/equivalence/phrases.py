@@ -89,9 +89,9 @@ def _kept(tree: Tree) -> Node | None:
     return made.get(id(tree.root))
 
 
-def _lacks(tokens: Sequence[str], beside: str, partners: Mapping[str, str]) -> bool:
-    """True if the mark beside some tokens is the other half of one among them."""
-    partner = partners.get(beside)
+def _lacks(tokens: Sequence[str], neighbour: str, partners: Mapping[str, str]) -> bool:
+    """True if the mark next to some tokens is the other half of one among them."""
+    partner = partners.get(neighbour)
     if partner is None:
         return False
-    return tokens.count(partner) % 2 == 1 if partner == beside else tokens.count(partner) > tokens.count(beside)
+    return tokens.count(partner) % 2 == 1 if partner == neighbour else tokens.count(partner) > tokens.count(neighbour)

@@ -1,4 +1,4 @@
-"""Whoever answers the questions of a check: the subject, or the judge and its model in its place."""
+"""The model that answers the questions of a check: the subject, or the judge and its model in its place."""
 
 from __future__ import annotations
 

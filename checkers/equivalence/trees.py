@@ -28,7 +28,7 @@ class Tree:
 
     sentence: str
     tokens: tuple[str, ...]
-    """The words and marks as they stand in the sentence."""
+    """The words and marks as they are in the sentence."""
     starts: tuple[int, ...]
     """For each token the character of the sentence at which it begins."""
     root: Node

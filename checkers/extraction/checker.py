@@ -50,7 +50,7 @@ class ExtractionSettings(CheckerSettings):
     """The reading of several answers about a text. `strict`: the majority counts, and an acceptance has a bound.
     `lenient`: a test is passed if any combination of answers passes it, as in the paper; without a bound."""
     schedule: Literal["fast", "full"] = "fast"
-    """`fast` asks until the verdict is certain. `full` takes all answers, each text asked about anew, for the paper's
+    """`fast` asks until the verdict is certain. `full` takes all answers, each text asked about again, for the paper's
     quantities A_test, A_rate, Con_rs and Con_o: 176 with the defaults."""
     transformation: Literal["replace", "paraphrase"] = "replace"
     """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
@@ -194,7 +194,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             is_other = text.split() != located.text.split() and len(text) <= _MOST_CHARACTERS
             if is_other and found.entities == located.entities:
                 return Located(text, found.entities, found.mentions, located.unreplaceable)
-        detail = f"none of {len(reply.paraphrases)} paraphrases keeps all entities as they stand"
+        detail = f"none of {len(reply.paraphrases)} paraphrases keeps all entities unchanged"
         raise Undecidable("no_paraphrase", detail)
 
     def _decision(

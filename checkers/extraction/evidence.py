@@ -190,7 +190,7 @@ def causes_of(
     """The causes for which the entities `at_fault` are, looked for in all answers that are known.
 
     Their causes can overlap, and the answers about `sentences` may hold entities that those do not have, which is a
-    cause of its own.
+    its own cause.
     """
     unreplaced, replaced = named(pairs, answers)
     wrong = (j for j in range(len(pairs.entities)) if at_fault >> j & 1)

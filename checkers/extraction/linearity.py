@@ -48,7 +48,7 @@ class LinearityTest:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """The outcome of a test, and the values of f that it rests on."""
+    """The outcome of a test, and the values of f that it depends on."""
 
     __test__ = False
 
@@ -242,7 +242,7 @@ def named(pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[list[EntityC
 
 
 def extra(pairs: Pairs, answers: Mapping[Vector, Answers]) -> list[EntityCount]:
-    """Entities extracted beside those that stand in the entities' places, the most frequent first."""
+    """Entities extracted next to those that stand in the entities' places, the most frequent first."""
     counts: Counter[str] = Counter()
     known = _read(answers)
     for v, one in known:
@@ -254,7 +254,7 @@ def extra(pairs: Pairs, answers: Mapping[Vector, Answers]) -> list[EntityCount]:
 def groups(answers: Answers) -> list[tuple[Extracted | None, int]]:
     """Equal lists of entities, whatever their order and case, with their number; the most frequent first.
 
-    Answers that could not be read are a group of their own.
+    Answers that could not be read are their own group.
     """
     firsts: dict[frozenset[str] | None, Extracted | None] = {}
     counts: Counter[frozenset[str] | None] = Counter()

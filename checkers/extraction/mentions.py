@@ -166,7 +166,7 @@ def _is_cased_alike(text: str, hit: Mention, entity: str) -> bool:
 
 
 def _spelling(text: str) -> str:
-    """The text with one blank between words, and none beside marks."""
+    """The text with one blank between words, and none next to marks."""
     return re.sub(r"\s+(?!\w)|(?<!\w)\s+", "", " ".join(text.split()))
 
 

@@ -61,7 +61,7 @@ def fits(candidate: str, entity: str, *, text: str, taken: frozenset[str]) -> bo
 
     It has the entity's shape, is not a list or an explanation, not a part or abbreviation of the entity, and none of
     its words is among `taken`, those of the text, of its entities and of what replaces them. A date or figure may
-    keep words of its own: another day of the same month.
+    keep its own words: another day of the same month.
     """
     own, words = words_of(entity), words_of(candidate)
     if not words or len(candidate) > _LONGEST or set(candidate) & _JOINTS - set(entity):

@@ -18,7 +18,7 @@ _CHALLENGES = {"permutation": "equality up to permutation", "isomorphism": "equa
 
 
 def run_of(rubric: Rubric, game: Game) -> LabellingRun:
-    """A game under `rubric`, as it stands in a verdict."""
+    """A game under `rubric`, as it is in a verdict."""
     return LabellingRun(
         rubric=rubric.name,
         rubric_version=rubric.version,

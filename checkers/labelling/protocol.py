@@ -30,7 +30,7 @@ class Turn:
     number: int
     """From 1."""
     draw: Random
-    """For draws of its own; it tells nothing of the challenges."""
+    """For its own draws; it tells nothing of the challenges."""
     earlier: tuple[JsonValue, ...] = ()
     """Its x' of the rounds before."""
 
@@ -78,7 +78,7 @@ class Game:
     seed: str
     rounds: tuple[PlayedRound, ...]
     encoding: Bits | None = None
-    """C(x), where every challenge was passed and the evaluator gave bits of its own."""
+    """C(x), where every challenge was passed and the evaluator gave its own bits."""
     follows: int | None = None
     """The label that its own bits come to, as 0 or 1; None where `encoding` is."""
 

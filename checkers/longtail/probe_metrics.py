@@ -21,7 +21,7 @@ _OTHER = "other"
 """The label beyond a maximum, of domains as of subjects."""
 
 _MAX_DOMAINS = 20
-"""Domains that have a label of their own; corpora have a handful."""
+"""Domains that have their own label; corpora have a handful."""
 
 Sign: TypeAlias = Literal["all", "positive", "negative"]
 

@@ -34,7 +34,7 @@ class ProbeTemplate:
     number: int
     text: str
     about: Part
-    """The part of the statement that the premise is held against."""
+    """The part of the statement that the premise is compared with."""
     expected: str
     """The right answer for a correct statement; of the template `BY_SIGN` the statement says it."""
 

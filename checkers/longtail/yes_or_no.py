@@ -1,4 +1,4 @@
-"""Reading an answer to a probe: yes or no, where either stands as an answer, whatever is said beside it."""
+"""Reading an answer to a probe: yes or no, where either stands as an answer, whatever is said next to it."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class Unparsable(ValueError):
 def meaning(answer: str) -> bool:
     """True for yes, true, right and correct, False for their opposites, in any letter case.
 
-    One of the words is a clause of its own, or opens one as “yes” and “no” do, or ends one: “The answer is no.” If none
+    One of the words is its own clause, or opens one as “yes” and “no” do, or ends one: “The answer is no.” If none
     does, a clause may call something true or false. What else is said explains, and is not read.
 
     Raises:

@@ -10,7 +10,7 @@ from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 _MOST_CANDIDATES = 10
 """The closest of them say whether the store had something better; each more makes the question longer."""
 _MOST_CHARACTERS = 20_000
-"""Query and matched text together, as they stand in one question; candidates share the remainder."""
+"""Query and matched text together, as they are in one question; candidates share the remainder."""
 
 
 class RetrievalChecker(Checker[RetrievalSettings]):

@@ -31,7 +31,7 @@ class Handler(BaseHTTPRequestHandler):
         elif RUNBOOK.is_file():
             self._answer(200, _page(RUNBOOK.read_text("utf-8")), "text/html")
         else:
-            self._answer(404, "docs/runbook.md is not beside deploy/")
+            self._answer(404, "docs/runbook.md is not next to deploy/")
 
     def do_POST(self) -> None:
         """Print the alerts of a notification; 400 says what is wrong with one that is none."""

@@ -193,7 +193,7 @@ def _encoded(model: "Embedder", groups: Groups) -> "Encodings":
 
 @contextmanager
 def _counted(title: str, total: int, things: str) -> Iterator[Callable[..., None]]:
-    """Show the progress; yields what is told how many things more are done, one by default."""
+    """Show the progress; yields a callable that takes how many more things are done, one by default."""
     with progress(total) as shown:
         done = 0
 

@@ -60,7 +60,7 @@ class EndpointModel:
             **client_options(self._settings),
             timeout=self._settings.timeout_seconds,
             max_retries=_RETRIES,
-            # Keys in further headers would go wherever a redirection leads.
+            # Keys in further headers would go where a redirection leads.
             http_client=openai.DefaultHttpxClient(follow_redirects=False),
         ) as client:
             batches = (sentences[first : first + _BATCH] for first in range(0, len(sentences), _BATCH))

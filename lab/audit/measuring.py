@@ -56,7 +56,7 @@ def store_figures(
 ) -> Iterator[Figure]:
     """A figure for each group; `encodings` hold all its sentences, `on_case` is called after each case.
 
-    `nearest` is an open store: it says which one is nearest, not how near. The distances are computed beside it.
+    `nearest` is an open store: it says which one is nearest, not how near. The distances are computed next to it.
 
     Raises NotFinished if the store refuses, or goes away.
     """
@@ -91,7 +91,7 @@ def distances(metric: Metric, one: Floats, other: Floats, whitening: Floats | No
         case "bray_curtis":
             found = _quotients(np.abs(differences).sum(axis=1), np.abs(one + other).sum(axis=1))
         case "lance_williams":
-            # Also known as Canberra; nothing beside nothing adds nothing.
+            # Also known as Canberra; nothing next to nothing adds nothing.
             found = _quotients(np.abs(differences), np.abs(one) + np.abs(other)).sum(axis=1)
         case "mahalanobis":
             if whitening is None:

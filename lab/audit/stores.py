@@ -1,6 +1,6 @@
 """Vector stores, asked as MeTMaP asks them: two candidates, k = 1, nothing else in the collection.
 
-A store's library is imported when the store is opened; each is an extra of its own.
+A store's library is imported when the store is opened; each is its own extra.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray
 
 _CASES_OF_A_COLLECTION = 100
 """Of Chroma's, which keeps 2.6 MB and four open files of every collection that it ever had, deleted ones too. So one
-serves many cases and is emptied between them, and the database is made anew with each."""
+serves many cases and is emptied between them, and the database is made again with each."""
 
 _CONNECT_SECONDS = 5
 """A server that is there answers at once; three round trips and a handshake over a slow line take one or two."""
 
-# The extension's objects by their plain names, wherever it was installed, and nothing of the user's.
+# The extension's objects by their plain names, where it was installed, and nothing of the user's.
 _SCHEMA = """
 SELECT set_config('search_path', format('pg_temp, %I, pg_catalog', n.nspname), false)
 FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'
@@ -192,7 +192,7 @@ def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator
             install = f"pip install 'assay-lab[{store.name}]'"
             raise CannotRun(f"{shown} needs {store.name} ({error}): {install}") from error
         except Exception as error:
-            # The libraries raise errors of their own, and Chroma's also ValueError and Exception itself.
+            # The libraries raise their own errors, and Chroma's also ValueError and Exception itself.
             raise NotFinished(f"{shown}: {first_line(error)}") from error
 
         def asked(candidates: Vectors, query: Vectors) -> int:

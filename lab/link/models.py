@@ -155,7 +155,7 @@ class EndpointScorer:
     def __init__(self, settings: EndpointSettings) -> None:
         self.name = f"openai/{settings.model}"
         self._settings = settings
-        # Keys in further headers would go wherever a redirection leads.
+        # Keys in further headers would go where a redirection leads.
         http = openai.DefaultAsyncHttpxClient(follow_redirects=False)
         options = client_options(settings)
         self._client = openai.AsyncOpenAI(**options, timeout=settings.timeout_seconds, max_retries=0, http_client=http)

@@ -30,7 +30,7 @@ class Predicate:
     variables: tuple[str, str]
 
     def other(self, variable: str) -> str:
-        """The variable beside this one."""
+        """The variable next to this one."""
         first, second = self.variables
         return second if variable == first else first
 

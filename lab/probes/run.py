@@ -38,7 +38,7 @@ class ProbeOptions:
 
 
 _Probe = tuple[int, Run, Statement, ProbeTemplate]
-"""The place in the run, and what is asked of whom."""
+"""The place in the run, and what is asked, and of which subject."""
 
 
 class ProbeRun:

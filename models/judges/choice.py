@@ -101,7 +101,7 @@ class ChosenForm:
         async with self_test.alone(name, self._questions):
             known = self_test.kept(name, self._questions)
             if known is not None and any(one.form in forms for one in known.results):
-                # Another process ran it meanwhile: with thresholds of their own, their verdicts would differ.
+                # Another process ran it meanwhile: with their own thresholds, their verdicts would differ.
                 return known
             _LOG.info("self_test_started", model=name)
             test = await self_test.run(self._model, self._questions, forms=forms, asked=self_test.pairs())

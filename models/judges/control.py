@@ -1,4 +1,4 @@
-"""Control sentences: false for certain, and asked about beside a response's own to see what the judge goes by.
+"""Control sentences: false for certain, and asked about next to the response's sentences to see what the judge goes by.
 
 A judge that goes by the reference finds them inconsistent. One that does as a text in the record bids it, or that says
 yes to everything, does not, and then no accept is taken from it. They are the response's own sentences with a figure, a

@@ -22,7 +22,7 @@ _CANDIDATES, _AS_GOOD = 8, 0.1
 _NEAREST, _FARTHEST = 0.85, 0.45
 """Cosines of two different words in context from which they say the same, and below which nothing is shared."""
 _SYNONYM = 0.8
-"""The worth of the best different word beside the same word: also opposites and sisters come close in vectors."""
+"""The worth of the best different word next to the same word: also opposites and sisters come close in vectors."""
 _SLACK = 5
 """Words that may come in between before two neighbours count as apart."""
 

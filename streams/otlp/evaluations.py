@@ -13,13 +13,13 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from schemas import Abstention, Verdict
 
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/gen-ai/0.1.0"
-"""Version 0.1.0 of the GenAI conventions, their first of their own."""
+"""Version 0.1.0 of the GenAI conventions, their their own first."""
 _EVENT: Final = "gen_ai.evaluation.result"
 _SERVICE: Final = "assay"
 _DIGITS: Final = 12
 
 _FAULTS: Final = frozenset({"judge_failed", "judge_unusable", "judge_slow", "timeout"})
-"""Causes of abstentions that somebody can fix."""
+"""Causes of abstentions that someone can fix."""
 
 
 def evaluation(verdict: Verdict, *, explained: bool) -> LogRecord:

@@ -38,7 +38,7 @@ class OtlpSettings(SettingsSection):
     """Texts that a response is checked against: retrieved documents of the same trace, else responses of tools. With
     `prompt`, where there are neither, the system's instructions and what was said before the last question."""
     attributes: dict[names.Field, tuple[str, ...]] = Field(default_factory=dict)
-    """Attributes of your own that are looked at first, by the record's field: `tenant = ["acme.customer"]`."""
+    """Your own attributes that are looked at first, by the record's field: `tenant = ["acme.customer"]`."""
     endpoint: str | None = None
     """URL of an OTLP/HTTP endpoint, such as `http://127.0.0.1:4318`, to which verdicts are sent as events
     (`/v1/logs` is added); they are sent by an agent. With `env`, it and its headers are those of OpenTelemetry's own

@@ -30,7 +30,7 @@ def theirs(folder: Path, name: str) -> str:
 def line(name: str, found: str, ours: Path = ROOT) -> str:
     return (
         f"assay's package {name!r} is {ours / name / '__init__.py'}, but Python finds {found}: "
-        "keep assay in an environment of its own, and run it outside folders that have such a package\n"
+        "keep assay in its own environment, and run it outside folders that have such a package\n"
     )
 
 

@@ -191,9 +191,9 @@ async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_
     for usage in (told, listened):
         assert usage.calls == len(stub.requests)
         # Of requests that were left nobody knows whether they were still refused, or their answers under way.
-        assert stub.read * 0.98 <= usage.prompt_tokens <= (stub.read + usage.reckoned_tokens) * 1.02
+        assert stub.read * 0.98 <= usage.prompt_tokens <= (stub.read + usage.estimated_tokens) * 1.02
         assert usage.completion_tokens == stub.written or (
-            usage.completion_tokens < stub.written and usage.reckoned_tokens
+            usage.completion_tokens < stub.written and usage.estimated_tokens
         )
         assert usage.cost == pytest.approx((usage.prompt_tokens * 2.5 + usage.completion_tokens * 10) / 1e6)
     assert f"{len(stub.requests)} call" in "\n".join(summary.lines())
@@ -217,7 +217,7 @@ async def test_one_that_is_left_before_its_answer_is_booked_with_its_prompt_and_
     assert heard[-1].ending == "left"
     assert bill.usage.calls == heard[-1].usage.calls == 1
     assert bill.usage.prompt_tokens == pytest.approx(stub.requests[-1].size / 4, rel=0.02)
-    assert bill.usage.reckoned_tokens == bill.usage.prompt_tokens
+    assert bill.usage.estimated_tokens == bill.usage.prompt_tokens
 
 
 async def test_the_time_on_a_bill_is_that_of_the_call_and_not_of_the_queue_before_it(

@@ -3,7 +3,7 @@
 const find = (selector) => document.querySelector(selector);
 const all = (selector) => [...document.querySelectorAll(selector)];
 
-// New verdicts are counted, and shown when somebody asks for them: nothing moves under the reader.
+// New verdicts are counted, and shown when someone asks for them: nothing moves under the reader.
 const table = find("#verdicts[data-live]");
 const button = find("#show-new");
 if (table) {
@@ -51,7 +51,7 @@ if (table) {
 // On a phone the filters would fill the screen.
 if (innerWidth > 700) for (const more of all(".filters .more")) more.open = true;
 
-// Views are addresses; this browser keeps those that somebody has named.
+// Views are addresses; this browser keeps those that were named.
 const saving = find("#save-view");
 if (saving) {
   const views = JSON.parse(localStorage.getItem("views") ?? "{}");

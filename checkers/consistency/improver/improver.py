@@ -31,7 +31,7 @@ from schemas import (
 )
 
 _ROUNDS = 2
-"""Rounds of rewriting and checking again. In the paper's benchmarks two mended nearly all responses."""
+"""Rounds of rewriting and checking again. In the paper's benchmarks two corrected nearly all responses."""
 _DEADLINE_SECONDS = 120.0
 _MOST_CHARACTERS = 30_000
 """An improvement holds its response about seven times (before, after, by round, by sentence), and Kafka takes 1 MB by
@@ -115,7 +115,7 @@ class ConsistencyImprover:
                 why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"
                 return f"{course.so_far}The writer {why}."
             changes = _changes(course.findings, texts)
-            response = spliced(record.response, course.findings, texts, beside=course.without_claim)
+            response = spliced(record.response, course.findings, texts, others=course.without_claim)
             record = record.model_copy(update={"response": response})
             await self._check(record, course, changes)
         return f"{course.so_far}{course.last_reason}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _IMPROVE = "improve"
 _GROWTH, _ALLOWANCE = 3, 200
-"""Times as many characters, and more: what is longer is no rewrite of a sentence but a text of its own."""
+"""Times as many characters, and more: what is longer is no rewrite of a sentence but its own text."""
 _CHARACTERS_A_TOKEN, _LEAST_TOKENS = 2, 100
 
 

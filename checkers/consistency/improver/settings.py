@@ -10,7 +10,7 @@ from models.settings import SubjectSettings
 
 
 class WriterSettings(SubjectSettings):
-    """The model that rewrites: an endpoint of its own, or a recording of one."""
+    """The model that rewrites: its own endpoint, or a recording of one."""
 
     backend: Literal["openai", "replay"] = "openai"
     """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""

@@ -17,17 +17,17 @@ def spliced(
     response: str,
     findings: Sequence[SentenceFinding],
     rewrites: Mapping[int, str],
-    beside: Sequence[JudgedSentence] = (),
+    others: Sequence[JudgedSentence] = (),
 ) -> str:
     """`response` with each sentence of `rewrites` (by its index in `findings`) replaced by the text given there.
 
-    `beside` are the sentences that have no finding; they stay.
+    `others` are the sentences that have no finding; they stay.
 
     A sentence whose text is empty is taken out, with the list marker that stood before it alone, and one of the two
     stretches of white space around it: that with fewer line breaks. Where all are taken out nothing is left, as a list
     marker alone would read as a sentence.
     """
-    if findings and not beside and len(rewrites) == len(findings) and not any(rewrites.values()):
+    if findings and not others and len(rewrites) == len(findings) and not any(rewrites.values()):
         return ""
     # From the end, so that the offsets of what is still to be replaced hold.
     for index in sorted(rewrites, reverse=True):
@@ -35,7 +35,7 @@ def spliced(
         if rewrites[index]:
             response = response[: found.start] + rewrites[index] + response[found.end :]
         else:
-            ends = [one.end for one in (*findings, *beside) if one.end <= found.start]
+            ends = [one.end for one in (*findings, *others) if one.end <= found.start]
             response = _without(response, found, free_from=max(ends, default=0))
     return response
 
