@@ -1,7 +1,6 @@
 """The script that brings what the system tests need: nothing to do, nothing to do it with, and doing it."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -93,14 +92,6 @@ def test_it_fetches_the_model_where_it_is_not_and_only_what_is_pinned(tmp_path: 
     assert all(said in call for said in ("--require-hashes", "/requirements.lock"))
 
 
-def test_it_leaves_a_policy_on_services_as_it_was(tmp_path: Path):
-    machine = Machine(tmp_path, "amtool")
-    machine.policy.write_text("#!/bin/sh\nexit 101\n")
-    machine.policy.chmod(0o755)
-    assert machine.run().returncode == 0
-    assert machine.policy.read_text() == "#!/bin/sh\nexit 101\n"
-
-
 def test_it_asks_for_root_where_it_is_not(tmp_path: Path):
     machine = Machine(tmp_path, "amtool")
     machine.add("id", "echo 1000")
@@ -129,17 +120,3 @@ def test_it_fails_where_the_installation_does(tmp_path: Path):
     assert ran.returncode == 100
     assert "no such package" in ran.stderr
     assert not machine.policy.exists()
-
-
-def test_plain_pytest_leaves_the_system_tests_out_and_naming_them_takes_them():
-    # Without the other folders, whose imports take seconds.
-    assert (
-        collected("--ignore-glob=tests/[!s]*", "--ignore-glob=tests/s[!y]*", "tests")
-        == pytest.ExitCode.NO_TESTS_COLLECTED
-    )
-    assert collected("tests/system") == pytest.ExitCode.OK
-
-
-def collected(*arguments: str) -> int:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:randomly", *arguments]
-    return subprocess.run(command, cwd=SCRIPT.parents[2], capture_output=True, check=False).returncode
