@@ -3,12 +3,17 @@
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import structlog
+from aiokafka import TopicPartition
 
+from streams.clients import reader
 from streams.faust_app import PartitionProgress
 from streams.metrics import AgentMetrics
+from streams.settings import StreamSettings
+from streams.topics import partitions_of
 
 _WINDOW_SECONDS = 60.0
 """A queue that is never drained is reported after so long."""
@@ -18,6 +23,8 @@ _KEEPS_UP = 0.9
 
 _BACKLOG_SECONDS = 30.0
 """A backlog of less work is a burst."""
+
+_BEFORE_START = timedelta(minutes=10)
 
 _log = structlog.get_logger(__name__)
 
@@ -63,7 +70,7 @@ class Pace:
         share = finished / arriving if arriving > finished else 1.0
         too_slow = share < _KEEPS_UP and behind > _BACKLOG_SECONDS * finished
         if too_slow and not self._reported:
-            note = {"share": int(share * 100) / 100, "rule": "[[routing.rules]] share"} if self._samples else {}
+            note = {"share": _floored(share), "rule": "[[routing.rules]] share"} if self._samples else {}
             _log.warning(
                 "more records come than are finished",
                 agent=self._agent,
@@ -73,3 +80,33 @@ class Pace:
                 **note,
             )
         self._reported = too_slow
+
+
+def _floored(share: float) -> float:
+    """A share that can be kept, with two digits."""
+    return int(share * 100) / 100
+
+
+async def report_pace(settings: StreamSettings, judge: str, records_a_second: float) -> None:
+    """Log how many records a second the judge takes, and how many came in the last ten minutes.
+
+    Raises:
+        BrokerUnavailable, TopicsMissing: as any reading of a topic.
+    """
+    arriving = await _arriving(settings)
+    enough = arriving * _KEEPS_UP <= records_a_second
+    log = _log.info if enough else _log.warning
+    note = {} if enough else {"share": _floored(records_a_second / arriving), "rule": "[[routing.rules]] share"}
+    log("the judge's pace", judge=judge, takes=round(records_a_second, 2), arriving=round(arriving, 2), **note)
+
+
+async def _arriving(settings: StreamSettings) -> float:
+    kafka, topic = settings.kafka, settings.topics.outputs
+    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    since = datetime.now(UTC) - _BEFORE_START
+    async with reader(kafka) as consumer:
+        consumer.assign(places)
+        ends = await consumer.end_offsets(places)
+        first = await consumer.offsets_for_times(dict.fromkeys(places, int(since.timestamp() * 1000)))
+    come: int = sum(ends[place] - at.offset for place, at in first.items() if at is not None)
+    return come / _BEFORE_START.total_seconds()

@@ -188,6 +188,7 @@ async def build_worker(
     from agents.budgets import Budgets
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
+    from agents.pace import report_pace
     from agents.routing import Routing
     from agents.worker import Worker
     from streams.group_offsets import commit_starting_offsets
@@ -232,6 +233,8 @@ async def build_worker(
 
     async def prepare() -> None:
         await commit_starting_offsets(configuration.streams, checking, [*configuration.installed.plugins])
+        if isinstance(judge, PromptedJudge) and judge.pace:
+            await report_pace(configuration.streams, judge.name, judge.pace)
 
     return Worker(
         [*agents, *followers],

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from agents import pace, worker
-from agents.pace import Pace
+from agents.pace import Pace, report_pace
 from streams.faust_app import PartitionProgress
 from streams.metrics import StreamMetrics
 from tests.support.checkers import Sleep
@@ -85,3 +85,13 @@ async def test_a_slow_checker_is_told_what_share_it_could_check(prepared: Place,
     assert 4 <= finished <= 14
     (told,) = [one for one in logs if one["event"] == "more records come than are finished"]
     assert 0.1 <= told["share"] <= 0.6
+
+
+async def test_at_the_start_the_judges_pace_is_logged_with_what_comes(prepared: Place):
+    await put(prepared.servers, prepared.checked().topics.outputs, map(record, range(600)))
+    with capture_logs() as logs:
+        await report_pace(prepared.checked(), "openai/judge", 0.5)
+        await report_pace(prepared.checked(), "openai/judge", 50.0)
+    slow, quick = logs
+    assert (slow["log_level"], slow["takes"], slow["arriving"], slow["share"]) == ("warning", 0.5, 1.0, 0.5)
+    assert (quick["log_level"], "share" in quick) == ("info", False)
