@@ -11,9 +11,11 @@ import pytest
 from aiokafka.admin import NewPartitions
 
 from agents.checker_agent import checker_agent
+from agents.monitor.counter_agent import NotOwner
+from agents.monitor.outcomes import outcome_message
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust import trust_monitor
-from schemas import Alert, SeriesAnew, Verdict
+from schemas import Alert, SeriesAnew, Verdict, to_json
 from streams.clients import admin
 from streams.errors import StreamError
 from streams.lookup import RecordLookup
@@ -269,6 +271,135 @@ class TestOnApacheKafka(MonitorPromises):
         async with monitor_here(raw) as monitor:
             await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
             await _counts(place, settings, {KEY: 10, ("shop", "other", "fair"): 110})
+
+    async def test_another_judge_or_prompt_is_told_of_and_nothing_is_compared_across(self, place: Place):
+        raw, settings = await _prepared(place)
+        before = [each.model_copy(update={"judge": "big"}) for each in stream([(600, 0.95)])]
+        after = [
+            verdict(600 + number, each.outcome == "accept", judge="small", metadata={"prompt_version": "7"})
+            for number, each in enumerate(stream([(600, 0.7)], seed=2))
+        ]
+        await put_verdicts(place.servers, settings.topics, [*before, *after], begin_ms=_ago(3600), every_ms=1000)
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_alerts_total", 1, checker="fair", kind="series_anew")
+            await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
+            found = await kept_when_counted(place.servers, settings.topics, 1200)
+        assert found.alerts == []
+        (event,) = found.anew
+        changed = [(each.name, each.before, each.after) for each in event.changed]
+        assert changed == [("judge", "big", "small"), ("metadata.prompt_version", None, "7")]
+        assert event.verdicts == 600
+        assert found.counted == {KEY: 1200}
+
+    async def test_what_is_no_outcome_is_passed_over_and_counted(self, place: Place):
+        raw, settings = await _prepared(place)
+        whole = outcome_message(verdict(1, True), settings.topics).value
+        assert whole is not None
+        others = [None, b"", b"[]", b"\xff", whole[:-5], whole.replace(b'"model"', b'"di"'), to_json(verdict(2, False))]
+        await put(place.servers, settings.topics.outcomes, [*others, whole])
+        async with monitor_here(raw) as monitor:
+            found = await kept_when_counted(place.servers, settings.topics, 1)
+            assert monitor.metric("assay_trust_unreadable_total") == len(others)
+        assert found.counted == {KEY: 1}
+
+    @pytest.mark.parametrize("published", [False, True])
+    async def test_an_alert_is_told_again_when_its_monitor_ended_between_telling_and_writing_that_down(
+        self, place: Place, published: bool
+    ):
+        raw, settings = await _prepared(place)
+        sent = stream([(300, 0.9), (300, 0.5)])
+        await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600))
+        async with monitor_here(raw, **FIXED) as monitor:
+            publish = monitor._publisher.publish
+
+            async def ends(*messages: Outgoing) -> None:
+                alert = messages[0].topic == settings.topics.alerts
+                if published or not alert:
+                    await publish(*messages)
+                if alert:
+                    raise Undelivered("as if killed")
+
+            monitor._publisher.publish = ends
+            assert await monitor.run_until_ended() == 3
+        async with monitor_here(raw, **FIXED):
+            found = await kept_when_counted(place.servers, settings.topics, 600)
+        statistics, (told,) = replayed(sent, **FIXED)
+        assert found.statistics(*KEY) == statistics
+        assert set(found.told) == {told.id}
+        assert len(found.alerts) == 1 + published
+        assert all(_same(alert, told) for alert in found.alerts)
+
+    @pytest.mark.parametrize("remember", [16_384, 1])
+    async def test_what_was_written_down_and_not_committed_is_not_counted_again(
+        self, place: Place, remember: int, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.monitor.trust.TrustMonitor.remembered", remember)
+        trust = FIXED
+        raw, settings = await _prepared(place)
+        first = stream([(300, 0.9)])
+        turned = [verdict(each, first[each].outcome == "reject") for each in range(300)]
+        await put_verdicts(place.servers, settings.topics, first, begin_ms=_ago(3600))
+        async with monitor_here(raw, **trust) as monitor:
+            (agent,) = monitor._agents
+            commit = agent._commit
+
+            async def ends(offsets: dict[int, int]) -> None:
+                if any(offsets.values()):
+                    raise StreamError("as if killed")
+                await commit(offsets)
+
+            agent._commit = ends
+            assert await monitor.run_until_ended() == 3
+        counted = (await kept_when_counted(place.servers, settings.topics, 1)).counted[KEY]
+        if remember < counted:
+            counted = 0
+        await put_verdicts(place.servers, settings.topics, turned[:counted])
+        async with monitor_here(raw, **trust) as monitor:
+            found = await kept_when_counted(place.servers, settings.topics, 300)
+            await monitor.wait_for("assay_trust_repeats_total", counted, checker="fair")
+            assert monitor.metric("assay_trust_repeats_total", checker="fair") == counted
+        assert found.counted == {KEY: 300}
+        assert found.statistics(*KEY) == replayed(first, **FIXED)[0]
+
+    async def test_a_monitor_writes_nothing_when_the_group_says_that_its_partitions_are_anothers(self, place: Place):
+        raw, settings = await _prepared(place)
+        refusals = 0
+        async with monitor_here(raw) as monitor:
+
+            async def refused(offsets: dict[int, int]) -> None:
+                nonlocal refusals
+                refusals += 1
+                raise NotOwner
+
+            monitor._agents[0]._commit = refused
+            await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
+            await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
+            await until(lambda: refusals)
+        assert await read_all(place.servers, settings.topics.trust_state) == []
+
+    async def test_new_settings_begin_the_series_anew_that_they_concern(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put_verdicts(
+            place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other"))
+        )
+        async with monitor_here(raw):
+            await kept_when_counted(place.servers, settings.topics, 200)
+        await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
+        async with monitor_here(raw, baselines=[{"model": "other", "tolerance": 0.01}]) as monitor:
+            await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
+            await _counts(place, settings, {KEY: 110, ("shop", "other", "fair"): 10})
+
+    async def test_series_beyond_the_maximum_are_counted_and_not_watched(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.monitor.trust.TrustMonitor.most_series", 3)
+        raw, settings = await _prepared(place)
+        subjects = [stream([(20, 0.9)], model=f"m{number}") for number in range(5)]
+        await put_verdicts(place.servers, settings.topics, mixed(*subjects))
+        async with monitor_here(raw) as monitor:
+            found = await kept_when_counted(place.servers, settings.topics, 60)
+            await monitor.wait_for("assay_trust_unwatched_verdicts_total", 40, checker="fair")
+        assert len(found.series) == 3
 
     async def test_it_outlives_its_broker(self, own_kafka: KafkaBroker, tmp_path: Path):
         place = Place(own_kafka.bootstrap_servers, "outlives", tmp_path)
