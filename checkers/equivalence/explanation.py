@@ -32,13 +32,9 @@ def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
     pairs = [pair for alignment in proof.alignments for pair in alignment.pairs]
     if denied := next((pair for pair in pairs if pair.confirmed is False), None):
         return f"The yes has no proof: {_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same."
-    left_over = [_left_over(proof, side) for side in (1, 2)]
-    named = ", ".join(
-        f"{_quoted(words)} in {_quoted(sentence)}"
-        for words, sentence in zip(left_over, sentences, strict=True)
-        if words
-    )
-    return f"The yes has no proof: no phrase that matches covers {named or 'anything'}."
+    left_over = [_left_over(proof, side, sentence) for side, sentence in enumerate(sentences, start=1)]
+    named = "; ".join(f"{words} in sentence {side}" for side, words in enumerate(left_over, start=1) if words)
+    return f"The yes has no proof: {f'these words have no counterpart: {named}' if named else 'no phrases match'}."
 
 
 def test_reason(test: EquivalenceTest) -> str:
@@ -86,11 +82,15 @@ def marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
     return "".join([*parts, sentence[end:]])
 
 
-def _left_over(proof: EquivalenceProof, side: int) -> str:
-    """The uncovered words of a sentence, in the alignment that leaves the fewest."""
+def _left_over(proof: EquivalenceProof, side: int, sentence: str) -> str:
+    """The uncovered words of a sentence, in the alignment that leaves the fewest; neighbours in one quotation."""
     fewest = min((alignment.uncovered for alignment in proof.alignments if alignment.covers == side), key=len)
-    words = [word.text for word in fewest]
-    return " ".join(words[:_MOST_WORDS]) + (" …" if len(words) > _MOST_WORDS else "")
+    runs: list[tuple[int, int]] = []
+    for word in fewest[:_MOST_WORDS]:
+        joins = runs and not sentence[runs[-1][1] : word.start].strip()
+        start = runs.pop()[0] if joins else word.start
+        runs.append((start, word.end))
+    return ", ".join(_quoted(sentence[start:end]) for start, end in runs) + (" …" if len(fewest) > _MOST_WORDS else "")
 
 
 def _quoted(text: str) -> str:
