@@ -58,25 +58,25 @@ async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place
         assert "assay_records_in_flight" in (await client.get("/metrics")).text
 
 
-async def _refuse(self: AIOKafkaProducer, batch: object, topic: str, *, partition: int) -> None:
+async def _refuse(self: AIOKafkaProducer, *message: object, **options: object) -> None:
     raise KafkaTimeoutError
 
 
-async def _fail_later(self: AIOKafkaProducer, batch: object, topic: str, *, partition: int) -> asyncio.Future[None]:
+async def _fail_later(self: AIOKafkaProducer, *message: object, **options: object) -> asyncio.Future[None]:
     answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_later(0.01, answer.set_exception, KafkaTimeoutError())
     return answer
 
 
-@pytest.mark.parametrize("send_batch", [_refuse, _fail_later])
+@pytest.mark.parametrize("send", [_refuse, _fail_later])
 async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_comes_back(
-    place: Place, monkeypatch: pytest.MonkeyPatch, send_batch: Any
+    place: Place, monkeypatch: pytest.MonkeyPatch, send: Any
 ):
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     await put(place.servers, settings.topics.outputs, map(record, range(20)))
     with monkeypatch.context() as patched:
-        patched.setattr(AIOKafkaProducer, "send_batch", send_batch)
+        patched.setattr(AIOKafkaProducer, "send", send)
         async with worker_here([Accept()], raw) as worker:
             status = await worker.run_until_ended()
             assert status == COULD_NOT_FINISH

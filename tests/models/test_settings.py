@@ -26,7 +26,10 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "a header of two lines": ({"extra_headers": {"key": "a\nb: c"}}, "the value of key must be printable ASCII"),
     "a header twice": ({"extra_headers": {"key": "a", "Key": "b"}}, "the same header twice"),
     "a header of the client": ({"extra_headers": {"Content-Type": "text/plain"}}, "Content-Type is set by the client"),
-    "a setting as a field": ({"extra_body": {"temperature": 1}}, "temperature cannot be set here: it is a setting"),
+    "a setting as a field": (
+        {"extra_body": {"temperature": 1}},
+        "temperature cannot be set here: it has its own",
+    ),
     "no such local judge": (
         {"local": {"judge": "gpt"}},
         "'gpt' is no judge; there are bundled, factcg, hhem-2.1, minicheck-flan-t5-large, and nli:NAME",

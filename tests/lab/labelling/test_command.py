@@ -219,4 +219,4 @@ def test_a_model_that_is_away_ends_the_run_and_keeps_what_is_done(tmp_path, stub
     ran = trust("in.jsonl", "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **with_subject(stub))
     assert ran.returncode == 3
     assert "could not be reached for 1 s" in ran.stderr
-    assert "the same command goes on from there" in ran.stderr
+    assert "the same command continues" in ran.stderr

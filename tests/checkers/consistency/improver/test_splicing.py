@@ -105,5 +105,5 @@ def test_findings_fit_the_response_they_are_about_and_no_other():
 def test_what_has_no_finding_stays_beside_what_is_taken_out(response: str, left: str):
     found = findings_of(response)
     rained = [one for one in found if "rained" in one.text]
-    beside = [one for one in found if "rained" not in one.text]
-    assert spliced(response, rained, {0: ""}, beside=beside) == left
+    others = [one for one in found if "rained" not in one.text]
+    assert spliced(response, rained, {0: ""}, others=others) == left
