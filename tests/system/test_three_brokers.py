@@ -49,15 +49,17 @@ def test_a_message_counts_as_written_with_one_broker_away_and_not_with_two(
     settings = place.prepare(raw | {"topics": raw["topics"] | {"replication": TOPICS["replication"]}})
     assert cluster.wait_whole()
     goes: Callable[[int], None] = getattr(cluster, way)
-    goes(3)
-    asyncio.run(_out_of_sync(_without(cluster, settings, 3), 3))
-    # A client that asks the one that is away gives up after its time, and the next one may ask another.
-    wait_until(lambda: asyncio.run(_written(_without(cluster, settings, 3))))
-    cluster.kill(2)
-    assert not asyncio.run(_written(_without(cluster, settings, 2, 3)))
-    cluster.start(2)
-    cluster.thaw(3)
-    cluster.heal()
+    try:
+        goes(3)
+        asyncio.run(_out_of_sync(_without(cluster, settings, 3), 3))
+        # A client that asks the one that is away gives up after its time, and the next one may ask another.
+        wait_until(lambda: asyncio.run(_written(_without(cluster, settings, 3))), seconds=220)
+        cluster.kill(2)
+        assert not asyncio.run(_written(_without(cluster, settings, 2, 3)))
+        cluster.start(2)
+    finally:
+        cluster.thaw(3)
+        cluster.heal()
     assert cluster.wait_whole()
     wait_until(lambda: asyncio.run(_written(settings)))
 
