@@ -100,9 +100,9 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
     assert causes.pop("alone") == "no_reference"
     assert causes.pop("long-sentence") == "too_long"
     assert set(causes.values()) <= UNKNOWN_TO_THE_MODEL
-    # Refused once, then cut into pieces.
+    # Cut into pieces, once the server refused a whole one: this record's or, if that came first, the long sentence's.
     (long,) = [verdict for verdict in verdicts if verdict["record_id"] == "long-reference"]
-    assert long["usage"]["calls"] >= 3
+    assert long["usage"]["calls"] >= 2
 
     # A busy machine may have the server probed as well, which is asked for no form.
     recorded = [line for line in _lines(tmp_path / "exchanges.jsonl") if line.get("task") != "probe"]
