@@ -14,6 +14,7 @@ from models.billing import billed
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
+from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence
 from schemas.records import misspelt_hint
 
@@ -279,6 +280,7 @@ class Checker(ABC, Generic[SettingsT]):
             tenant=record.tenant,
             trace=record.trace,
             judge=self.judge_of(record).name if self.asks_judge else NOBODY,
+            attributes=record_attributes(record),
             occurred_at=record.occurred_at,
         )
 

@@ -1,6 +1,7 @@
 """The messages: records, verdicts, evidence, improvements, alerts and dead letters."""
 
-from schemas.alerts import Alert, AlertKind, Change, RejectedRecord, SeriesAnew
+from schemas.alerts import Alert, AlertKind, Change, Commonality, RejectedRecord, SeriesAnew
+from schemas.attributes import Attribute, attributes_of
 from schemas.base import Origin, is_name, to_json
 from schemas.dead_letters import DeadLetter, DeadLetterReason
 from schemas.equivalence import (
@@ -81,9 +82,11 @@ __all__ = [
     "AlertKind",
     "AlignedPhrases",
     "AnswerGroup",
+    "Attribute",
     "Calibration",
     "Cascade",
     "Change",
+    "Commonality",
     "ConsistencyEvidence",
     "DeadLetter",
     "DeadLetterReason",
@@ -143,6 +146,7 @@ __all__ = [
     "UntestedEntity",
     "Usage",
     "Verdict",
+    "attributes_of",
     "content_id",
     "digest",
     "explain",

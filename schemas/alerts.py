@@ -31,6 +31,33 @@ class Change(Wire):
     after: str | None
 
 
+_HAVE = {"document": "cite", "tenant": "are of tenant", "hour": "are of the hour", "judge": "are judged by"}
+
+
+class Commonality(Wire):
+    """What rejected outputs have in common, and accepted ones of the same series have less often."""
+
+    name: Name
+    """`document`, `metadata.` and a key, `tenant`, `hour`, `checker_version`, `config_digest` or `judge`."""
+    value: str
+    rejects_with: int
+    """Rejects that have it."""
+    rejects: int
+    """All rejects that were compared."""
+    accepts_with: int
+    accepts: int
+    also: tuple[str, ...] = ()
+    """What the same outputs have besides, as name and value, such as the hour of a release; at most 3."""
+
+    @property
+    def line(self) -> str:
+        """It in one sentence; quotes names that producers chose."""
+        have = f"{_HAVE.get(self.name, f'have {self.name}')} {self.value}"
+        said = f"{self.rejects_with} of {self.rejects} rejects {have}"
+        also = f" (and {', '.join(self.also)})" if self.also else ""
+        return f"{said}{also}; {self.accepts_with} of {self.accepts} accepts do"
+
+
 class Alert(Wire):
     """A change in the success rate of one subject under one checker."""
 
@@ -67,6 +94,8 @@ class Alert(Wire):
     """The parts that are others than when the baseline began."""
     judge: str | None = None
     """The judge whose success rate it is; null where none was asked."""
+    common: tuple[Commonality, ...] = ()
+    """What the latest rejects have in common, the strongest first; at most 3. Empty if chance may explain it all."""
     rejected: tuple[RejectedRecord, ...] = ()
     """Rejected records that contributed to the alert, latest first; at most 10."""
 

@@ -1,12 +1,12 @@
 """Records: outputs of deployed models as producers put them on the outputs topic; one class for each kind."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, FailFast, Field, JsonValue, WithJsonSchema, model_validator
+from pydantic import ConfigDict, FailFast, Field, JsonValue, WithJsonSchema, WrapValidator, model_validator
 
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
@@ -18,15 +18,32 @@ Texts = Annotated[tuple[Text, ...], FailFast()]
 
 _TEXT_KEYS = ("text", "page_content", "content")
 """Where retrievers put a passage: most of them, LangChain, Haystack."""
+_DOCUMENT_KEYS = ("source", "document", "id")
+"""Where they put its document, in the passage's metadata or next to its text."""
 
 
-def _passage(value: Any) -> Any:
+class Passage(str):
+    """The text of a passage, with the name of the document that it is from, where the producer gave one."""
+
+    __slots__ = ("document",)
+    document: str | None
+
+
+def _passage(value: Any, validated: Callable[[Any], str]) -> str:
     if not isinstance(value, dict):
-        return value
-    for key in _TEXT_KEYS:
-        if isinstance(value.get(key), str):
-            return value[key]
-    raise ValueError(f"an object needs its text as a string under {', '.join(_TEXT_KEYS)}")
+        return validated(value)
+    text = next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
+    if text is None:
+        raise ValueError(f"an object needs its text as a string under {', '.join(_TEXT_KEYS)}")
+    passage = Passage(validated(text))
+    passage.document = _document(value)
+    return passage
+
+
+def _document(passage: dict[str, Any]) -> str | None:
+    more = passage.get("metadata")
+    given = (place.get(key) for place in (more, passage) if isinstance(place, dict) for key in _DOCUMENT_KEYS)
+    return next((str(name) for name in given if isinstance(name, str | int) and str(name).strip()), None)
 
 
 _PASSAGE_SCHEMA = {
@@ -38,7 +55,7 @@ _PASSAGE_SCHEMA = {
 Passages = Annotated[
     tuple[
         Annotated[
-            Text, BeforeValidator(_passage, json_schema_input_type=Annotated[Any, WithJsonSchema(_PASSAGE_SCHEMA)])
+            Text, WrapValidator(_passage, json_schema_input_type=Annotated[Any, WithJsonSchema(_PASSAGE_SCHEMA)])
         ],
         ...,
     ],
@@ -100,7 +117,8 @@ class Generation(Envelope):
     """The source article, or the true answer."""
     contexts: Passages = ()
     """Retrieved passages that the response should be based on. Of an object as retrievers return it, with a score and
-    metadata perhaps, its text counts."""
+    metadata perhaps, its text counts; the name of its document, as `source`, `document` or `id`, goes into the
+    verdict's attributes."""
     samples: Texts = ()
     """Further responses of the same subject to the same prompt, to check self-consistency."""
 

@@ -112,6 +112,9 @@ class Verdict(Wire):
     nothing is recorded."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """The record's metadata under the keys of `records.version_metadata`."""
+    attributes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """What rejects may have in common: under `document` the names of the record's documents, under `metadata.KEY` what
+    its metadata says; at most 16 of each, cut after 100 characters."""
     occurred_at: Timestamp | None = None
     """Time when the output was produced, as its record says; null if it does not say."""
     checked_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))

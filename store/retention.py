@@ -55,6 +55,9 @@ _KINDS: Final = (
     _Kind(RECORDS.c.kept_at, 1),
 )
 
+OLDEST_BRIEF: Final = select(VERDICTS.c.checked_at).where(_KINDS[0].which).order_by(VERDICTS.c.checked_at).limit(1)
+"""The time from which on no accept was deleted."""
+
 _BYTES: Final = {
     # What is free in a file is written over by what comes.
     "sqlite": text(

@@ -29,6 +29,7 @@ from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
 from web.evidence import aligned, grounding, telling
+from web.failures import FailurePage
 from web.filters import RANGES, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
@@ -88,6 +89,7 @@ def create_app(
             web.get("/records/{source}/{id}", page.record),
             web.get("/alerts", page.alerts),
             web.get("/alerts/{id}", page.alert),
+            web.get("/failures", FailurePage(reader, page.answer).failures),
             web.get("/live", page.live, allow_head=False),
             web.get("/login", page.login),
             web.post("/login", page.log_in),

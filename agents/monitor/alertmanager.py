@@ -147,6 +147,7 @@ class _AlertmanagerTarget:
             "annotations": {
                 "summary": alert.summary,
                 "description": _description(alert),
+                "common": "\n".join(_UNPRINTABLE.sub(" ", one.line) for one in alert.common),
                 "rejected": _rejected(alert, reasons=self._settings.reasons),
                 "alert_id": alert.id,
                 "page_url": f"{self._settings.page_url}/alerts/{alert.id}",

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-from schemas import Origin, RejectedRecord, Verdict
+from schemas import Attribute, Origin, RejectedRecord, Verdict, attributes_of
 from schemas.base import Fraction, Name, Share, Timestamp
 from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
@@ -53,6 +53,7 @@ class SeriesOutcome(BaseModel):
     checked_at: Timestamp
     origin: Origin | None  # Position of the record.
     share: Share  # That of the verdict.
+    attributes: tuple[Attribute, ...] = ()  # By which rejects are compared with accepts.
 
     @property
     def key(self) -> SeriesKey:
@@ -93,6 +94,7 @@ def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | 
         "version": _version(verdict),
         "moment": verdict.occurred_at or verdict.checked_at,
         "rejected": None if verdict.outcome == "accept" else rejected,
+        "attributes": [list(one) for one in sorted(attributes_of(verdict))],
     }
     key = subject_key(verdict.source, verdict.model)
     return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])

@@ -11,6 +11,7 @@ from pydantic.dataclasses import dataclass
 from agents.monitor.baseline import Baseline
 from agents.monitor.drop_test import DropTest
 from agents.monitor.outcomes import METADATA, SeriesKey, SeriesOutcome, Version
+from agents.monitor.recent import RecentVerdicts
 from agents.monitor.settings import BaselineEntry, TrustSettings
 from checkers.intervals import wilson
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
@@ -124,6 +125,7 @@ class TrustSeries:
     given_for: str = ""  # The first judge and configuration.
     dropped_id: str = ""  # The version whose drop it is, or was.
     without: int = 0  # Verdicts in a row of other versions than that.
+    recent: RecentVerdicts = Field(default_factory=RecentVerdicts)
 
     def __post_init__(self) -> None:
         self._ids = () if self.version is None else _ids(self.version)
@@ -158,6 +160,7 @@ class TrustSeries:
     def update(self, outcome: SeriesOutcome, now: datetime) -> Alert | SeriesAnew | None:
         """Count an outcome at the time `now`; returns what it raises."""
         self.counted += 1
+        self.recent.add(outcome.accepted, outcome.attributes)
         new_series = self._arrive(outcome, now)
         raised: Alert | None = None
         for id_ in self._ids:
@@ -251,6 +254,7 @@ class TrustSeries:
                 f"({' '.join(notes)}"
             ),
             judge=judge or None,
+            common=self.recent.common() if drop else (),
             rejected=test.rejected_since if drop else (),
         )
 

@@ -29,6 +29,7 @@ _COMMANDS = {
     "recheck": ("recheck", "Check outputs of the past again."),
     "replay": ("sending", "Put dead letters back on their topic."),
     "verdicts": ("verdicts", "Show verdicts."),
+    "failures": ("failures", "Show what rejects have in common."),
     "alerts": ("verdicts", "Show alerts on trust."),
     "accounts": ("accounts", "Show whether every record was answered."),
     "ui": ("ui", "Show verdicts and their evidence in the browser."),

@@ -78,6 +78,8 @@ def _pages(reader: Reader) -> dict[str, str]:
         "list, two words, rejected": listed(q=" ".join(words[:2]), outcome="reject"),
         "list as JSON": "/verdicts.json",
         "list as CSV, rejected": "/verdicts.csv?outcome=reject",
+        **{f"failures, {words}": f"/failures?minutes={minutes}" for minutes, words in RANGES.items()},
+        "failures of a series": f"/failures?{urlencode({**series, 'minutes': 129_600})}",
         "verdict": f"/verdicts/{rejected.id}",
         "record": f"/records/{newest[0].source}/{newest[0].record_id}",
         "alerts": "/alerts",
