@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, case, func, select
 
 from schemas import Attribute, Commonality, Verdict, attributes_of
 from store.commonalities import Attributes, commonalities
@@ -23,8 +23,10 @@ from store.tables import EVIDENCE, VERDICTS, milliseconds, moment
 
 SCANNED: Final = 50_000
 """Verdicts of a series that a report is about at most, the latest."""
-COMPARED: Final = 400
+COMPARED: Final = 250
 """Rejects, and accepts, whose attributes are read: about so many."""
+GROUPED: Final = 120
+"""Rejects that are grouped by their faults at most."""
 
 _FACTOR, _RANGE = 2_654_435_761, 2**32
 """Numbers times the golden section, of which each part of the range has its share of any run of numbers."""
@@ -55,7 +57,7 @@ class Failures:
     common: tuple[Commonality, ...]
     """The strongest first."""
     unexplained: tuple[FaultGroup, ...]
-    """The compared rejects that have none of `common`, the largest group first."""
+    """The latest of the compared rejects that have none of `common`, the largest group first."""
 
 
 def explained_by(attributes: Attributes, common: Sequence[Commonality]) -> Commonality | None:
@@ -75,15 +77,12 @@ def read_failures(
         numbers = {outcome: (number, at) for outcome, number, at in connection.execute(of)}
         if sum(number for number, _ in numbers.values()) == SCANNED:
             begin = min(at for _, at in numbers.values())
-        read: dict[str, list[Verdict]] = {}
-        for outcome, (number, _) in numbers.items():
-            share = latest.c.seq * _FACTOR % _RANGE < _RANGE * compared // number
-            drawn = select(latest.c.seq).where(latest.c.outcome == outcome, share)
-            bodies = connection.execute(
-                select(EVIDENCE.c.body).where(EVIDENCE.c.seq.in_(drawn)).order_by(EVIDENCE.c.seq)
-            )
-            read[outcome] = [one for (body,) in bodies if not (one := read_verdict(zlib.decompress(body))).rechecked]
-    rejects, accepts = read.get("reject", []), read.get("accept", [])
+        number = latest.c.seq * _FACTOR % _RANGE
+        shares = [(latest.c.outcome == one, _RANGE * compared // of) for one, (of, _) in numbers.items()]
+        drawn = select(latest.c.seq).where(number < case(*shares, else_=0)) if shares else select(latest.c.seq)
+        bodies = select(EVIDENCE.c.body).where(EVIDENCE.c.seq.in_(drawn)).order_by(EVIDENCE.c.seq)
+        read = [read_verdict(zlib.decompress(body)) for body in connection.scalars(bodies)]
+    rejects, accepts = ([one for one in read if one.outcome == of and not one.rechecked] for of in ("reject", "accept"))
     having = [attributes_of(one) for one in rejects]
     common = commonalities(having, [attributes_of(one) for one in accepts])
     left = [one for one, of in zip(rejects, having, strict=True) if explained_by(of, common) is None]
@@ -95,7 +94,7 @@ def read_failures(
         accepts=numbers.get("accept", (0, 0))[0],
         compared=(len(rejects), len(accepts)),
         common=tuple(common),
-        unexplained=tuple(fault_groups(left)),
+        unexplained=tuple(fault_groups(left[-GROUPED:])),
     )
 
 

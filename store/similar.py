@@ -4,13 +4,12 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from heapq import nsmallest
 from typing import Final
 from zlib import crc32
 
 _LENGTH: Final = 4
 """Letters of a piece: of any script, whether it separates words or not."""
-_PIECES: Final = 64
+_PIECES: Final = 40
 """A long text is compared by a sample of its pieces: those whose checksums are lowest, which are the same in all."""
 _ALIKE: Final = 0.5
 """Cosine of two texts from which they are of one group."""
@@ -25,7 +24,7 @@ def grouped(texts: Sequence[str]) -> list[list[int]]:
     # Those that all texts have say nothing, unless all texts are alike.
     worth = {piece: math.log((1 + len(texts)) / number) for piece, number in having.items()}
     groups: list[list[int]] = []
-    begins: defaultdict[str, list[int]] = defaultdict(list)
+    begins: defaultdict[int, list[int]] = defaultdict(list)
     norms: list[float] = []
     for place, own in enumerate(pieces):
         norm = math.sqrt(sum(worth[piece] for piece in own))
@@ -44,8 +43,8 @@ def grouped(texts: Sequence[str]) -> list[list[int]]:
     return sorted(groups, key=lambda group: (-len(group), group[0]))
 
 
-def _pieces(text: str) -> set[str]:
-    """Runs of letters that a text has."""
+def _pieces(text: str) -> list[int]:
+    """Checksums of runs of letters that a text has."""
     said = f" {' '.join(_DIGITS.sub('0', text[:_CHARACTERS]).casefold().split())} "
     pieces = {said[at : at + _LENGTH] for at in range(max(1, len(said) - _LENGTH + 1))}
-    return pieces if len(pieces) <= _PIECES else set(nsmallest(_PIECES, pieces, key=lambda each: crc32(each.encode())))
+    return sorted({crc32(piece.encode(errors="replace")) for piece in pieces})[:_PIECES]

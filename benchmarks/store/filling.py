@@ -27,6 +27,7 @@ _WORDS = 20_000
 _TEMPLATES = 500
 _BATCH = 1000
 _ALERTS = 500
+_DOCUMENTS = 200
 _HERE = Place("made-up", 0)
 
 
@@ -155,6 +156,12 @@ def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:
         source="none",
         model="none",
         judge="judge-large",
+        tenant=f"tenant-{rng.randrange(20)}",
+        attributes={
+            "document": tuple(f"document-{rng.randrange(_DOCUMENTS)}.pdf" for _ in range(3)),
+            "metadata.release": (rng.choice(("4.1", "4.2")),),
+            "metadata.region": (rng.choice(("eu", "us", "apac")),),
+        },
     )
 
 
