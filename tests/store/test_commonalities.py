@@ -72,8 +72,10 @@ def test_two_causes_are_two():
     found = commonalities(of[True], of[False])
     assert {(one.name, one.value) for one in found} == {tariff, ("tenant", "tenant-0")}
     one = next(each for each in found if each.name == "document")
-    assert one.line == (
-        f"{one.rejects_with} of {len(of[True])} rejects cite tariff.pdf; {one.accepts_with} of {len(of[False])} accepts do"
+    rejects, accepts = len(of[True]), len(of[False])
+    assert (
+        one.line
+        == f"{one.rejects_with} of {rejects} rejects cite tariff.pdf; {one.accepts_with} of {accepts} accepts do"
     )
 
 
