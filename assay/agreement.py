@@ -72,6 +72,13 @@ def agreement_line(found: Mapping[str, Any]) -> str:
 _HALF = 0.5
 
 
+def decided(labels: Iterable[Label]) -> bool | None:
+    """Whether an output is good, by people's labels of one verdict; None if they are of two minds or say nothing."""
+    values = [each.value or 0.0 for each in valid_labels(labels).values()]
+    mean = sum(values) / len(values) if values else _HALF
+    return None if mean == _HALF else mean > _HALF
+
+
 @contextlib.contextmanager
 def labelled_records(settings: StreamSettings, checkers: Collection[str], file: Path | None) -> Iterator[Path]:
     """`file`, or one with the records that people were asked about for `checkers`, each with its label.
@@ -105,15 +112,13 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
         request, _ = asked.get(label.verdict_id, (None, 0.0))
         if request is not None and (label.kind, label.rubric_version) == ("expert", request.rubric_version):
             said[label.verdict_id].append(label)
-    values = {id_: [each.value or 0.0 for each in valid_labels(labels).values()] for id_, labels in said.items()}
-    means = {id_: sum(each) / len(each) for id_, each in values.items() if each}
-    decided = {id_: mean > _HALF for id_, mean in means.items() if mean != _HALF}
-    if not decided:
+    found_good = {id_: good for id_, labels in said.items() if (good := decided(labels)) is not None}
+    if not found_good:
         raise WrongUse(f"there is no label on {topics.labels} of a verdict by {' or '.join(checkers)}; give a FILE")
-    least = min(asked[id_][1] for id_ in decided)
+    least = min(asked[id_][1] for id_ in found_good)
     found, gone = [], 0
     async with RecordLookup(settings).running() as lookup:
-        for id_, accept in decided.items():
+        for id_, accept in found_good.items():
             request, drawn_with = asked[id_]
             try:
                 stored = await lookup.record(request.origin, request.source, request.record_id)

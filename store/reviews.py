@@ -4,7 +4,7 @@ As `store.reading`: synchronous, bounded, and it only reads.
 """
 
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -77,6 +77,13 @@ class Reviews:
         """All that was said of a verdict, in the order in which it was said."""
         query = select(LABELS.c.body).where(LABELS.c.verdict_id == verdict_id).order_by(LABELS.c.labelled_at)
         return _labels(self._rows(query.limit(_LOOKED_BACK)))
+
+    def by_experts(self, rubric_version: str) -> Iterator[Label]:
+        """All labels that count for the rate, by one rubric, in the order of their verdicts' ids."""
+        query = select(LABELS.c.body).where(LABELS.c.kind == "expert", LABELS.c.rubric_version == rubric_version)
+        with faults(), self._engine.connect() as connection:
+            for (body,) in connection.execute(query.order_by(LABELS.c.verdict_id)):
+                yield Label.model_validate_json(zlib.decompress(body))
 
     def said_by(self, annotator: str) -> list[Label]:
         """A person's latest labels, the last first."""

@@ -1,4 +1,4 @@
-"""`assay export`: rejected verdicts, or their improvements, as JSON lines, of the store or of the topics."""
+"""`assay export`: rejected verdicts, their improvements, or labelled records, as JSON lines."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -12,7 +12,7 @@ import click
 import orjson
 from pydantic import ValidationError
 
-from assay.cli.common import MOMENT, config_option, configuration, out_option, quiet_logs, run_errors, writing
+from assay.cli.common import MOMENT, WrongUse, config_option, configuration, out_option, quiet_logs, run_errors, writing
 from assay.messages import oldest_first, opened_store
 from checkers.wording import plain
 from models.wording import counted
@@ -23,12 +23,44 @@ from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
 if TYPE_CHECKING:
+    from assay.record_sets import RecordSet
     from store.reading import Reader
 
 
 @click.group()
 def export() -> None:
-    """Export rejected outputs, to improve models."""
+    """Export outputs, to improve models and judges."""
+
+
+def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that `_takes` takes."""
+    for option in (
+        click.option("--until", type=MOMENT, metavar="T", help="Only what was decided or improved before, likewise."),
+        click.option(
+            "--since",
+            type=MOMENT,
+            metavar="T",
+            help="Only what was decided or improved since: 7d ago, or 2026-11-20T08:00.",
+        ),
+        click.option("--checker", metavar="C", help="Only verdicts of this checker."),
+        click.option("--model", metavar="M", help="Only records of this model."),
+        click.option("--source", metavar="S", help="Only records of this source."),
+    ):
+        command = option(command)
+    return command
+
+
+def _takes(
+    source: str | None, model: str | None, checker: str | None, since: datetime | None, until: datetime | None
+) -> Callable[[ResultHeader], bool]:
+    """Whether the message with a header is exported."""
+    return lambda header: (
+        source in {None, header.source}
+        and model in {None, header.model}
+        and checker in {None, header.checker}
+        and (since is None or header.at >= since)
+        and (until is None or header.at < until)
+    )
 
 
 @export.command("rejected")
@@ -40,25 +72,15 @@ def export() -> None:
     show_default=True,
     help="Records with their verdicts; or, of improved responses, examples for fine-tuning or preference pairs.",
 )
-@click.option("--source", metavar="S", help="Only records of this source.")
-@click.option("--model", metavar="M", help="Only records of this model.")
-@click.option("--checker", metavar="C", help="Only verdicts of this checker.")
-@click.option(
-    "--since", type=MOMENT, metavar="T", help="Only what was rejected or improved since: 7d ago, or 2026-11-20T08:00."
-)
-@click.option("--until", type=MOMENT, metavar="T", help="Only what was rejected or improved before, likewise.")
+@_selection
 @out_option("lines")
 @config_option
 def rejected(
     *,
     form: "Form",
-    source: str | None,
-    model: str | None,
-    checker: str | None,
-    since: datetime | None,
-    until: datetime | None,
     out: Path | None,
     config_file: Path | None,
+    **wanted: Any,
 ) -> None:
     """Write the rejected outputs as JSON lines, each once; a summary goes to standard error.
 
@@ -69,24 +91,62 @@ def rejected(
     loaded = configuration(config_file)
     quiet_logs()
     with run_errors():
-
-        def takes(header: "ResultHeader") -> bool:
-            return (
-                source in {None, header.source}
-                and model in {None, header.model}
-                and checker in {None, header.checker}
-                and (since is None or header.at >= since)
-                and (until is None or header.at < until)
-            )
-
-        wanted = Export(loaded.streams, form, takes, store=loaded.store.url)
+        chosen = Export(loaded.streams, form, _takes(**wanted), store=loaded.store.url)
         with writing(out) as target:
-            asyncio.run(_write(wanted, target))
-    for line in wanted.summary():
+            asyncio.run(_write(chosen, target))
+    for line in chosen.summary():
         click.echo(plain(line), err=True)
 
 
-async def _write(wanted: "Export", target: BinaryIO) -> None:
+@export.command("records")
+@click.option("--labelled", is_flag=True, help="Only records that people labelled (labels.rubric_version).")
+@click.option("--distinct", is_flag=True, help="Only one of records with the same text.")
+@click.option("--by", type=click.Choice(["failure"]), help="Draw evenly over what rejects have in common.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only N records, drawn at random.")
+@_selection
+@out_option("lines")
+@config_option
+def records(
+    *,
+    labelled: bool,
+    distinct: bool,
+    by: str | None,
+    limit: int | None,
+    out: Path | None,
+    config_file: Path | None,
+    **wanted: Any,
+) -> None:
+    """Write records of the store's verdicts as JSON lines; a summary goes to standard error.
+
+    Those that people labelled have the field "label", "accept" or "reject", and perhaps "words", which are at fault:
+    for `assay calibrate`, the examples of a criterion, and `assay check` in CI. With --by failure, accepts, the rejects
+    of each line of `assay failures`, and those of each group of similar faults take turns. Without --labelled the
+    latest 10,000 accepts and rejects are looked at. Needs a store (store.url); records that it does not keep are read
+    from their topic.
+    """
+    from assay.record_sets import RecordSet
+
+    loaded = configuration(config_file)
+    if loaded.store.url is None:
+        raise WrongUse("records are chosen in the store, and none is configured (store.url)")
+    quiet_logs()
+    with run_errors():
+        chosen = RecordSet(
+            store=loaded.store.url,
+            records=Export(loaded.streams, "verdicts", _takes(**wanted), store=loaded.store.url),
+            rubric_version=loaded.labels.rubric_version,
+            labelled=labelled,
+            distinct=distinct,
+            by_failure=by is not None,
+            limit=limit,
+        )
+        with writing(out) as target:
+            asyncio.run(_write(chosen, target))
+    for line in chosen.summary():
+        click.echo(plain(line), err=True)
+
+
+async def _write(wanted: "Export | RecordSet", target: BinaryIO) -> None:
     async for line in wanted.lines():
         target.write(line)
     target.flush()
@@ -119,7 +179,7 @@ class Export:
         """`takes` says whether the message with a header is exported; `store`: its address, to be read instead."""
         self._settings = settings
         self._form = form
-        self._takes = takes
+        self.takes = takes
         self._store = store
         self._topic = settings.topics.rejected if form == "verdicts" else settings.topics.improved
         self._lookup: RecordLookup | None = None
@@ -141,7 +201,7 @@ class Export:
             async for message in await stack.enter_async_context(aclosing(messages)):
                 try:
                     header = ResultHeader.read(message)
-                    if not self._takes(header):
+                    if not self.takes(header):
                         continue
                     if header.id in seen:
                         self._counts["repeated message"] += 1
@@ -176,7 +236,7 @@ class Export:
         if improvement is not None and (improvement.status != "improved" or not improvement.after):
             self._counts[_NOT_IMPROVED] += 1
             return None
-        found = await self._record(header, reader, stack)
+        found = await self.record(header, reader, stack)
         if improvement is None:
             # Both as they are on their topics or in the store, byte for byte.
             record = None if found is None else orjson.Fragment(found.data)
@@ -189,9 +249,8 @@ class Export:
             return None
         return _trained_on(self._form, prompt, improvement)
 
-    async def _record(
-        self, header: ResultHeader, reader: "Reader | None", stack: AsyncExitStack
-    ) -> StoredRecord | None:
+    async def record(self, header: ResultHeader, reader: "Reader | None", stack: AsyncExitStack) -> StoredRecord | None:
+        """The record of a verdict or an improvement; None, and it is counted, where it cannot be had."""
         if reader and header.record_id and (data := reader.record(header.source, header.record_id)):
             return StoredRecord(data, read_record(data, max_bytes=len(data)))
         try:
@@ -219,16 +278,21 @@ class Export:
         counts = self._counts
         lines, selected = (counted(counts[noun], noun) for noun in ("line", "selected message"))
         yield f"{lines} from {selected} {'in the store' if self._store else f'on {self._topic}'}"
+        yield from self.missing()
+        if repeats := counts["repeated message"]:
+            yield f"  {counted(repeats, 'repeated message')} skipped"
+        if counts["unreadable"]:
+            yield f"  {counted(counts['unreadable'], 'message')} skipped that could not be read"
+
+    def missing(self) -> Iterator[str]:
+        """What is not in the lines, and why."""
+        counts = self._counts
         for cause in (_NOT_IMPROVED, _NO_PROMPT, _GONE, _AWAY):
             if counts[cause]:
                 names = self._names[cause]
                 more = f" and {counts[cause] - len(names)} more" if counts[cause] > len(names) else ""
                 named = f": {', '.join(names)}{more}" if names else ""
                 yield f"  {counts[cause]} {cause}{named}"
-        if repeats := counts["repeated message"]:
-            yield f"  {counted(repeats, 'repeated message')} skipped"
-        if counts["unreadable"]:
-            yield f"  {counted(counts['unreadable'], 'message')} skipped that could not be read"
 
 
 def _trained_on(form: Form, prompt: str, improvement: Improvement) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _COMMANDS = {
     "alerts": ("verdicts", "Show alerts on trust."),
     "accounts": ("accounts", "Show whether every record was answered."),
     "ui": ("ui", "Show verdicts and their evidence in the browser."),
-    "export": ("export", "Export rejected outputs."),
+    "export": ("export", "Export rejected outputs, or labelled records."),
     "topics": ("preparation", "Create the topics."),
     "config": ("preparation", "Check the configuration."),
     "schemas": ("preparation", "Export the messages' schemas."),
