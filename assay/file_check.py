@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from assay.config import Configuration
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
+from checkers.sessions import Sessions
 from models.concurrent import in_order
 from models.protocol import ModelFailed
 from schemas import Envelope, Unreadable, Verdict, read_record
@@ -179,17 +180,26 @@ class FileCheck:
         self._window = window
         self._patience = patience
         self._strict = strict
+        self._has_turns = any(checker.turns for checker in checkers)
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
         """Call `emit` with each line, in order, as soon as it and all before it are finished."""
-        await in_order(lines, self._line, emit, window=self._window, ahead=_AHEAD * self._window)
+        sessions = Sessions()
+
+        async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
+            async for line in lines:
+                # A finished line may wait for others and needs no bytes.
+                yield replace(line, data=b""), self._read(line, sessions)
+
+        await in_order(each(), self._line, emit, window=self._window, ahead=_AHEAD * self._window)
 
     async def records(self, records: Iterable[Envelope]) -> list[tuple[list[Verdict], list[str]]]:
         """As `record`, for each of them in order."""
+        sessions = Sessions()
 
         async def each() -> AsyncIterator[Envelope]:
             for record in records:
-                yield record
+                yield self._followed(record, sessions)
 
         found: list[tuple[list[Verdict], list[str]]] = []
         await in_order(each(), self.record, found.append, window=self._window, ahead=_AHEAD * self._window)
@@ -207,13 +217,22 @@ class FileCheck:
             [result for result in results if isinstance(result, str)],
         )
 
-    async def _line(self, line: Line) -> CheckedLine:
-        # A finished line may wait for others and needs no bytes.
-        checked = CheckedLine(replace(line, data=b""))
+    def _read(self, line: Line, sessions: Sessions) -> Envelope | Unreadable:
         try:
             record = line.record(max_bytes=self._max_bytes, strict=self._strict)
         except Unreadable as error:
-            checked.faults.append(f"{error.reason}: {error.detail}")
+            return error
+        return self._followed(record, sessions)
+
+    def _followed(self, record: Envelope, sessions: Sessions) -> Envelope:
+        """The record with what was said before it, if a checker asks for that."""
+        return sessions.follow(record) if self._has_turns else record
+
+    async def _line(self, read: tuple[Line, Envelope | Unreadable]) -> CheckedLine:
+        line, record = read
+        checked = CheckedLine(line)
+        if isinstance(record, Unreadable):
+            checked.faults.append(f"{record.reason}: {record.detail}")
             return checked
         checked.kind = kind = str(getattr(record, "kind", ""))
         checked.taken = any(kind in checker.kinds for checker in self._checkers)

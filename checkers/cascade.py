@@ -33,6 +33,10 @@ class CascadeChecker(Checker[Any]):
         """One for both: a record's verdict has the same id, no matter which judge decides."""
         return digest([self._first.config_digest, self._second.config_digest])[: len(self._first.config_digest)]
 
+    @property
+    def turns(self) -> int:
+        return self._first.turns
+
     async def check(self, record: Envelope) -> Verdict:
         """The first judge's verdict, or the second's.
 

@@ -166,6 +166,11 @@ class Checker(ABC, Generic[SettingsT]):
         """The judge's name in verdicts and thresholds."""
         return self.judge.name if self.asks_judge else NOBODY
 
+    @property
+    def turns(self) -> int:
+        """How many turns before it in its session a record is to come with, `MOST_TURNS` at most; 0: none."""
+        return 0
+
     @abstractmethod
     async def decide(self, record: Any) -> Decision:
         """Decide about one record.

@@ -24,6 +24,8 @@ class ClaimKind(StrEnum):
     """Each is a phrase that could mean the same as the reference, a phrase too."""
     CRITERION = "criterion"
     """Each is a criterion in plain words, which the reference meets."""
+    COMPATIBLE = "compatible"
+    """Each may be true if the reference is: it contradicts nothing there, and need not be said there."""
     STATEMENT = "statement"
     """Each is true of the world; there is no reference."""
 

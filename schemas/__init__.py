@@ -19,6 +19,7 @@ from schemas.evidence import (
     Abstention,
     ConsistencyEvidence,
     DirectionFinding,
+    EarlierAnswer,
     Evidence,
     JudgedSentence,
     LabellingEvidence,
@@ -71,6 +72,7 @@ from schemas.records import (
     Task,
 )
 from schemas.trace import Trace
+from schemas.turns import Turn
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
 
 __all__ = [
@@ -91,6 +93,7 @@ __all__ = [
     "DeadLetter",
     "DeadLetterReason",
     "DirectionFinding",
+    "EarlierAnswer",
     "EntityCount",
     "Envelope",
     "EquivalenceEvidence",
@@ -141,6 +144,7 @@ __all__ = [
     "TriangularEvidence",
     "TrueRateAlert",
     "TrueRateCause",
+    "Turn",
     "UncoveredWord",
     "Unreadable",
     "UntestedEntity",

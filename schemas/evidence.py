@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from schemas.base import Fraction, Wire
+from schemas.base import Fraction, Name, Wire
 from schemas.equivalence import EquivalenceEvidence
 from schemas.extraction import ExtractionEvidence
+from schemas.turns import Turn
 
 
 class JudgedSentence(Wire):
@@ -30,6 +31,16 @@ class SelfTestFigure(Wire):
     pairs: int
 
 
+class EarlierAnswer(Wire):
+    """An earlier answer of the session that a sentence contradicts."""
+
+    record_id: Name
+    sentence: str
+    """Its sentence."""
+    support: float
+    """Degree to which both may be true, 0 to 1: below one half they contradict each other."""
+
+
 class SentenceFinding(JudgedSentence):
     """Finding about one sentence of a response."""
 
@@ -41,6 +52,8 @@ class SentenceFinding(JudgedSentence):
     """The decisive passage of the reference; null if the judge names none."""
     unsure: bool = False
     """True if the judge leaves open whether it is consistent."""
+    contradicts: EarlierAnswer | None = None
+    """The earlier answer of the session that it contradicts; null if it contradicts none, or none was looked at."""
 
 
 class SampleAgreement(Wire):
@@ -58,7 +71,8 @@ class ConsistencyEvidence(Wire):
 
     type: Literal["consistency"] = "consistency"
     task: str
-    against: Literal["reference", "contexts", "samples"]
+    against: Literal["reference", "contexts", "samples", "session"]
+    """`session`: of a record that has nothing else, the earlier answers alone."""
     sentences: tuple[SentenceFinding, ...]
     """Those that claim something."""
     without_claim: tuple[JudgedSentence, ...] = ()
@@ -72,6 +86,8 @@ class ConsistencyEvidence(Wire):
     reject_below: float | None = None
     """The response is rejected if the verdict's `score` is below this; null if scores reject nothing."""
     samples: tuple[SampleAgreement, ...] = ()
+    earlier: tuple[Turn, ...] = ()
+    """The earlier turns of the session whose answers it must not contradict, the oldest first."""
     judge_version: str = ""
     """Form, digest of the prompts and threshold of a judge that is asked by prompts; empty for others."""
     self_test: SelfTestFigure | None = None

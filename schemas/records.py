@@ -6,12 +6,22 @@ from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, FailFast, Field, JsonValue, WithJsonSchema, WrapValidator, model_validator
+from pydantic import (
+    ConfigDict,
+    FailFast,
+    Field,
+    JsonValue,
+    PrivateAttr,
+    WithJsonSchema,
+    WrapValidator,
+    model_validator,
+)
 
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
 from schemas.nearest import nearest
 from schemas.trace import OptionalTrace
+from schemas.turns import Turn
 
 # Stop at the first bad item: a list may have a million of them.
 Texts = Annotated[tuple[Text, ...], FailFast()]
@@ -121,6 +131,23 @@ class Generation(Envelope):
     verdict's attributes."""
     samples: Texts = ()
     """Further responses of the same subject to the same prompt, to check self-consistency."""
+    _earlier: tuple[Turn, ...] = PrivateAttr(default=())
+
+    @property
+    def earlier(self) -> tuple[Turn, ...]:
+        """The turns before it in its session, the oldest first; no part of the message, a reader adds them."""
+        return self._earlier
+
+    def after(self, earlier: tuple[Turn, ...]) -> Self:
+        """The same record behind these turns."""
+        copy = self.model_copy()
+        copy._earlier = earlier
+        return copy
+
+    @property
+    def turn(self) -> Turn:
+        """What it adds to its session."""
+        return Turn.cut(self.id, self.prompt, self.response)
 
     @property
     def effective_task(self) -> Task:

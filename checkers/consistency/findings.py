@@ -18,13 +18,13 @@ _MOST_SAMPLES = 20
 class ResponseSource:
     """The texts that a response is compared with, one by one."""
 
-    against: Literal["reference", "contexts", "samples"]
+    against: Literal["reference", "contexts", "samples", "session"]
     texts: tuple[str, ...]
-    """One where there is a reference or contexts, else a text a sample."""
+    """One where there is a reference or contexts, else a text a sample; none where there is only the session."""
 
 
-def source_of(record: Generation) -> ResponseSource:
-    """The texts that `record` brings along.
+def source_of(record: Generation, *, has_session: bool = False) -> ResponseSource:
+    """The texts that `record` brings along; if there are none, its session will do if it `has_session`.
 
     Raises:
         Undecidable: `no_reference` where it brings nothing.
@@ -36,6 +36,8 @@ def source_of(record: Generation) -> ResponseSource:
     samples = tuple(text for text in record.samples if text.strip())[:_MOST_SAMPLES]
     if samples:
         return ResponseSource("samples", samples)
+    if has_session:
+        return ResponseSource("session", ())
     raise Undecidable("no_reference", "the record has neither a reference nor contexts nor other samples")
 
 

@@ -9,7 +9,7 @@ from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Say, fetched
 from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, PairScorer, TooManyTokens, TorchNetwork
-from models.grounding.pieces import nearest_sentence, pieces_of
+from models.grounding.pieces import nearest_sentence, pieces_of, speaks_of_same
 from models.grounding.support import ClaimComparison, PieceSupport, best_supports
 from models.local_grader import Graded
 from models.model_loading import THREADS, loading
@@ -94,7 +94,7 @@ class GroundingJudge:
                 yield ModelFailed(f"{self._named.name}: {_fault(claims)}", cause="judge_failed")
                 continue
             found = [next(supports) for _ in (*each.there, *each.back)]
-            if claims.sentences and not any(each.claims):
+            if claims.sentences and not any(each.claims) and claims.kind is not ClaimKind.COMPATIBLE:
                 yield ModelFailed("no sentence of the response claims anything", cause="no_claim")
                 continue
             faults = [one for one in found if isinstance(one, TooManyTokens)]
@@ -106,6 +106,8 @@ class GroundingJudge:
 
     def _asked(self, claims: Claims) -> _Comparisons:
         graded = claims.kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}
+        if claims.kind is ClaimKind.COMPATIBLE:
+            return _compatible(claims)
         claiming = tuple(not (graded and claims_nothing(sentence)) for sentence in claims.sentences)
         pieces = tuple(pieces_of(claims.reference, self._named.words))
         there = tuple(
@@ -133,6 +135,14 @@ class GroundingJudge:
             else:
                 judgements.append(_as_found(support, sentence, self._named.name))
         return tuple(judgements)
+
+
+def _compatible(claims: Claims) -> _Comparisons:
+    """Only what speaks of the same is compared: that a text does not say a sentence contradicts nothing."""
+    near = [nearest_sentence(claims.reference, sentence) for sentence in claims.sentences]
+    same = tuple(map(speaks_of_same, near, claims.sentences))
+    pairs = zip(near, claims.sentences, same, strict=True)
+    return _Comparisons(same, tuple(ClaimComparison((there,), one) for there, one, is_same in pairs if is_same), ())
 
 
 def _fault(claims: Claims) -> str | None:

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from models.sentences import split_sentences
 from models.tokens import stem
 
+_SAME = 0.7
+"""Share of words that two sentences about the same thing have in common; a name or a verb may differ."""
+
 
 def pieces_of(text: str, limit: int) -> list[str]:
     """Stretches of `text`, word for word, that together hold all of its sentences; each of `limit` words at most.
@@ -46,6 +49,12 @@ def nearest_sentence(piece: str, claim: str) -> str:
     wanted = _stems(claim)
     sentences = [piece[first:last] for first, last in _sentences(piece)] or [piece]
     return max(sentences, key=lambda sentence: len(wanted & _stems(sentence)))
+
+
+def speaks_of_same(one: str, other: str) -> bool:
+    """True if either has nearly all words of the other, figures left out."""
+    first, second = ({word for word in _stems(text) if not word.isdecimal()} for text in (one, other))
+    return bool(first and second) and len(first & second) >= _SAME * max(len(first), len(second))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -120,6 +120,9 @@ class PromptedJudge:
             texts = {"first": reference, "second": sentence, "first_sentence": first, "second_sentence": second}
         elif kind is ClaimKind.CRITERION:
             name, texts = "criterion", {"text": reference, "criterion": sentence}
+        elif kind is ClaimKind.COMPATIBLE:
+            question = claims.prompt or UNKNOWN_QUESTION
+            name, texts = "compatible", {"earlier": reference, "question": question, "sentence": sentence}
         elif kind is ClaimKind.STATEMENT:
             name, texts = "true_statement", {"statement": sentence}
         else:

@@ -87,6 +87,7 @@ class JudgeQuestions(PromptSet):
         "entails": Placeholders(("first", "second")),
         "same_phrase": Placeholders(("first", "second", "first_sentence", "second_sentence")),
         "criterion": Placeholders(("text", "criterion")),
+        "compatible": Placeholders(("earlier", "question", "sentence")),
         "true_statement": Placeholders(("statement",)),
         "reason": Placeholders(("passages", "sentence")),
     }

@@ -121,6 +121,30 @@ def _judged(sentence: str, question: str, reference: Text, texts: Mapping[str, T
     return Judgement(support, reason, found.passage, unsure=lowest <= support < ACCEPT_FROM)
 
 
+def judge_compatible(earlier: Text, claim: Text) -> Judgement:
+    """Whether a sentence contradicts none of a text: in one that says the same of the same, a fact or a denial differs.
+
+    Facts that were added, or are all others, speak of something else, and so does another name.
+    """
+    for at, sentence in enumerate(earlier.sentences):
+        there = [word for word, owner in zip(earlier.words, earlier.owners, strict=True) if owner == at]
+        if lost_names(claim.words, there) or lost_names(there, claim.words) or not _same(claim.words, there):
+            continue
+        others, instead = lost_facts(claim.words, there), lost_facts(there, claim.words)
+        facts = sum(word.is_fact for word in claim.words)
+        if others and instead and (len(others) < facts or facts == 1):
+            return Judgement(_CEILING, f"it says '{others[0].surface}' for '{instead[0].surface}'", sentence)
+        if not others and not instead and denies(claim.words) != denies(there):
+            return Judgement(_CEILING, "one of the two denies what both say", sentence)
+    return Judgement(1.0, "nothing there contradicts it", None)
+
+
+def _same(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    """True if either has nearly all words of the other, but for facts."""
+    first, second = ({word.key for word in words if word.content and not word.is_fact} for words in (one, other))
+    return bool(first and second) and len(first & second) >= _REPEATED * max(len(first), len(second))
+
+
 def judge_question(question: Text, passage: Text) -> Judgement:
     """Whether a passage answers a question."""
     found = compared(question, passage)

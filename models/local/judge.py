@@ -6,7 +6,7 @@ from threadpoolctl import threadpool_limits
 
 from models.claims import ClaimKind, Claims, Judgement
 from models.local.alignment import Text, Texts
-from models.local.claims import asked, judge_question, judge_response, unread
+from models.local.claims import asked, judge_compatible, judge_question, judge_response, unread
 from models.local.encoder import bundled
 from models.local.matching import judge_entailment, judge_paraphrase, judge_phrase
 from models.local_grader import Graded
@@ -53,6 +53,8 @@ def _judged(claims: Claims, texts: Mapping[str, Text]) -> list[Judgement]:
             return judge_paraphrase(reference, texts[" ".join(claims.sentences)], sentences)
         case ClaimKind.ENTAILMENT:
             return [judge_entailment(reference, sentence) for sentence in sentences]
+        case ClaimKind.COMPATIBLE:
+            return [judge_compatible(reference, sentence) for sentence in sentences]
         case ClaimKind.ANSWERABILITY:
             return [judge_question(sentence, reference) for sentence in sentences]
         case ClaimKind.PHRASE:

@@ -81,6 +81,8 @@ class ConsistencyImprover:
             ModelUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
         """
         course = _Course(verdict)
+        if isinstance(verdict.evidence, ConsistencyEvidence):
+            record = record.after(verdict.evidence.earlier)
         with billed() as bill:
             try:
                 async with WorkLimit(_DEADLINE_SECONDS) as deadline:
