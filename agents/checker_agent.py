@@ -12,12 +12,13 @@ from agents.monitor.outcomes import missing_outcome, with_outcome
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.screen import RoutingScreen
+from agents.sessions import SessionKeeper
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
 from models.worktime import WaitObserver
-from schemas import Envelope, Trace, Unreadable, Verdict, read_record
+from schemas import Envelope, Generation, Trace, Unreadable, Verdict, read_record
 from streams.admission import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
@@ -83,6 +84,7 @@ def checker_agent(
             on_ended=checking.ended,
             in_flight=lambda: len(checking.taken_in),
             takeover=takeover,
+            sessions=SessionKeeper(checker.name, checker.turns, runtime) if checker.turns else None,
         )
 
     return build
@@ -127,6 +129,8 @@ class _Checking:
             return None
         if record.trace is None and (trace := Trace.of_headers(incoming.headers)):
             record = record.model_copy(update={"trace": trace})
+        if incoming.earlier and isinstance(record, Generation):
+            record = record.after(incoming.earlier)
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         if kind not in self._checker.kinds or incoming.recheck not in {None, self._checker.name}:
             self._metrics.skip(kind)

@@ -1,9 +1,11 @@
 """An agent on Faust: one consumer group on one topic, one handler for every message."""
 
+import asyncio
 from collections.abc import Callable, Collection
 
 from agents.pace import Pace
 from agents.runtime import Runtime
+from agents.sessions import SessionKeeper
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
 from streams.messages import Handler, OnEnded, Screen
@@ -26,15 +28,21 @@ class Listener:
         screen: Screen | None = None,
         in_flight: Callable[[], int] | None = None,
         takeover: Takeover | None = None,
+        sessions: SessionKeeper | None = None,
     ) -> None:
         """`writes`: topics that the handler's answers go to; `trial_seconds`: see `Gate`; `on_ended`: as there.
 
         What `screen` skips does not come to the handler. `in_flight` is asked for the number of records under way
-        by a handler that counts them itself. With `takeover`, what was answered before is not answered again.
+        by a handler that counts them itself. With `takeover`, what was answered before is not answered again. With
+        `sessions` and `takeover`, messages come with what was said before.
         """
         settings = runtime.settings
         self.name = name
         self.topics = (topic, *writes, settings.topics.dead_letter)
+        self._runtime, self._sessions = runtime, sessions
+        self._keeping: asyncio.Task[None] | None = None
+        if sessions is not None:
+            self.topics = (*self.topics, settings.topics.session_state)
         self._drain_seconds = settings.delivery.drain_seconds
         self._metrics = runtime.metrics.agent(name)
         self._delivery = Delivery(
@@ -48,6 +56,7 @@ class Listener:
             trial_seconds=trial_seconds,
             screen=screen,
             takeover=takeover,
+            follower=sessions,
         )
         self._metrics.watch(
             in_flight=in_flight or (lambda: self._delivery.in_flight),
@@ -63,9 +72,16 @@ class Listener:
         return bool(self._app.started)
 
     async def start(self) -> None:
+        if self._sessions is not None:
+            await self._sessions.start()
         await self._app.start()
+        if self._sessions is not None:
+            self._keeping = asyncio.create_task(self._sessions.run(self._app))
+            self._runtime.watch(self.name, self._keeping)
 
     async def stop(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
         await self._app.stop()
 
     async def ready(self) -> str | None:

@@ -7,17 +7,22 @@ the next owner of the partition, who reads on from an earlier offset, skips what
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from streams.errors import StreamError
 from streams.messages import Outgoing
 from streams.settings import KafkaSettings
 from streams.topic_reader import read_topic
+from streams.topics import partitions_of
 
 PROGRESS: Final = "assay-progress"
 """Header of a message that stores an entry: two numbers that never fall. Of two messages the higher one is valid."""
+
+_FORGET_SECONDS: Final = 30 * 86_400.0
+"""An entry without a message for a month is forgotten, to make room for another."""
 
 _log = structlog.get_logger(__name__)
 
@@ -50,14 +55,19 @@ EntryT = TypeVar("EntryT", bound=Entry)
 class PartitionState(ABC, Generic[EntryT]):
     """The entries of the partitions with one number."""
 
-    forget_seconds: ClassVar = 30 * 86_400.0
-    """An entry without a message for a month is forgotten, to make room for another."""
-
-    def __init__(self, number: int, *, most: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        number: int,
+        *,
+        most: int,
+        forget_seconds: float = _FORGET_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         """`most`: maximum of entries; `clock` returns seconds since 1970."""
         self.number = number
         self.entries: dict[Key, EntryT] = {}
         self._most = most
+        self._forget_seconds = forget_seconds
         self._clock = clock
         self._changed: dict[Key, None] = {}
         self._full = False
@@ -103,13 +113,16 @@ class PartitionState(ABC, Generic[EntryT]):
 
     def forget_old(self) -> list[Key]:
         """Forget the entries without a recent message; returns their keys."""
-        before = self._clock() - self.forget_seconds
-        old = [key for key, entry in self.entries.items() if entry.counted_at < before]
+        old = [key for key, entry in self.entries.items() if self._is_old(entry)]
         for key in old:
             del self.entries[key]
             self._changed[key] = None
-            _log.info("a series without verdicts is forgotten", key="/".join(key))
+        if old:
+            _log.info("forgotten without new messages", entries=len(old), partition=self.number)
         return old
+
+    def _is_old(self, entry: EntryT) -> bool:
+        return entry.counted_at < self._clock() - self._forget_seconds
 
     def _stored(self, topic: str, key: Key, entry: EntryT | None) -> Outgoing:
         value = None if entry is None else entry.model_dump_json().encode()
@@ -124,7 +137,7 @@ class PartitionState(ABC, Generic[EntryT]):
             entry.counted_at = self._clock()
         elif entry is None and not self._full:
             self._full = True
-            _log.warning("too many series, new ones are not watched", most=self._most, partition=self.number)
+            _log.warning("too many series, new ones are not kept", most=self._most, partition=self.number)
         return entry
 
     def _note(self, entry: EntryT, record: Any) -> None:
@@ -153,3 +166,15 @@ def _progress(headers: Sequence[tuple[str, bytes]]) -> tuple[int, ...] | None:
         return tuple(map(int, dict(headers).get(PROGRESS, b"").split())) or None
     except ValueError:
         return None
+
+
+async def equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
+    """Make sure that `topics` have equally many partitions; how many. Errors name the topics and what to do."""
+    counts = {topic: len(await partitions_of(kafka, topic)) for topic in topics}
+    if len(set(counts.values())) > 1:
+        found = ", ".join(f"{topic} has {count}" for topic, count in counts.items())
+        raise StreamError(
+            f"these topics must have the same number of partitions: {found}; "
+            f"raise the others to {max(counts.values())} (`kafka-topics.sh --alter --partitions`)"
+        )
+    return next(iter(counts.values()))

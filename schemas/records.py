@@ -141,7 +141,7 @@ class Generation(Envelope):
     def after(self, earlier: tuple[Turn, ...]) -> Self:
         """The same record behind these turns."""
         copy = self.model_copy()
-        copy._earlier = earlier
+        copy.__pydantic_private__ = {"_earlier": earlier}
         return copy
 
     @property

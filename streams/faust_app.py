@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 import faust
-from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.structs import OffsetAndMetadata
 from faust.app.base import BootStrategy
@@ -146,6 +146,7 @@ class _Consumer(driver.Consumer):
     async def _taken_over(self) -> Mapping[TP, Committed]:
         consumer = self._thread._ensure_consumer()  # noqa: SLF001
         committed = await consumer.committed_with_notes()
+        first: dict[TopicPartition, int] = {}
         if fresh := consumer.assignment() - committed.keys():
             since = str(Note(time.time()))
             first = await consumer.beginning_offsets(fresh)
@@ -156,7 +157,7 @@ class _Consumer(driver.Consumer):
             note = read_note(at.metadata)
             self._begun[TP(*place)] = note.begun if note else 0
             found[TP(*place)] = Committed(at.offset, note and note.since)
-        return found
+        return found | {TP(*place): Committed(offset, None) for place, offset in first.items()}
 
     async def ends(self) -> Mapping[TP, int]:
         """The offsets behind the last records of its partitions.
@@ -321,6 +322,10 @@ class GroupApp(faust.App):
         consumer = cast("_Consumer", self.consumer)
         ends = await consumer.ends()
         return {tp: consumer.progress(tp, end) for tp, end in ends.items()}
+
+    def is_member(self) -> bool:
+        """True unless the group may have given its partitions to others."""
+        return bool(cast("_Consumer", self.consumer).is_member())
 
     def _new_transport(self) -> _Transport:
         return _Transport(self.conf.broker_consumer, self)

@@ -19,6 +19,7 @@ from schemas import (
     ReviewRequest,
     SeriesAnew,
     TrueRateAlert,
+    Turn,
     Verdict,
     to_json,
 )
@@ -53,6 +54,8 @@ class Incoming:
     slot: "Slot"
     """Its place among the messages under way; its handler says when it only waits."""
     headers: Sequence[tuple[str, bytes]] = ()
+    earlier: tuple[Turn, ...] = ()
+    """What was said before it in its session, for a handler that asks for that."""
     attempt: int = 0
     """Number of attempts to process it, including this one."""
     since: float = field(default_factory=time.monotonic)

@@ -1,4 +1,4 @@
-"""Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
+"""Settings of everything that touches Kafka and HTTP: six sections, each usable on its own."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -229,11 +229,13 @@ class TopicSettings(SettingsSection):
     """State of the trust monitor, a message for each series."""
     label_state: ClassVar[_TopicName] = _TopicName("label-state")
     """State of the labels' agent, a message for each series."""
+    session_state: ClassVar[_TopicName] = _TopicName("session-state")
+    """What was said in each session that is not silent yet, a message for each and for each group that keeps it."""
 
     @property
     def compacted(self) -> tuple[str, ...]:
         """Topics of which Kafka keeps the last message of each key."""
-        return (self.calibration, self.trust_state, self.label_state)
+        return (self.calibration, self.trust_state, self.label_state, self.session_state)
 
     def kept_days(self, topic: str) -> float | Literal["forever"] | None:
         """Days for which messages of one of these topics are to be kept; None: as the brokers say."""
@@ -265,7 +267,7 @@ class TopicSettings(SettingsSection):
 
     @property
     def all(self) -> tuple[str, ...]:
-        return (*self.public, self.outcomes, self.trust_state, self.label_state)
+        return (*self.public, self.outcomes, self.trust_state, self.label_state, self.session_state)
 
 
 class HttpSettings(SettingsSection):
@@ -305,8 +307,16 @@ class RecordSettings(SettingsSection):
     them, and the trust monitor begins a new series where one of them changes."""
 
 
+class SessionSettings(SettingsSection):
+    """Conversations: the records with one `session`, of one source and tenant."""
+
+    silent_minutes: float = Field(default=30.0, gt=0, le=10_080)
+    """A session has ended when it has no record for so long: what was said in it is forgotten, and a later record
+    begins another."""
+
+
 class StreamSettings(SettingsSection):
-    """All five sections."""
+    """All six sections."""
 
     kafka: KafkaSettings = KafkaSettings()
     """Connections to the brokers."""
@@ -318,3 +328,5 @@ class StreamSettings(SettingsSection):
     """Taking, working on and acknowledging records."""
     records: RecordSettings = RecordSettings()
     """Limits of the messages that are read as records."""
+    sessions: SessionSettings = SessionSettings()
+    """Conversations."""

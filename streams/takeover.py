@@ -9,12 +9,12 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import structlog
 from faust.types import TP
 
-from schemas import Origin
+from schemas import Origin, Turn
 from streams.messages import Incoming, Outgoing
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
@@ -37,6 +37,19 @@ class Committed(NamedTuple):
     since: float | None
     """Since when, by Unix time, messages from there on may have been answered. None where it was someone else who has
     set the offset: they are to be answered again."""
+
+
+class Follower(Protocol):
+    """Sees every message of the partitions in its order, those that are passed over, too."""
+
+    async def take_over(self, committed: Mapping[TP, Committed]) -> None:
+        """Begin at the committed offsets of these partitions; where it raises StreamError or KafkaError, once more."""
+
+    def follow(self, message: Any) -> tuple[Turn, ...]:
+        """What was said before a message."""
+
+    def let_go(self) -> None:
+        """The partitions are being reassigned."""
 
 
 _log = structlog.get_logger(__name__)

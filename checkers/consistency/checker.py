@@ -128,9 +128,7 @@ def _answers(count: int) -> str:
     return counted(count, "earlier answer") + " of its session"
 
 
-def _reason(
-    sentences: tuple[SentenceFinding, ...], against: str, earlier: int, *, score: float, accepted: bool
-) -> str:
+def _reason(sentences: tuple[SentenceFinding, ...], against: str, earlier: int, *, score: float, accepted: bool) -> str:
     source = "the other samples on average" if against == "samples" else f"the {against}"
     faults = [one for one in sentences if one.mark < 0]
     count = len(sentences)

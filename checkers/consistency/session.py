@@ -1,4 +1,4 @@
-"""A response compared with what was said before in its session: does it contradict an earlier answer?
+"""Whether a response contradicts what was said before in its session.
 
 An earlier answer supports nothing: a model's own words would confirm its mistakes. It counts as said, whether its
 verdict accepted it or not.

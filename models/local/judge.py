@@ -51,10 +51,9 @@ def _judged(claims: Claims, texts: Mapping[str, Text]) -> list[Judgement]:
     match claims.kind:
         case ClaimKind.PARAPHRASE:
             return judge_paraphrase(reference, texts[" ".join(claims.sentences)], sentences)
-        case ClaimKind.ENTAILMENT:
-            return [judge_entailment(reference, sentence) for sentence in sentences]
-        case ClaimKind.COMPATIBLE:
-            return [judge_compatible(reference, sentence) for sentence in sentences]
+        case ClaimKind.ENTAILMENT | ClaimKind.COMPATIBLE:
+            judge = judge_entailment if claims.kind is ClaimKind.ENTAILMENT else judge_compatible
+            return [judge(reference, sentence) for sentence in sentences]
         case ClaimKind.ANSWERABILITY:
             return [judge_question(sentence, reference) for sentence in sentences]
         case ClaimKind.PHRASE:

@@ -1,0 +1,248 @@
+"""What was said in each session, for a checker that asks for it: kept by partition, and restored on a takeover.
+
+The outputs topic is the log, and the state topic a snapshot of what was said up to a mark in each partition, which is
+never beyond what the group has committed. The next owner of a partition restores the snapshot, reads the log from the
+mark to the committed offset, and has what its predecessor had there: a record that is delivered again is behind the
+same turns again, and none is said twice.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aiokafka import TopicPartition
+from aiokafka.errors import KafkaError
+from faust.types import TP
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.partition_state import Entry, Key, PartitionState, equal_partitions, stored_messages
+from agents.runtime import Runtime
+from checkers.sessions import before, session_of
+from schemas import Generation, Turn, Unreadable, read_record
+from streams.faust_app import GroupApp
+from streams.messages import Outgoing, recheck_of
+from streams.takeover import Committed
+from streams.topic_reader import read_between
+
+_MOST_SESSIONS: Final = 50_000
+"""Divided over the partitions: producers choose names, so memory needs a limit. Records of others have no turns."""
+
+_FLUSH_SECONDS: Final = 5.0
+"""Between snapshots: what was said since is read again after a crash."""
+
+
+class SaidTurn(BaseModel):
+    """A turn, and where on the outputs topic it was said."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    offset: int
+    at: float
+    """When, by its message's timestamp, in seconds since 1970; not before the turn before it."""
+    begins: bool
+    """The first after a silence: what was said before it is another conversation."""
+    turn: Turn
+
+
+class SessionEntry(Entry):
+    """The last turns of a session; its key is the group's name, tenant, source and session."""
+
+    turns: list[SaidTurn] = Field(default_factory=list)
+
+
+class SessionPartition(PartitionState[SessionEntry]):
+    """The sessions of one partition.
+
+    In memory are the turns that a record from the mark on may be behind; stored are those before the mark alone.
+    """
+
+    def __init__(self, number: int, group: str, topic: str, *, turns: int, silent_seconds: float, most: int) -> None:
+        """`turns`: how many a record is behind at most."""
+        super().__init__(number, most=most, forget_seconds=silent_seconds, clock=lambda: self._now)
+        self._group, self._topic, self._turns = group, topic, turns
+        self._mark = 0
+        self._stored_mark: int | None = None
+        self._heard_at = self._now = 0.0
+
+    def _read(self, stored: bytes) -> SessionEntry:
+        return SessionEntry.model_validate_json(stored)
+
+    def _begin(self, key: Key) -> SessionEntry:
+        return SessionEntry(key=key)
+
+    def restore(self, stored: Mapping[bytes, bytes], ends: Mapping[str, int]) -> None:
+        """Take up the group's own entries; `ends`: the committed offset."""
+        begin = self._group.encode()
+        super().restore({key: value for key, value in stored.items() if key.split(b"\x1f")[0] == begin}, ends)
+        mark = self.entries.pop((self._group,), None)
+        self._stored_mark = (mark and mark.offsets.get(self._topic)) or None
+        # Without a mark, or if the offsets were set back, what was said before is not known.
+        self._mark = self._stored_mark or ends[self._topic]
+        self.entries = {key: entry for key, entry in self.entries.items() if entry.offsets.get(self._topic)}
+
+    @property
+    def mark(self) -> int:
+        """The offset up to which what was said is stored."""
+        return self._mark
+
+    def follow(self, record: Any, max_bytes: int) -> tuple[Turn, ...]:
+        """The turns that a record is behind, the oldest first; from now on it is one itself. In offset order."""
+        self._heard_at = max(self._heard_at, record.timestamp / 1000)
+        said = _said(record.value, max_bytes)
+        if said is None or (session := session_of(said)) is None:
+            return ()
+        key = (self._group, *session)
+        if recheck_of(record.headers) is not None:
+            # A record of the past is no turn; while its session is kept, it is behind what it was behind.
+            known = self.entries.get(key)
+            is_kept = known is not None and any(one.turn.record_id == said.id for one in known.turns)
+            return self._behind(known, said.id) if known is not None and is_kept else ()
+        if (entry := self._entry(key)) is None:
+            return ()
+        if not entry.is_counted(record):
+            self._say(entry, said.turn, record)
+        return self._behind(entry, said.id, record.offset)
+
+    def _say(self, entry: SessionEntry, turn: Turn, record: Any) -> None:
+        turns, at = entry.turns, record.timestamp / 1000
+        begins = not turns or at - turns[-1].at > self._forget_seconds
+        recent = self._last(turns, self._turns)
+        if begins or all(one.turn.record_id != turn.record_id for one in recent):
+            entry.counted_at = max(at, turns[-1].at) if turns else at
+            turns.append(SaidTurn(offset=record.offset, at=entry.counted_at, begins=begins, turn=turn))
+        self._note(entry, record)
+
+    def _behind(self, entry: SessionEntry, record_id: str, offset: float = float("inf")) -> tuple[Turn, ...]:
+        """The turns before that of a record, or before its offset. One that comes again is behind the same ones."""
+        held = self._last([one for one in entry.turns if one.offset <= offset], 2 * self._turns + 1)
+        recent = [one.turn for one in held[-self._turns - 1 :]]
+        count = len(held) - len(recent) + len(before(recent, record_id))
+        return tuple(one.turn for one in held[:count][-self._turns :])
+
+    def _last(self, turns: list[SaidTurn], count: int) -> list[SaidTurn]:
+        """The last of these turns, so many at most, and none from before a silence."""
+        begin = next((at for at in reversed(range(len(turns))) if turns[at].begins), 0)
+        return turns[max(begin, len(turns) - count) :]
+
+    def snapshot(self, state_topic: str, mark: int, now: float | None = None) -> list[Outgoing]:
+        """Messages that store what was said before `mark`, which is committed; none if that is stored.
+
+        `now`, in seconds since 1970, says which sessions are silent; by default the time of the last record followed.
+        """
+        self._mark, self._now = mark, self._heard_at if now is None else now
+        self.forget_old()
+        changed, self._changed = self._changed, {}
+        for key in changed:
+            entry = self.entries.get(key)
+            said = [one for one in entry.turns if one.offset < mark] if entry is not None else []
+            if entry is None or said:
+                self._changed[key] = None
+            if entry is not None:
+                entry.turns[: len(said)] = self._last(said, 2 * self._turns)
+        later = {key: None for key in changed if key in self.entries and self.entries[key].turns[-1].offset >= mark}
+        messages = self.changes(state_topic)
+        self._changed = later
+        if not messages and mark == self._stored_mark:
+            return []
+        self._stored_mark = mark
+        own = SessionEntry(key=(self._group,), offsets={self._topic: mark})
+        # Behind what it stands for, in the same partition.
+        return [*messages, super()._stored(state_topic, own.key, own)]
+
+    def _stored(self, topic: str, key: Key, entry: SessionEntry | None) -> Outgoing:
+        if entry is not None:
+            said = [one for one in entry.turns if one.offset < self._mark]
+            offsets = {each: min(offset, self._mark) for each, offset in entry.offsets.items()}
+            at = said[-1].at if said else 0.0
+            entry = entry.model_copy(update={"turns": said, "offsets": offsets, "counted_at": at})
+        return super()._stored(topic, key, entry)
+
+    def _is_old(self, entry: SessionEntry) -> bool:
+        return super()._is_old(entry) and entry.turns[-1].offset < self._mark
+
+
+def _said(value: bytes | None, max_bytes: int) -> Generation | None:
+    if value is None or b'"session"' not in value:
+        return None
+    try:
+        record = read_record(value, max_bytes=max_bytes)
+    except Unreadable:
+        return None
+    return record if isinstance(record, Generation) else None
+
+
+class SessionKeeper:
+    """Follows the records of the partitions that a group has assigned to this member."""
+
+    def __init__(self, group: str, turns: int, runtime: Runtime, *, flush_seconds: float = _FLUSH_SECONDS) -> None:
+        """`group`: the checker's name; `turns`: how many a record is to be behind at most."""
+        self._group, self._turns = group, turns
+        self._settings = runtime.settings
+        self._publisher = runtime.publisher
+        self._flush_seconds = flush_seconds
+        self._partitions: dict[int, SessionPartition] = {}
+        self._most = _MOST_SESSIONS
+
+    async def start(self) -> None:
+        """Raises StreamError where the topics differ in their partitions."""
+        topics = self._settings.topics
+        count = await equal_partitions(self._settings.kafka, (topics.outputs, topics.session_state))
+        self._most = max(1, _MOST_SESSIONS // count)
+
+    async def take_over(self, committed: Mapping[TP, Committed]) -> None:
+        """Restore what was said in these partitions before the committed offsets.
+
+        Raises:
+            StreamError, KafkaError: as `read_between`, or the broker does not take the snapshot.
+        """
+        kafka, topics = self._settings.kafka, self._settings.topics
+        partitions: dict[int, SessionPartition] = {}
+        missing: dict[TopicPartition, tuple[int, int]] = {}
+        stored = await stored_messages(kafka, topics.session_state, sorted(place.partition for place in committed))
+        silent = self._settings.sessions.silent_minutes * 60
+        for place, at in committed.items():
+            partition = partitions[place.partition] = SessionPartition(
+                place.partition, self._group, topics.outputs, turns=self._turns, silent_seconds=silent, most=self._most
+            )
+            partition.restore(stored[place.partition], {topics.outputs: at.offset})
+            if partition.mark < at.offset:
+                missing[TopicPartition(topics.outputs, place.partition)] = partition.mark, at.offset
+        if missing:
+            async for record in read_between(kafka, missing):
+                partitions[record.partition].follow(record, self._settings.records.max_bytes)
+        # Also where nothing was stored before: what comes from here on is known from now on.
+        snapshots = [partitions[tp.partition].snapshot(topics.session_state, at.offset) for tp, at in committed.items()]
+        await self._publisher.publish(*(message for each in snapshots for message in each))
+        self._partitions = partitions
+
+    def follow(self, record: Any) -> tuple[Turn, ...]:
+        """As of a partition; nothing of a partition that was taken away."""
+        partition = self._partitions.get(record.partition)
+        return () if partition is None else partition.follow(record, self._settings.records.max_bytes)
+
+    def let_go(self) -> None:
+        """The partitions are being reassigned: their next owner has what is stored, and the topic."""
+        self._partitions = {}
+
+    async def run(self, app: GroupApp) -> None:
+        """Store snapshots, until cancelled; raises StreamError where the broker does not take them."""
+        while True:
+            await asyncio.sleep(self._flush_seconds)
+            partitions = self._partitions
+            try:
+                progress = await app.progress() if app.joined and partitions else {}
+            except KafkaError:
+                continue
+            if partitions is self._partitions and app.is_member():
+                snapshots = [
+                    partitions[tp.partition].snapshot(
+                        self._settings.topics.session_state,
+                        each.finished,
+                        # Records of a backlog were sent one after the other, whenever they are read.
+                        time.time() if each.finished >= each.end else None,
+                    )
+                    for tp, each in progress.items()
+                    if tp.partition in partitions
+                ]
+                await self._publisher.publish(*(message for each in snapshots for message in each))
