@@ -12,7 +12,7 @@ from agents.monitor.outcomes import missing_outcome, with_outcome
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.screen import RoutingScreen
-from agents.sessions import SessionKeeper
+from agents.sessions import FLUSH_SECONDS, SessionKeeper
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
@@ -34,6 +34,7 @@ def checker_agent(
     others: Mapping[str, Collection[str]] | None = None,
     count: Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None = None,
     counts: Collection[str] = (),
+    flush_seconds: float = FLUSH_SECONDS,
 ) -> AgentFactory:
     """The agent of `checker`, which publishes verdicts on records of the outputs topic.
 
@@ -42,6 +43,7 @@ def checker_agent(
     none of them can, an unreadable message with a dead letter and a record of another kind with an abstention; `others`
     are the kinds that each of the others takes.
     `count` builds what counts its verdicts besides. `counts` are the kinds whose records it counts for all checkers.
+    `flush_seconds` lie between two snapshots of sessions, if the checker asks for turns.
     """
 
     def build(runtime: Runtime) -> Agent:
@@ -74,6 +76,9 @@ def checker_agent(
             follows=topics.outcomes,
             follow_up=partial(missing_outcome, topics),
         )
+        sessions = None
+        if checker.turns:
+            sessions = SessionKeeper(checker.name, checker.turns, runtime, flush_seconds=flush_seconds)
         return Listener(
             checker.name,
             topics.outputs,
@@ -84,7 +89,7 @@ def checker_agent(
             on_ended=checking.ended,
             in_flight=lambda: len(checking.taken_in),
             takeover=takeover,
-            sessions=SessionKeeper(checker.name, checker.turns, runtime) if checker.turns else None,
+            sessions=sessions,
         )
 
     return build

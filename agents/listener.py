@@ -72,8 +72,6 @@ class Listener:
         return bool(self._app.started)
 
     async def start(self) -> None:
-        if self._sessions is not None:
-            await self._sessions.start()
         await self._app.start()
         if self._sessions is not None:
             self._keeping = asyncio.create_task(self._sessions.run(self._app))

@@ -6,17 +6,15 @@ the next owner of the partition, who reads on from an earlier offset, skips what
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from streams.errors import StreamError
 from streams.messages import Outgoing
 from streams.settings import KafkaSettings
 from streams.topic_reader import read_topic
-from streams.topics import partitions_of
 
 PROGRESS: Final = "assay-progress"
 """Header of a message that stores an entry: two numbers that never fall. Of two messages the higher one is valid."""
@@ -146,7 +144,9 @@ class PartitionState(ABC, Generic[EntryT]):
         self._changed[entry.key] = None
 
 
-async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence[int]) -> dict[int, dict[bytes, bytes]]:
+async def stored_messages(
+    kafka: KafkaSettings, topic: str, partitions: Collection[int]
+) -> dict[int, dict[bytes, bytes]]:
     """By partition the message with the highest progress for each key; errors are those of `read_topic`.
 
     It is not the last where a monitor froze in the middle of writing, was taken for dead, and woke up.
@@ -166,15 +166,3 @@ def _progress(headers: Sequence[tuple[str, bytes]]) -> tuple[int, ...] | None:
         return tuple(map(int, dict(headers).get(PROGRESS, b"").split())) or None
     except ValueError:
         return None
-
-
-async def equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
-    """Make sure that `topics` have equally many partitions; how many. Errors name the topics and what to do."""
-    counts = {topic: len(await partitions_of(kafka, topic)) for topic in topics}
-    if len(set(counts.values())) > 1:
-        found = ", ".join(f"{topic} has {count}" for topic, count in counts.items())
-        raise StreamError(
-            f"these topics must have the same number of partitions: {found}; "
-            f"raise the others to {max(counts.values())} (`kafka-topics.sh --alter --partitions`)"
-        )
-    return next(iter(counts.values()))

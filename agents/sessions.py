@@ -16,7 +16,7 @@ from aiokafka.errors import KafkaError
 from faust.types import TP
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.partition_state import Entry, Key, PartitionState, equal_partitions, stored_messages
+from agents.partition_state import Entry, Key, PartitionState, encoded, stored_messages
 from agents.runtime import Runtime
 from checkers.sessions import before, session_of
 from schemas import Generation, Turn, Unreadable, read_record
@@ -24,11 +24,12 @@ from streams.faust_app import GroupApp
 from streams.messages import Outgoing, recheck_of
 from streams.takeover import Committed
 from streams.topic_reader import read_between
+from streams.topics import partitions_of
 
 _MOST_SESSIONS: Final = 50_000
 """Divided over the partitions: producers choose names, so memory needs a limit. Records of others have no turns."""
 
-_FLUSH_SECONDS: Final = 5.0
+FLUSH_SECONDS: Final = 5.0
 """Between snapshots: what was said since is read again after a crash."""
 
 
@@ -46,9 +47,10 @@ class SaidTurn(BaseModel):
 
 
 class SessionEntry(Entry):
-    """The last turns of a session; its key is the group's name, tenant, source and session."""
+    """The last turns of a session; its key is the group, the partition's number, tenant, source and session."""
 
     turns: list[SaidTurn] = Field(default_factory=list)
+    mark: int = 0  # In the group's own entry: up to where all is stored.
 
 
 class SessionPartition(PartitionState[SessionEntry]):
@@ -57,28 +59,34 @@ class SessionPartition(PartitionState[SessionEntry]):
     In memory are the turns that a record from the mark on may be behind; stored are those before the mark alone.
     """
 
-    def __init__(self, number: int, group: str, topic: str, *, turns: int, silent_seconds: float, most: int) -> None:
-        """`turns`: how many a record is behind at most."""
-        super().__init__(number, most=most, forget_seconds=silent_seconds, clock=lambda: self._now)
-        self._group, self._topic, self._turns = group, topic, turns
+    def __init__(self, owner: Key, stored_in: int, topic: str, *, turns: int, silent_seconds: float, most: int) -> None:
+        """`owner`: group and number of the partition; `stored_in`: number of that of the state topic.
+
+        `turns`: how many a record is behind at most.
+        """
+        super().__init__(stored_in, most=most, forget_seconds=silent_seconds, clock=lambda: self._now)
+        self._owner, self._topic, self._turns = owner, topic, turns
         self._mark = 0
         self._stored_mark: int | None = None
+        self._resets = 0
         self._heard_at = self._now = 0.0
 
     def _read(self, stored: bytes) -> SessionEntry:
         return SessionEntry.model_validate_json(stored)
 
     def _begin(self, key: Key) -> SessionEntry:
-        return SessionEntry(key=key)
+        return SessionEntry(key=key, resets=self._resets)
 
     def restore(self, stored: Mapping[bytes, bytes], ends: Mapping[str, int]) -> None:
-        """Take up the group's own entries; `ends`: the committed offset."""
-        begin = self._group.encode()
-        super().restore({key: value for key, value in stored.items() if key.split(b"\x1f")[0] == begin}, ends)
-        mark = self.entries.pop((self._group,), None)
-        self._stored_mark = (mark and mark.offsets.get(self._topic)) or None
-        # Without a mark, or if the offsets were set back, what was said before is not known.
-        self._mark = self._stored_mark or ends[self._topic]
+        """Take up the owner's entries; `ends`: the committed offset."""
+        own, end = encoded(self._owner), ends[self._topic]
+        mine = {key: value for key, value in stored.items() if key == own or key.startswith(own + b"\x1f")}
+        super().restore(mine, ends)
+        self._resets = max((entry.resets for entry in self.entries.values()), default=0)
+        mark = self.entries.pop(self._owner, None)
+        # One that is new, or was set back, as the offsets were: what was said before is not known.
+        self._stored_mark = mark.mark if mark is not None and mark.mark <= end else None
+        self._mark = end if self._stored_mark is None else self._stored_mark
         self.entries = {key: entry for key, entry in self.entries.items() if entry.offsets.get(self._topic)}
 
     @property
@@ -92,7 +100,7 @@ class SessionPartition(PartitionState[SessionEntry]):
         said = _said(record.value, max_bytes)
         if said is None or (session := session_of(said)) is None:
             return ()
-        key = (self._group, *session)
+        key = (*self._owner, *session)
         if recheck_of(record.headers) is not None:
             # A record of the past is no turn; while its session is kept, it is behind what it was behind.
             known = self.entries.get(key)
@@ -146,7 +154,7 @@ class SessionPartition(PartitionState[SessionEntry]):
         if not messages and mark == self._stored_mark:
             return []
         self._stored_mark = mark
-        own = SessionEntry(key=(self._group,), offsets={self._topic: mark})
+        own = SessionEntry(key=self._owner, mark=mark, offsets={self._topic: mark}, resets=self._resets)
         # Behind what it stands for, in the same partition.
         return [*messages, super()._stored(state_topic, own.key, own)]
 
@@ -155,7 +163,9 @@ class SessionPartition(PartitionState[SessionEntry]):
             said = [one for one in entry.turns if one.offset < self._mark]
             offsets = {each: min(offset, self._mark) for each, offset in entry.offsets.items()}
             at = said[-1].at if said else 0.0
-            entry = entry.model_copy(update={"turns": said, "offsets": offsets, "counted_at": at})
+            entry = entry.model_copy(
+                update={"turns": said, "offsets": offsets, "counted_at": at, "resets": self._resets}
+            )
         return super()._stored(topic, key, entry)
 
     def _is_old(self, entry: SessionEntry) -> bool:
@@ -175,20 +185,13 @@ def _said(value: bytes | None, max_bytes: int) -> Generation | None:
 class SessionKeeper:
     """Follows the records of the partitions that a group has assigned to this member."""
 
-    def __init__(self, group: str, turns: int, runtime: Runtime, *, flush_seconds: float = _FLUSH_SECONDS) -> None:
+    def __init__(self, group: str, turns: int, runtime: Runtime, *, flush_seconds: float = FLUSH_SECONDS) -> None:
         """`group`: the checker's name; `turns`: how many a record is to be behind at most."""
         self._group, self._turns = group, turns
         self._settings = runtime.settings
         self._publisher = runtime.publisher
         self._flush_seconds = flush_seconds
         self._partitions: dict[int, SessionPartition] = {}
-        self._most = _MOST_SESSIONS
-
-    async def start(self) -> None:
-        """Raises StreamError where the topics differ in their partitions."""
-        topics = self._settings.topics
-        count = await equal_partitions(self._settings.kafka, (topics.outputs, topics.session_state))
-        self._most = max(1, _MOST_SESSIONS // count)
 
     async def take_over(self, committed: Mapping[TP, Committed]) -> None:
         """Restore what was said in these partitions before the committed offsets.
@@ -199,15 +202,24 @@ class SessionKeeper:
         kafka, topics = self._settings.kafka, self._settings.topics
         partitions: dict[int, SessionPartition] = {}
         missing: dict[TopicPartition, tuple[int, int]] = {}
-        stored = await stored_messages(kafka, topics.session_state, sorted(place.partition for place in committed))
+        # There may be more partitions of the one topic than of the other.
+        count = len(await partitions_of(kafka, topics.session_state))
+        most = max(1, _MOST_SESSIONS // max(count, len(committed)))
+        stored = await stored_messages(kafka, topics.session_state, {place.partition % count for place in committed})
         silent = self._settings.sessions.silent_minutes * 60
         for place, at in committed.items():
-            partition = partitions[place.partition] = SessionPartition(
-                place.partition, self._group, topics.outputs, turns=self._turns, silent_seconds=silent, most=self._most
+            number, stored_in = place.partition, place.partition % count
+            partition = partitions[number] = SessionPartition(
+                (self._group, str(number)),
+                stored_in,
+                topics.outputs,
+                turns=self._turns,
+                silent_seconds=silent,
+                most=most,
             )
-            partition.restore(stored[place.partition], {topics.outputs: at.offset})
+            partition.restore(stored[stored_in], {topics.outputs: at.offset})
             if partition.mark < at.offset:
-                missing[TopicPartition(topics.outputs, place.partition)] = partition.mark, at.offset
+                missing[TopicPartition(topics.outputs, number)] = partition.mark, at.offset
         if missing:
             async for record in read_between(kafka, missing):
                 partitions[record.partition].follow(record, self._settings.records.max_bytes)

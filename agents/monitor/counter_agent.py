@@ -12,10 +12,12 @@ from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agents.group_reader import GroupReader, first_unread
 from agents.monitor.counter import Partition, Raised
-from agents.partition_state import Key, equal_partitions, stored_messages
+from agents.partition_state import Key, stored_messages
 from agents.runtime import Runtime
 from streams.clients import Consumer
 from streams.errors import BrokerUnavailable, StreamError
+from streams.settings import KafkaSettings
+from streams.topics import partitions_of
 
 _FLUSH_MESSAGES: Final = 20_000
 """While a backlog is read the state is written after so many messages at the latest: what a crash then costs is a
@@ -85,7 +87,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         """Called when series were forgotten, or are no longer this agent's."""
 
     async def start(self) -> None:
-        count = await equal_partitions(self._runtime.settings.kafka, (*self._reads, self._state_topic))
+        count = await _equal_partitions(self._runtime.settings.kafka, (*self._reads, self._state_topic))
         self._most = max(1, self.most_series // count)
         await super().start()
 
@@ -227,3 +229,15 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
             await self._member().commit(dict(offsets))
         except (CommitFailedError, IllegalStateError) as error:
             raise NotOwner from error
+
+
+async def _equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
+    """Make sure that `topics` have equally many partitions; how many. Errors name the topics and what to do."""
+    counts = {topic: len(await partitions_of(kafka, topic)) for topic in topics}
+    if len(set(counts.values())) > 1:
+        found = ", ".join(f"{topic} has {count}" for topic, count in counts.items())
+        raise StreamError(
+            f"these topics must have the same number of partitions: {found}; "
+            f"raise the others to {max(counts.values())} (`kafka-topics.sh --alter --partitions`)"
+        )
+    return next(iter(counts.values()))

@@ -17,7 +17,7 @@ from models.claims import ClaimKind, Claims, Judgement
 from models.judges.prompted import PromptedJudge
 from models.local_grader import Graded, LocalGrader
 from models.protocol import Judge, ModelUnavailable
-from schemas import Envelope, Usage, Verdict
+from schemas import Envelope, Generation, Usage, Verdict
 
 
 class Accept(Checker[CheckerSettings]):
@@ -84,6 +84,21 @@ class Waits(Accept):
         response = getattr(record, "response", "")
         while response.startswith("/") and await asyncio.to_thread(os.path.exists, response):  # noqa: ASYNC110 - a file
             await asyncio.sleep(0.02)
+
+
+class Recalls(Sleep):
+    """Says in its reason which turns a record came behind."""
+
+    turns = 3  # type: ignore[assignment] - a constant here
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__(seconds)
+        self.name = "recalls"  # type: ignore[misc]
+
+    async def decide(self, record: Envelope) -> Decision:
+        await self._work(record)
+        earlier = record.earlier if isinstance(record, Generation) else ()
+        return Decision(accepted=True, reason=" ".join(turn.record_id for turn in earlier) or "none")
 
 
 class Raise(Accept):
@@ -215,4 +230,5 @@ CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
     "waiting": Waits,
     "computing": Computes,
     "asking": asking,
+    "recalls": Recalls,
 }

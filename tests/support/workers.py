@@ -82,9 +82,9 @@ def worker_here(
     return agents_here(map(checker_agent, checkers), settings, **more)
 
 
-def answering(checker: Checker[Any], routing: Routing | None = None) -> AgentFactory:
+def answering(checker: Checker[Any], routing: Routing | None = None, **more: Any) -> AgentFactory:
     """The agent of the checker that answers for what none checks; other checkers take all other kinds."""
-    return checker_agent(checker, routing=routing, checked_kinds=RECORD_KINDS)
+    return checker_agent(checker, routing=routing, checked_kinds=RECORD_KINDS, **more)
 
 
 def monitor_here(
@@ -237,7 +237,8 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
         case checker:
             make = answering if more.pop("answers", False) else checker_agent
             routing = Routing(RoutingSettings.model_validate(more.pop("routing", {})))
-            return [make(CHECKERS[checker](**more), routing=routing)]
+            flush = {"flush_seconds": more.pop("flush_seconds")} if "flush_seconds" in more else {}
+            return [make(CHECKERS[checker](**more), routing=routing, **flush)]
 
 
 def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str, clock: Path | None) -> None:

@@ -1,0 +1,239 @@
+"""Sessions on the stream: each record comes behind what was said before it, whatever is killed."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.partition_state import PROGRESS
+from agents.sessions import SessionPartition
+from assay.file_check import Line
+from schemas import Verdict
+from streams.messages import RECHECK
+from streams.record_sender import send_records
+from streams.settings import StreamSettings, TopicSettings
+from tests.support.scenarios import Place
+from tests.support.traffic import messages_until, put, record
+
+TOPIC = TopicSettings().outputs
+SILENT, TURNS = 60.0, 3
+NOW = 1_800_000_000
+
+
+@dataclass
+class Message:
+    offset: int
+    value: bytes
+    seconds: float = 0.0
+    headers: Sequence[tuple[str, bytes]] = ()
+    topic: str = TOPIC
+    partition: int = 0
+
+    @property
+    def timestamp(self) -> int:
+        return int((NOW + self.seconds) * 1000)
+
+
+def _partition() -> SessionPartition:
+    return SessionPartition(("recalls", "0"), 0, TOPIC, turns=TURNS, silent_seconds=SILENT, most=100)
+
+
+class Run:
+    """A partition's owners, one after the other, and what the state topic holds."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.messages = messages
+        self.written: dict[bytes, tuple[tuple[int, ...], bytes]] = {}
+        self.partition = _partition()
+
+    def store(self, mark: int, now: float | None = None) -> None:
+        for message in self.partition.snapshot("state", mark, now):
+            assert message.key is not None
+            progress = tuple(map(int, dict(message.headers).get(PROGRESS, b"").split()))
+            if message.value is None:
+                self.written.pop(message.key, None)
+            elif progress >= self.written.get(message.key, ((),))[0]:
+                self.written[message.key] = progress, message.value
+
+    @property
+    def stored(self) -> dict[bytes, bytes]:
+        return {key: value for key, (_, value) in self.written.items()}
+
+    def take_over(self, committed: int) -> None:
+        self.partition = _partition()
+        self.partition.restore(self.stored, {TOPIC: committed})
+        for message in self.messages[self.partition.mark : committed]:
+            self.follow(message)
+        self.store(committed)
+
+    def follow(self, message: Message) -> list[str]:
+        return [turn.record_id for turn in self.partition.follow(message, 100_000)]
+
+
+SAID = st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.sampled_from([0, 1, 30, 61, 100]))
+"""A session, a record's number, and the seconds since the message before."""
+
+
+def _messages(said: Iterable[tuple[str, int, float]]) -> list[Message]:
+    messages, seconds = list[Message](), 0.0
+    for offset, (session, number, after) in enumerate(said):
+        seconds += after
+        messages.append(Message(offset, record(number, session=session), seconds))
+    return messages
+
+
+@given(st.lists(SAID, max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=4), st.data())
+def test_whoever_takes_over_has_each_record_behind_the_same_turns(said, steps, data):
+    messages = _messages(said)
+    alone = Run(messages)
+    alone.take_over(0)
+    expected = [alone.follow(message) for message in messages]
+    run = Run(messages)
+    run.take_over(0)
+    committed = 0
+    for ahead, done in steps:
+        end = min(len(messages), committed + ahead)
+        found = [run.follow(message) for message in messages[committed:end]]
+        assert found == expected[committed:end]
+        # Of what was begun some is committed, and stored or not.
+        committed = min(end, committed + done)
+        if data.draw(st.booleans()):
+            run.store(committed)
+        run.take_over(committed)
+    assert [run.follow(message) for message in messages[committed:]] == expected[committed:]
+
+
+def test_offsets_that_are_set_back_begin_with_nothing_said_and_are_stored_again():
+    run = Run(_messages([("a", number, 1) for number in range(8)]))
+    run.take_over(0)
+    for message in run.messages:
+        run.follow(message)
+    run.store(8)
+    for _ in range(2):
+        run.take_over(3)
+        assert run.follow(run.messages[3]) == []
+        assert run.follow(run.messages[4]) == ["r3"]
+    run.store(5)
+    run.take_over(5)
+    assert run.follow(run.messages[5]) == ["r3", "r4"]
+
+
+def test_a_turn_is_said_once_and_a_record_that_comes_again_is_behind_the_same_ones():
+    run = Run(_messages([("a", 1, 0), ("a", 2, 1), ("b", 9, 1), ("a", 3, 1), ("a", 2, 1), ("a", 4, 1), ("a", 5, 1)]))
+    run.take_over(0)
+    found = [run.follow(message) for message in run.messages]
+    assert found == [[], ["r1"], [], ["r1", "r2"], ["r1"], ["r1", "r2", "r3"], ["r2", "r3", "r4"]]
+
+
+def test_a_silence_ends_a_session_and_its_state_is_forgotten():
+    run = Run(_messages([("a", 1, 0), ("a", 2, 59), ("a", 3, 61), ("a", 4, 1)]))
+    run.take_over(0)
+    assert [run.follow(message) for message in run.messages] == [[], ["r1"], [], ["r3"]]
+    run.store(4, NOW + 122 + 59)
+    assert len(run.stored) == 2
+    run.store(4, NOW + 122 + 61)
+    assert list(run.stored) == [b"recalls\x1f0"]
+
+
+def test_a_backlog_is_silent_by_its_own_time():
+    run = Run(_messages([("a", 1, 0), ("b", 2, 61), ("a", 3, 1)]))
+    run.take_over(0)
+    assert run.follow(run.messages[0]) == []
+    run.store(1)
+    assert len(run.stored) == 2
+    assert [run.follow(message) for message in run.messages[1:]] == [[], []]
+    run.store(3)
+    assert len(run.stored) == 3
+
+
+def test_a_record_of_the_past_is_no_turn():
+    again = Message(2, record(1, session="a"), 2, [(RECHECK, b"recalls")])
+    unknown = Message(3, record(7, session="a"), 3, [(RECHECK, b"recalls")])
+    later = Message(4, record(8, session="a"), 4)
+    run = Run([*_messages([("a", 0, 0), ("a", 1, 1)]), again, unknown, later])
+    run.take_over(0)
+    assert [run.follow(message) for message in run.messages] == [[], ["r0"], ["r0"], [], ["r0", "r1"]]
+
+
+@given(st.binary(max_size=50) | st.sampled_from([b"", b'{"session": 1}', b'{"session": "a", "kind": "probe"}']))
+def test_what_is_no_turn_is_passed_over(value: bytes):
+    run = Run([])
+    run.take_over(0)
+    assert run.follow(Message(0, value)) == []
+
+
+def test_sources_and_tenants_have_their_own_sessions():
+    values = [record(0, session="a"), record(1, session="a", source="other"), record(2, session="a", tenant="north")]
+    run = Run([Message(offset, value) for offset, value in enumerate(values)])
+    run.take_over(0)
+    assert [run.follow(message) for message in run.messages] == [[], [], []]
+
+
+RECALLS = {"type": "recalls", "seconds": 0.05, "answers": True, "flush_seconds": 0.2}
+RECORDS, SESSIONS = 400, 7
+
+
+def test_no_turn_is_lost_or_doubled_by_kills(place: Place):
+    rng, raw = random.Random(3), place.settings(concurrency=8, instance_id="only")
+    settings = place.prepare(raw)
+    # Some are sent twice, as by a producer that retries.
+    numbers = [number for number in range(RECORDS) for _ in range(1 + (number % 10 == 0))]
+    asyncio.run(put(place.servers, settings.topics.outputs, map(_said, numbers)))
+    for _ in range(5):
+        with place.worker([RECALLS], raw) as worker:
+            worker.wait_ready()
+            time.sleep(rng.uniform(0, 0.9))
+            worker.kill()
+    with place.worker([RECALLS], raw):
+        said = asyncio.run(_reasons(place))
+    # A record that came twice has several verdicts, which say the same.
+    assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
+
+
+async def test_sessions_go_on_where_partitions_go_to_other_workers(place: Place):
+    raw = place.settings(partitions=3, concurrency=4)
+    settings = await asyncio.to_thread(place.prepare, raw)
+    with place.worker([RECALLS], raw, "first") as first:
+        await _send(settings, range(RECORDS // 2))
+        await asyncio.to_thread(first.wait_ready)
+        await asyncio.to_thread(first.wait_for, "assay_verdicts_total", RECORDS / 8)
+        with place.worker([RECALLS], raw, "second") as second:
+            await asyncio.to_thread(second.wait_ready)
+            await _send(settings, range(RECORDS // 2, RECORDS))
+            await asyncio.to_thread(second.wait_for, "assay_verdicts_total", 1)
+            assert await asyncio.to_thread(first.terminate) == 0
+            said = await _reasons(place)
+    assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
+
+
+def _said(number: int) -> bytes:
+    return record(number, session=f"s{number % SESSIONS}")
+
+
+async def _send(settings: StreamSettings, numbers: Iterable[int]) -> None:
+    """As `assay send` does: it keys records by their session."""
+
+    async def lines() -> AsyncIterator[Line]:
+        for number in numbers:
+            data = _said(number)
+            yield Line(number, data, length=len(data), end=0)
+
+    await send_records(settings, lines())
+
+
+def _expected(number: int) -> str:
+    earlier = [f"r{each}" for each in range(number - TURNS * SESSIONS, number, SESSIONS) if each >= 0]
+    return " ".join(earlier) or "none"
+
+
+async def _reasons(place: Place) -> dict[str, set[str]]:
+    said: dict[str, set[str]] = {}
+    topics = [place.checked().topics.accepted]
+    async for message in messages_until(place.servers, topics, lambda: len(said) == RECORDS, settle=0.5):
+        verdict = Verdict.model_validate_json(message.value)
+        said.setdefault(verdict.record_id, set()).add(verdict.reason)
+    return said
