@@ -113,14 +113,15 @@ def load_configuration(file: Path | None = None) -> Configuration:
 
 
 def default_configuration(checkers: Sequence[str]) -> Configuration:
-    """The defaults, with these checkers alone; files and variables are ignored.
+    """The defaults of the demo, with these checkers alone; files and variables are ignored.
 
     Raises:
         UnknownChecker: one is not installed.
     """
     plugins = installed().select(checkers)
     found = InstalledCheckers(plugins={plugin.name: plugin for plugin in plugins}, broken={})
-    return _checked({}, found, Origins(file=None, from_file={}, variables={}))
+    tree = {plugin.name: dict(plugin.demo) for plugin in plugins}
+    return _checked(tree, found, Origins(file=None, from_file={}, variables={}))
 
 
 def all_sections(installed: InstalledCheckers) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """A checker as the command line finds it, with its explanations, improver and source."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
@@ -136,6 +136,8 @@ class CheckerPlugin:
     stand_ins: Callable[[], Mapping[str, Model]] | None = no_stand_ins
     """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`; None if
     nothing can, and the demo leaves the checker out."""
+    demo: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Settings of the checker in `assay demo` that differ from the defaults."""
 
     @property
     def name(self) -> str:

@@ -27,7 +27,10 @@ def _named(verdict: Verdict) -> str | None:
             found = cause
         case ConsistencyEvidence(sentences=sentences) if sentences:
             # Answers that contradict the same passage share a fault, however they put it.
-            found = min(sentences, key=lambda one: (one.mark, one.support)).passage or "no source supports it"
+            worst = min(sentences, key=lambda one: (one.mark, one.support))
+            found = worst.passage or "no source supports it"
+            if worst.contradicts is not None:
+                found = "an earlier answer of the session is contradicted"
         case RetrievalEvidence(matched=matched):
             # A stored text that is found for what it does not fit will be found again.
             found = matched.text

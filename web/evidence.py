@@ -15,6 +15,7 @@ from schemas import (
     PhraseAlignment,
     SentenceFinding,
     TransformedSentence,
+    Turn,
 )
 from web.texts import Piece, Span, pieces, place
 
@@ -31,6 +32,14 @@ class Part(NamedTuple):
 
     title: str
     pieces: list[Piece]
+
+
+class Said(NamedTuple):
+    """An earlier turn of the session."""
+
+    turn: Turn
+    pieces: list[Piece]
+    """Its response."""
 
 
 class Finding(NamedTuple):
@@ -61,6 +70,7 @@ class Grounding:
     findings: list[Finding]
     parts: list[Part] = field(default_factory=list)
     """Empty if the record is not at hand."""
+    earlier: list[Said] = field(default_factory=list)
     left_out: int = 0
     """Sentences that are not shown."""
     parts_left_out: int = 0
@@ -97,6 +107,7 @@ def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None
         parts=[Part(texts[index][0], list(pieces(texts[index][1], passages.get(index, ())))) for index in kept],
         left_out=len(evidence.sentences) - len(shown),
         at_fault=sum(one.mark < 0 and not one.unsure for one in evidence.sentences),
+        earlier=_earlier(evidence, shown),
         parts_left_out=len(texts) - len(kept),
         is_quoted=record is None,
     )
@@ -117,6 +128,20 @@ def _response(
             spans.append(Span(len(text), len(text) + len(one.text), number))
         text += one.text
     return text, spans
+
+
+def _earlier(evidence: ConsistencyEvidence, shown: Sequence[SentenceFinding]) -> list[Said]:
+    """The turns before, with the sentences that are contradicted marked."""
+    found: list[Said] = []
+    for turn in evidence.earlier:
+        spans = [
+            Span(*where, number)
+            for number, one in enumerate(shown, start=1)
+            if one.contradicts is not None and one.contradicts.record_id == turn.record_id
+            if (where := place(turn.response, one.contradicts.sentence))
+        ]
+        found.append(Said(turn, list(pieces(turn.response, spans))))
+    return found
 
 
 def _references(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None) -> list[tuple[str, str]]:

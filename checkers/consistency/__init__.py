@@ -10,5 +10,7 @@ from checkers.plugin import CheckerPlugin, ImproverPlugin
 PLUGIN = CheckerPlugin(
     checker=ConsistencyChecker,
     explain=explain,
+    # All of the sample conversation.
+    demo={"turns": 12},
     improver=ImproverPlugin(settings=RewritingSettings, build_writer=build_writer, build=ConsistencyImprover),
 )

@@ -24,6 +24,8 @@ _CEILING, _UNDECIDED = 0.3, 0.49
 """Supports that nothing exceeds whose fact or denial the reference does not have, and whose name."""
 _REPEATED = 0.8
 """Share of a claim's words that a sentence repeats if a denial in only one of the two turns what it says."""
+_SAME = 0.85
+"""Share of words that two sentences about the same thing have in common: of six words one may be another."""
 _REPLIES = {"yes": False, "yeah": False, "correct": False, "true": False, "no": True, "nope": True, "false": True}
 """Words that are a whole answer, and whether they deny what was asked."""
 
@@ -128,7 +130,8 @@ def judge_compatible(earlier: Text, claim: Text) -> Judgement:
     """
     for at, sentence in enumerate(earlier.sentences):
         there = [word for word, owner in zip(earlier.words, earlier.owners, strict=True) if owner == at]
-        if lost_names(claim.words, there) or lost_names(there, claim.words) or not _same(claim.words, there):
+        names = (*lost_names(claim.words, there), *lost_names(there, claim.words))
+        if not _same(claim.words, there) or not all(name.is_fact for name in names):
             continue
         others, instead = lost_facts(claim.words, there), lost_facts(there, claim.words)
         facts = sum(word.is_fact for word in claim.words)
@@ -142,7 +145,7 @@ def judge_compatible(earlier: Text, claim: Text) -> Judgement:
 def _same(one: Sequence[Word], other: Sequence[Word]) -> bool:
     """True if either has nearly all words of the other, but for facts."""
     first, second = ({word.key for word in words if word.content and not word.is_fact} for words in (one, other))
-    return bool(first and second) and len(first & second) >= _REPEATED * max(len(first), len(second))
+    return bool(first and second) and len(first & second) >= _SAME * max(len(first), len(second))
 
 
 def judge_question(question: Text, passage: Text) -> Judgement:

@@ -24,6 +24,8 @@ EXPLAINED = {
     "retrieval": r"^REJECT .*\n +query: +“.+\n(.*\n)*? +match: +“.+\n(.*\n)*? +fault: .+\n",
     "extraction, accepted": r"^ACCEPT .*\n(?: {9}.+\n)*? {9}replaced: .+ → .+\n(?: {9}.+\n)*? {9}asked: +“.+\n",
     "extraction, rejected": r"^REJECT .*\n(?: {9}.+\n)*? {9}asked: +“.+\n(?: {9}.+\n)*? {9}fault: +“.+\n",
+    "a session": r"^REJECT +con-11 .*\n +says: +“A double room costs 112 euros a night.”\n"
+    r" +fault: +it contradicts the answer con-01: “A double room costs 94 euros a\n +night.”\n",
     "equivalence": r"^REJECT .*\n(?: {9}.+\n)*? {9}phrases of .*sentence.*\n",
 }
 
@@ -47,6 +49,7 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
     )
     assert re.search(rf"^  {len(wrong)} of the \d+ decisions are mistakes", ran.stdout, re.MULTILINE)
     assert re.search(rf"^  \d+ decided by the bundled judge, {BUNDLED_ACCURACY};", ran.stdout, re.MULTILINE)
+    assert [id_ for id_, outcome in outcomes.items() if id_.startswith("con") and outcome != "accept"] == ["con-11"]
     for method, explained in EXPLAINED.items():
         assert re.search(explained, ran.stdout, re.MULTILINE), method
     assert f"{len(outcomes)} records in" in ran.stdout

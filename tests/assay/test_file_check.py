@@ -10,8 +10,8 @@ from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.model_patience import ModelPatience
 from models.protocol import ModelUnavailable
-from schemas import Generation
-from tests.support.checkers import FailsOn
+from schemas import Generation, to_json
+from tests.support.checkers import FailsOn, Recalls
 
 RECORD = b'{"kind": "generation", "source": "s", "model": "m", "response": "r"}'
 
@@ -133,3 +133,26 @@ async def test_a_failure_to_write_ends_it_as_what_it_is():
     file_check = FileCheck([Scripted()], max_bytes=1000, window=8, patience=ModelPatience(print))
     with pytest.raises(OSError, match="No space left"):
         await file_check.run(lines(100, []), full)
+
+
+async def test_records_of_a_session_are_checked_behind_those_before_them_in_the_file() -> None:
+    sent = [("a", "s"), ("b", "t"), ("c", "s"), ("a", "s"), ("d", None), ("e", "s")]
+    records = [
+        Generation(id=id_, kind="generation", source="s", model="m", response="r", session=session)
+        for id_, session in sent
+    ]
+    check = FileCheck([Recalls()], max_bytes=1000, window=3, patience=ModelPatience(print))
+    found = await check.records(records)
+    assert [verdict.reason for (verdict,), _ in found] == ["none", "none", "a", "none", "none", "a c"]
+    lines_of = (Line(n, data, len(data), n) for n, data in enumerate(map(to_json, records), start=1))
+
+    async def each() -> AsyncIterator[Line]:
+        for line in lines_of:
+            yield line
+
+    checked: list[CheckedLine] = []
+    await check.run(each(), checked.append)
+    assert [one.verdicts for one in checked] == [
+        [verdict.model_copy(update={"checked_at": one.verdicts[0].checked_at, "usage": one.verdicts[0].usage})]
+        for ((verdict,), _), one in zip(found, checked, strict=True)
+    ]

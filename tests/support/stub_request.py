@@ -31,6 +31,7 @@ _KINDS = {
     "must the second be true as well?": "entails",
     "Could the two phrases mean the same?": "same_phrase",
     "Does the text meet the criterion?": "criterion",
+    "Can both be true?": "compatible",
     "Is the statement true?": "true_statement",
     "What do they say instead?": "reason",
     "Write the sentence anew": "improve",

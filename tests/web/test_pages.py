@@ -56,6 +56,29 @@ async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
     assert "The last verdict was given at" in shown
 
 
+async def test_earlier_turns_stand_beside_the_sentence_that_contradicts_one(empty):
+    one = sample("sup-02")
+    first, *others = one["evidence"]["sentences"]
+    turns = [
+        {"record_id": "sup-00", "prompt": "How long?", "response": "You have <b>30</b> days. It is free."},
+        {"record_id": "sup-01", "prompt": None, "response": "We are open."},
+    ]
+    said = {"record_id": "sup-00", "sentence": "You have <b>30</b> days.", "support": 0.2}
+    faulty = first | {"mark": -1, "contradicts": said, "reason": "it contradicts the answer sup-00"}
+    evidence = one["evidence"] | {"earlier": turns, "sentences": [faulty, *others]}
+    empty.keep([one | {"evidence": evidence}])
+    async with opened(empty) as client:
+        html, shown = await _text(client, f"/verdicts/{one['id']}"), await _shown(client, f"/verdicts/{one['id']}")
+    assert "and with 2 earlier answers of its session, which it must not contradict" in shown
+    assert "Said before in sup-00: You have <b>30</b> days." in shown
+    assert "Said before in the session Answer 1: sup-00 Asked: How long?" in shown
+    assert "Answer 2: sup-01 We are open." in shown
+    marked = re.search(r'<mark class="fault" id="earlier-1" data-numbers="1">(.*?)</mark>', html, re.DOTALL)
+    assert marked
+    assert "You have &lt;b&gt;30&lt;/b&gt; days." in marked[1]
+    assert 'href="#earlier-1"' in html
+
+
 @pytest.mark.parametrize("minutes", ["15", "60", "360", "1440", "10080", "43200", "129600"])
 async def test_the_overview_looks_back_as_far_as_it_is_told(samples, minutes):
     async with opened(samples) as client:

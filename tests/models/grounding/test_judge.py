@@ -41,6 +41,18 @@ def only(graded: Graded) -> Judgement:
     return judgement
 
 
+def test_only_a_sentence_about_the_same_can_contradict_an_earlier_one(judge_of: MakeJudge) -> None:
+    judge, _ = judge_of(has_words, limit=1000)
+    earlier = "the parcel left leipzig on monday. the office opens at noon."
+    said = ("the parcel left leipzig on friday.", "the parcel left leipzig on monday.", "a permit is free.")
+    (grades,) = judge.judge([Claims(earlier, said, "compatible")])
+    assert not isinstance(grades, ModelFailed)
+    assert [one.supported or one.claims_nothing for one in grades] == [False, True, True]
+    assert grades[0].passage == "the parcel left leipzig on monday."
+    (nothing,) = judge.judge([Claims(earlier, said[2:], "compatible")])
+    assert only(nothing).claims_nothing
+
+
 @pytest.mark.parametrize("end", [support_at_the_end, error_at_the_end])
 def test_the_end_of_long_texts_counts_as_when_short(judge_of: MakeJudge, end: MakeEnd) -> None:
     judge, _ = judge_of()

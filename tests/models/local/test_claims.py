@@ -55,6 +55,36 @@ FALSE = [
 ]
 
 
+EARLIER = f"{OFFICE} Parcel 7 left the Leipzig hub on Monday. You can bring your dog."
+CONTRADICTING = [
+    ("A permit costs 55 euros and takes one or two days.", "'55' for '40'"),
+    ("Parcel 7 left the Leipzig hub on Friday.", "'Friday' for 'Monday'"),
+    ("You cannot bring your dog.", "denies"),
+]
+COMPATIBLE = [
+    "A permit costs 40 euros and takes one or two days.",
+    "A licence costs 55 euros and takes one or two days.",  # of something else
+    "Parcel 8 left the Leipzig hub on Friday.",  # no fact is the same
+    "Parcel 7 left the Hamburg hub on Friday.",  # another name
+    "Parcel 7 left the Leipzig hub on Monday at 16:00.",  # adds one
+    "The canteen serves soup at noon.",
+]
+
+
+@pytest.mark.parametrize(("said", "reason"), CONTRADICTING)
+def test_what_contradicts_an_earlier_sentence_names_it(judge: BundledJudge, said: str, reason: str) -> None:
+    ((grade,),) = judge.judge([Claims(EARLIER, (said,), ClaimKind.COMPATIBLE)])
+    assert not grade.supported
+    assert reason in grade.reason
+    assert grade.passage in EARLIER
+
+
+@pytest.mark.parametrize("said", COMPATIBLE)
+def test_what_says_something_else_contradicts_nothing(judge: BundledJudge, said: str) -> None:
+    ((grade,),) = judge.judge([Claims(EARLIER, (said,), ClaimKind.COMPATIBLE)])
+    assert grade.supported
+
+
 def test_faithful_sentences_pass(judge: BundledJudge) -> None:
     wrong = [
         (said, grade) for reference, said in FAITHFUL if not (grade := judged(judge, reference, said)[0]).supported

@@ -1,0 +1,130 @@
+"""A response is compared with earlier answers of its session: what contradicts one is at fault, and names it."""
+
+from typing import Any
+
+import pytest
+
+from checkers.checker import Models
+from checkers.consistency.checker import ConsistencyChecker
+from checkers.consistency.explanation import explain
+from checkers.consistency.settings import ConsistencySettings
+from models.meter import MeteredJudge
+from models.protocol import WindowExceeded
+from schemas import ConsistencyEvidence, Generation, Turn, Verdict
+from tests.checkers.consistency.conftest import MakeChecker, generation
+from tests.support.graders import ScriptedGrader
+from tests.support.stub_answers import judge_answer
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+
+SIX, EIGHT, LATE = "Delivery costs 6 euros.", "Pickup costs 8 euros.", "It takes two days."
+EARLIER = (Turn(record_id="t1", prompt="How much?", response=f"{SIX} {LATE}"), Turn(record_id="t2", response=EIGHT))
+OTHER = "Delivery costs 13 euros."
+
+
+def _supported(reference: str, sentence: str) -> float:
+    """Anything is supported, but that the two prices are of one delivery."""
+    return 0.2 if SIX in reference and sentence == OTHER else 0.9
+
+
+def _checker(grader: ScriptedGrader | None = None, **settings: Any) -> ConsistencyChecker:
+    judge = MeteredJudge(grader or ScriptedGrader(_supported))
+    return ConsistencyChecker(ConsistencySettings.model_validate({"turns": 5} | settings), Models(judge=judge))
+
+
+def _record(response: str, earlier: tuple[Turn, ...] = EARLIER, **fields: Any) -> Generation:
+    return generation(response, **fields).after(earlier)
+
+
+def _evidence(verdict: Verdict) -> ConsistencyEvidence:
+    assert isinstance(verdict.evidence, ConsistencyEvidence), verdict.reason
+    return verdict.evidence
+
+
+async def test_a_contradiction_is_a_fault_that_names_the_answer_and_its_sentence():
+    verdict = await _checker().check(_record(f"{LATE} {OTHER}"))
+    assert verdict.outcome == "reject"
+    assert verdict.reason.startswith(f"“{OTHER}” it contradicts the answer t1: “{SIX}” (1 of 2 sentences")
+    evidence = _evidence(verdict)
+    assert [(one.mark, one.support) for one in evidence.sentences] == [(1, 0.9), (-1, 0.2)]
+    assert evidence.sentences[0].contradicts is None
+    (found,) = [one.contradicts for one in evidence.sentences if one.contradicts]
+    assert (found.record_id, found.sentence, found.support) == ("t1", SIX, 0.2)
+    assert evidence.earlier == EARLIER
+    assert f"fault:  it contradicts the answer t1: “{SIX}”" in list(explain(verdict))
+
+
+async def test_what_contradicts_nothing_is_accepted_and_says_how_many_answers_were_looked_at():
+    verdict = await _checker().check(_record(LATE))
+    assert verdict.outcome == "accept"
+    assert verdict.reason.endswith("contradicts none of 2 earlier answers of its session.")
+    assert _evidence(verdict).earlier == EARLIER
+
+
+async def test_an_earlier_answer_supports_nothing():
+    grader = ScriptedGrader(lambda reference, sentence: 0.1 if "budget" in reference else 0.9)
+    verdict = await _checker(grader).check(_record(SIX, reference="The budget is closed."))
+    assert verdict.outcome == "reject"
+    assert _evidence(verdict).sentences[0].contradicts is None
+
+
+@pytest.mark.parametrize(("turns", "asked"), [(0, 0), (1, 1), (5, 2)])
+async def test_as_many_answers_are_looked_at_as_are_set(turns: int, asked: int):
+    grader = ScriptedGrader(_supported)
+    verdict = await _checker(grader, turns=turns).check(_record(LATE))
+    assert [turn.record_id for turn in _evidence(verdict).earlier] == ["t1", "t2"][2 - asked :]
+    # The record's own reference, and all answers together.
+    assert len(grader.graded) == 1 + (asked > 0)
+
+
+async def test_a_record_without_a_source_is_rejected_for_a_contradiction_alone():
+    for response, outcome in ((OTHER, "reject"), (LATE, "abstain")):
+        verdict = await _checker().check(_record(response, reference=None))
+        assert verdict.outcome == outcome
+        assert verdict.evidence.type == ("consistency" if outcome == "reject" else "abstention")
+    assert "no_reference" in verdict.model_dump_json()
+    assert "contradicts none of 2 earlier answers" in verdict.reason
+
+
+async def test_a_sentence_without_support_that_contradicts_says_both():
+    grader = ScriptedGrader(lambda reference, sentence: 0.2 if sentence == OTHER else 0.9)
+    verdict = await _checker(grader).check(_record(OTHER))
+    assert verdict.reason.startswith(f"“{OTHER}” compared; it also contradicts the answer t1: “{SIX}”")
+
+
+async def test_what_all_contradict_together_and_none_alone_is_no_contradiction():
+    together = f"{EARLIER[0].response}\n\n{EIGHT}"
+    grader = ScriptedGrader(lambda reference, sentence: 0.1 if reference == together else 0.9)
+    assert (await _checker(grader).check(_record(OTHER))).outcome == "accept"
+
+
+async def test_answers_that_are_too_long_together_are_looked_at_one_by_one():
+    class Narrow(ScriptedGrader):
+        async def grade(self, task: str, claims: Any) -> Any:
+            if any("\n\n" in one.reference for one in claims):
+                raise WindowExceeded("too long", characters=1, asked=2)
+            return await super().grade(task, claims)
+
+    verdict = await _checker(Narrow(_supported)).check(_record(OTHER))
+    assert [one.contradicts and one.contradicts.record_id for one in _evidence(verdict).sentences] == ["t1"]
+
+
+async def test_an_endpoint_is_asked_whether_both_can_be_true(checker_of: MakeChecker, stub: StubEndpoint):
+    def answer(request: StubRequest) -> str:
+        if request.kind != "compatible":
+            return judge_answer(request)
+        return "no" if SIX in request.quotes["Said before"] else "yes"
+
+    stub.answer = answer
+    verdict = await checker_of(turns=5).check(_record(OTHER, reference=OTHER, prompt="And now?"))
+    asked = [request for request in stub.requests if request.kind == "compatible"]
+    assert [request.quotes["Said before"] for request in asked] == [
+        f"{EARLIER[0].response}\n\n{EIGHT}",
+        EARLIER[0].response,
+        EIGHT,
+    ]
+    assert {request.quotes["Now they are asked"] for request in asked} == {"And now?"}
+    # The judge names no passage: the nearest sentence does.
+    (fault,) = _evidence(verdict).sentences
+    assert fault.contradicts is not None
+    assert (fault.contradicts.record_id, fault.contradicts.sentence) == ("t1", SIX)
