@@ -25,7 +25,7 @@ EXPLAINED = {
     "extraction, accepted": r"^ACCEPT .*\n(?: {9}.+\n)*? {9}replaced: .+ → .+\n(?: {9}.+\n)*? {9}asked: +“.+\n",
     "extraction, rejected": r"^REJECT .*\n(?: {9}.+\n)*? {9}asked: +“.+\n(?: {9}.+\n)*? {9}fault: +“.+\n",
     "a session": r"^REJECT +con-11 .*\n +says: +“A double room costs 112 euros a night.”\n"
-    r" +fault: +it contradicts the answer con-01: “A double room costs 94 euros a\n +night.”\n",
+    r" +fault: +it contradicts the answer con-01: “A double room costs 94 euros\n +a night.”\n",
     "equivalence": r"^REJECT .*\n(?: {9}.+\n)*? {9}phrases of .*sentence.*\n",
 }
 
