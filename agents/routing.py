@@ -5,7 +5,7 @@ Imports nothing of Kafka: the configuration reads its settings.
 
 import fnmatch
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -105,19 +105,22 @@ def sample_point(source: str, record_id: str) -> float:
 class Routing:
     """The rules, with a cache of what they decide."""
 
-    def __init__(self, settings: RoutingSettings | None = None) -> None:
-        """Without settings, every record is checked."""
+    def __init__(
+        self, settings: RoutingSettings | None = None, sources: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """Without settings, every record is checked. `sources` are patterns of what a checker takes, by its name."""
         self._rules = settings.rules if settings is not None else ()
+        self._sources = {name: patterns for name, patterns in (sources or {}).items() if patterns}
         self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
 
     @property
     def takes_all(self) -> bool:
-        """True if there are no rules: every checker takes every record of its kinds."""
-        return not self._rules
+        """True if every checker takes every record of its kinds."""
+        return not (self._rules or self._sources)
 
     def share(self, checker: str, record: Envelope) -> float:
         """The share of records like `record` that `checker` takes."""
-        if not self._rules:
+        if self.takes_all:
             return 1.0
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         return self._share(checker, kind, record.source, record.model, record.tenant)
@@ -131,7 +134,7 @@ class Routing:
         self, checker: str, kind: str, source: str, model: str, tenant: str | None, record_id: str
     ) -> Literal["route", "sample"] | None:
         """The same of a record of which no more is known."""
-        if not self._rules:
+        if self.takes_all:
             return None
         share: float = self._share(checker, kind, source, model, tenant)
         if share >= 1:
@@ -141,10 +144,17 @@ class Routing:
         return None if sample_point(source, record_id) < share else "sample"
 
     def _first_that_matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> float:
+        if not from_sources(source, self._sources.get(checker, ())):
+            return 0.0
         for rule in self._rules:
             if rule.matches(checker, kind, source, model, tenant):
                 return rule.share
         return 1.0
+
+
+def from_sources(source: str, patterns: tuple[str, ...]) -> bool:
+    """True if a checker that names these sources takes records of `source`; if it names none, it takes all."""
+    return not patterns or _any_matches(source, patterns)
 
 
 def _any_matches(name: str, patterns: tuple[str, ...] | None) -> bool:

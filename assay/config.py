@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_type_hints
 
@@ -15,9 +15,9 @@ from agents.routing import RoutingSettings, unknown_checkers
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.config_errors import explain, unknown_keys
 from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
-from assay.plugins import InstalledCheckers, installed_checkers
-from checkers.checker import CheckerSettings
-from checkers.plugin import ImproverSettings
+from assay.plugins import InstalledCheckers, installed_checkers, is_checker_name
+from checkers.checker import NOBODY, CheckerSettings
+from checkers.plugin import CheckerPlugin, ImproverSettings
 from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
 from store.settings import StoreSettings
@@ -72,6 +72,11 @@ class Configuration:
     warnings: tuple[str, ...]
     """Settings that work but are probably mistakes."""
 
+    @property
+    def sources(self) -> dict[str, tuple[str, ...]]:
+        """Patterns of the sources of each checker that does not take all, by its name."""
+        return {name: one.checker.sources for name, one in self.installed.plugins.items() if one.checker.sources}
+
 
 _OTHER_FIELDS = ("streams", "checkers", "installed", "origins", "sections", "warnings")
 _CORE_SECTIONS: dict[str, Any] = {
@@ -125,8 +130,9 @@ def default_configuration(checkers: Sequence[str]) -> Configuration:
 
 
 def all_sections(installed: InstalledCheckers) -> dict[str, Any]:
-    """The type of each section: ours, then a section for each installed checker."""
+    """The type of each section: ours, then a section for each installed checker and each family of checkers."""
     sections = _CORE_SECTIONS | {name: plugin.settings for name, plugin in installed.plugins.items()}
+    sections |= {name: dict[str, family.settings] for name, family in installed.families.items()}  # type: ignore[name-defined]
     if installed.improver is not None and installed.improver.improver is not None:
         sections[IMPROVER] = installed.improver.improver.settings
     return sections
@@ -149,10 +155,27 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
         raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, known=unknown)])) from None
     if unknown:
         raise Misconfigured("\n".join(unknown.values()))
+    if faults := [*_wrong_names(settings, installed, sections, origins)]:
+        raise Misconfigured("\n".join(faults))
     configuration = _configuration(settings, installed, origins)
     if faults := [*_unknown_names(configuration), *_undecided(configuration)]:
         raise Misconfigured("\n".join(faults))
     return configuration
+
+
+def _wrong_names(
+    settings: BaseModel, installed: InstalledCheckers, sections: Collection[str], origins: Origins
+) -> Iterator[str]:
+    """A line for every table of a family that cannot be a checker of its name."""
+    taken = {*sections, NOBODY}
+    for section in installed.families:
+        for name in getattr(settings, section):
+            where = origins.written((section, name))
+            if not is_checker_name(name):
+                yield f"{where}: a checker's name should be of lower-case letters, digits and single underscores"
+            elif name in taken:
+                yield f"{where}: a checker or a section is called {name} already; choose another name"
+            taken.add(name)
 
 
 def _unknown_names(configuration: Configuration) -> Iterator[str]:
@@ -175,7 +198,7 @@ def _undecided(configuration: Configuration) -> Iterator[str]:
     scoring = {
         name: settings.thresholds
         for name, settings in configuration.checkers.items()
-        if isinstance(settings, ScoringSettings)
+        if isinstance(settings, ScoringSettings) and not configuration.installed.plugins[name].checker.answers_questions
     }
     if configuration.judge.backend == "cascade" and not any(one.are_set for one in scoring.values()):
         sections = " or ".join(f"[{name}.thresholds]" for name in scoring) or "none is installed that has any"
@@ -185,10 +208,19 @@ def _undecided(configuration: Configuration) -> Iterator[str]:
 def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: Origins) -> Configuration:
     sections = {name: getattr(settings, name) for name in type(settings).model_fields}
     single = {name: type(value) for name, value in sections.items() if isinstance(value, BaseModel)}
+    own = {
+        name: family.member(name, one)
+        for section, family in installed.families.items()
+        for name, one in sections[section].items()
+    }
+    installed = replace(installed, plugins=dict(sorted({**installed.plugins, **own}.items())))
     return Configuration(
         streams=StreamSettings(**{name: sections[name] for name in StreamSettings.model_fields}),
         **{name: sections[name] for name in _CORE_SECTIONS if name not in StreamSettings.model_fields},
-        checkers={name: sections[name] for name in installed.plugins},
+        checkers={
+            name: sections[plugin.family.section][name] if plugin.family else sections[name]
+            for name, plugin in installed.plugins.items()
+        },
         installed=installed,
         origins=origins,
         sections=sections,
@@ -196,6 +228,7 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
             *(f"a checker is skipped: {broken}" for broken in installed.broken.values()),
             *misspelt_variables(single),
             *_free_of_charge(sections["budgets"], sections["judge"], installed.plugins),
+            *_unanswered(sections["judge"], own.values()),
         ),
     )
 
@@ -209,6 +242,16 @@ def _free_of_charge(
     for name, budget in budgets.items():
         if budget.cost is not None and name in checkers:
             yield f"budgets.{name}.cost limits nothing while judge.prompt_price and judge.completion_price are 0"
+
+
+def _unanswered(judge: JudgeSettings, own: Collection[CheckerPlugin]) -> Iterator[str]:
+    """A line if checkers of the user's need a judge that answers questions, and this one only compares texts."""
+    asking = [plugin.section for plugin in own if plugin.checker.answers_questions]
+    if asking and judge.backend == "local":
+        yield (
+            f"{', '.join(asking)}: every verdict abstains, as judge.backend = 'local' compares texts and answers no "
+            "questions; set judge.backend = 'openai' or 'llama'"
+        )
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
+from agents.routing import from_sources
 from assay.config import Configuration
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
@@ -208,9 +209,10 @@ class FileCheck:
     async def record(self, record: Envelope) -> tuple[list[Verdict], list[str]]:
         """The verdicts of the checkers of the record's kind, and reasons for missing ones."""
         kind = str(getattr(record, "kind", ""))
-        taking = [checker for checker in self._checkers if kind in checker.kinds]
+        taking = self._taking(record)
         if not taking:
-            return [unclaimed(record, f"no selected checker checks the kind {kind!r}")], []
+            of = f" of source {record.source!r}" if any(kind in checker.kinds for checker in self._checkers) else ""
+            return [unclaimed(record, f"no selected checker checks the kind {kind!r}{of}")], []
         results = await asyncio.gather(*(self._verdict(checker, record) for checker in taking))
         return (
             [result for result in results if isinstance(result, Verdict)],
@@ -234,10 +236,14 @@ class FileCheck:
         if isinstance(record, Unreadable):
             checked.faults.append(f"{record.reason}: {record.detail}")
             return checked
-        checked.kind = kind = str(getattr(record, "kind", ""))
-        checked.taken = any(kind in checker.kinds for checker in self._checkers)
+        checked.kind = str(getattr(record, "kind", ""))
+        checked.taken = bool(self._taking(record))
         checked.verdicts, checked.faults = await self.record(record)
         return checked
+
+    def _taking(self, record: Envelope) -> list[Checker[Any]]:
+        kind = getattr(record, "kind", "")
+        return [one for one in self._checkers if kind in one.kinds and from_sources(record.source, one.sources)]
 
     async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:
         try:

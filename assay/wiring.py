@@ -88,7 +88,7 @@ def build_service(
         },
     )
     checkers = [
-        _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models)) for plugin in plugins
+        _built(plugin.section, partial(plugin.build, configuration.checkers[plugin.name], models)) for plugin in plugins
     ]
     return Service(checkers=checkers, models=models)
 
@@ -202,7 +202,10 @@ async def build_worker(
         configuration, plugins, judging=judging, stand_ins=stand_ins, on_usage=metrics.ended, on_breaker=probe.breaker
     )
     judge = service.models.judge
-    routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets, registry=registry)
+    routing, budgets = (
+        Routing(configuration.routing, configuration.sources),
+        Budgets(configuration.budgets, registry=registry),
+    )
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
     opened = configuration.alertmanager
     Info("assay_runbook", "Where the runbook of alerts, and the page, can be opened", registry=registry).info(

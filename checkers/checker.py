@@ -137,6 +137,10 @@ class Checker(ABC, Generic[SettingsT]):
     """To be changed whenever the same record could get another verdict from the same configuration."""
     asks_judge: ClassVar[bool] = True
     """False for a checker that asks none: it starts without one, and its verdicts' ids do not change with the judge."""
+    answers_questions: ClassVar[bool] = False
+    """True for a checker whose judge must answer questions in words, which one that compares texts cannot."""
+    sources: ClassVar[tuple[str, ...]] = ()
+    """Shell-style patterns for the `source` of the records that it takes; all if empty."""
     kinds: frozenset[str]
     """The record kinds it takes, read off the annotation of `decide`."""
     judge: Judge

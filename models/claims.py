@@ -28,6 +28,20 @@ class ClaimKind(StrEnum):
     """Each may be true if the reference is: it contradicts nothing there, and need not be said there."""
     STATEMENT = "statement"
     """Each is true of the world; there is no reference."""
+    QUESTION = "question"
+    """Each is a yes-or-no question about the whole text; a yes supports it. The reference may be empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedExample:
+    """A text with the right reply to a question about it, which is shown before the question."""
+
+    text: str
+    prompt: str | None
+    """The user's question that it answers, if it is known."""
+    reference: str
+    """The passages that it was made from; empty if there are none."""
+    yes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,8 @@ class Claims:
     """The candidate as it is, where its sentences do not show its form (lines, a table, code)."""
     around: tuple[str, str] | None = None
     """The sentences that phrases are part of, the reference's first, if they are known."""
+    examples: tuple[WorkedExample, ...] = ()
+    """Of the kind `question`, with the right replies to the same question."""
 
     def __post_init__(self) -> None:
         # Checkers of other packages give the kind's value.

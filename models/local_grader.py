@@ -18,7 +18,7 @@ from schemas.evidence import SelfTestFigure
 BATCH_SENTENCES = 256
 """Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
 
-_NOT_COMPARED = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT})
+_NOT_COMPARED = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})
 
 Graded = Sequence[Judgement] | ModelFailed
 """A judgement for each sentence of an entry, in order, or why this entry gets none."""

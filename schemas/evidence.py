@@ -230,6 +230,35 @@ class RetrievalEvidence(Wire):
     """As of consistency evidence."""
 
 
+class Quotation(Wire):
+    """Words of a response."""
+
+    text: str
+    start: int
+    """Offset in the response, in code points."""
+    end: int
+
+
+class CriterionEvidence(Wire):
+    """A question in a user's own words about a response, and the judge's answer."""
+
+    type: Literal["criterion"] = "criterion"
+    ask: str
+    reject_if: Literal["yes", "no"]
+    probability: Fraction
+    """Of a yes, by the judge. The verdict's `score` is that of the answer that accepts."""
+    quote: Quotation | None = None
+    """The words at fault; null if the response is accepted, or the judge quoted none that stand in it."""
+    accept_from: float | None = None
+    """The response is accepted if the verdict's `score` is at least this, one half if both are null."""
+    reject_below: float | None = None
+    """The response is rejected if the verdict's `score` is below this; null as of consistency evidence."""
+    examples: int = 0
+    """Worked examples that the judge was shown."""
+    judge_version: str = ""
+    """As of consistency evidence."""
+
+
 class ProbeEvidence(Wire):
     """A subject's answer to a question on a fact, and the right one (LINT, section 4)."""
 
@@ -336,6 +365,7 @@ Evidence = Annotated[
     | EquivalenceEvidence
     | ExtractionEvidence
     | ProbeEvidence
+    | CriterionEvidence
     | Abstention
     | PluginEvidence,
     Field(discriminator="type"),

@@ -3,6 +3,7 @@
 from schemas import (
     Abstention,
     ConsistencyEvidence,
+    CriterionEvidence,
     EquivalenceEvidence,
     ExtractionEvidence,
     LabellingEvidence,
@@ -31,6 +32,8 @@ def _named(verdict: Verdict) -> str | None:
             found = worst.passage or "no source supports it"
             if worst.contradicts is not None:
                 found = "an earlier answer of the session is contradicted"
+        case CriterionEvidence(quote=quote, ask=ask):
+            found = quote.text if quote else ask
         case RetrievalEvidence(matched=matched):
             # A stored text that is found for what it does not fit will be found again.
             found = matched.text

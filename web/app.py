@@ -17,6 +17,7 @@ from schemas import (
     OUTCOMES,
     Abstention,
     ConsistencyEvidence,
+    CriterionEvidence,
     EquivalenceEvidence,
     ExtractionEvidence,
     Verdict,
@@ -28,7 +29,7 @@ from store.reading import MOST, AlertMessage, Reader, Series, Wanted
 from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
-from web.evidence import aligned, grounding, telling
+from web.evidence import aligned, grounding, quotation, telling
 from web.failures import FailurePage
 from web.filters import RANGES, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
@@ -255,6 +256,8 @@ class _Page:
         of_sentences = evidence.graded if isinstance(evidence, Abstention) else evidence
         if isinstance(of_sentences, ConsistencyEvidence):
             more |= {"grounding": grounding(of_sentences, record)}
+        elif isinstance(evidence, CriterionEvidence):
+            more |= {"response": quotation(evidence, record)}
         elif isinstance(evidence, EquivalenceEvidence):
             more |= {"aligned": aligned(evidence)}
         elif isinstance(evidence, ExtractionEvidence):

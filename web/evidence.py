@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from schemas import (
     ConsistencyEvidence,
+    CriterionEvidence,
     EquivalenceEvidence,
     ExtractionEvidence,
     LinearityTestRound,
@@ -163,6 +164,15 @@ def _passage(value: JsonValue) -> str:
     if isinstance(value, dict):
         value = next((value[key] for key in ("text", "page_content", "content") if key in value), None)
     return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def quotation(evidence: CriterionEvidence, record: dict[str, JsonValue] | None) -> list[Piece]:
+    """The response with the words at fault marked, or these alone if the record is not at hand."""
+    quote, whole = evidence.quote, (record or {}).get("response")
+    spans = [] if quote is None else [Span(quote.start, quote.end, 1)]
+    if isinstance(whole, str) and (quote is None or whole[quote.start : quote.end] == quote.text):
+        return list(pieces(whole, spans))
+    return [] if quote is None else [Piece(quote.text, (1,), (1,))]
 
 
 class Aligned(NamedTuple):

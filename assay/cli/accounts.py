@@ -331,7 +331,7 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
         settings,
         {name: installed[name].kinds for name in committed},
         committed,
-        routing=Routing(configuration.routing),
+        routing=Routing(configuration.routing, configuration.sources),
         checked_kinds=None if names else kinds,
         accounts=accounts,
     )

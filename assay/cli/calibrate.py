@@ -103,7 +103,8 @@ def calibrate(
         if as_json:
             click.echo(orjson.dumps(one).decode())
         else:
-            click.echo("\n".join([*([""] if number else []), *_table(one), *_section(one)]))
+            section = loaded.installed.plugins[one["checker"]].section
+            click.echo("\n".join([*([""] if number else []), *_table(one), *_section(one, section)]))
     if not all(one["kept"] for one in found):
         raise NotFinished(f"an error of {error:g} with confidence {confidence:g} cannot be promised")
 
@@ -172,10 +173,10 @@ def _table(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"No threshold to {outcome} keeps an error of {error:g}: {instead}."
 
 
-def _section(found: Mapping[str, Any]) -> Iterator[str]:
-    """Lines for `assay.toml` after an empty one; none if nothing is promised."""
+def _section(found: Mapping[str, Any], section: str) -> Iterator[str]:
+    """Lines for `assay.toml` after an empty one, of the checker's section; none if nothing is promised."""
     if found["kept"]:
-        yield f"\n[{found['checker']}.thresholds]"
+        yield f"\n[{section}.thresholds]"
         for key in ("accept_from", "reject_below"):
             if found[key] is not None:
                 yield f"{key} = {found[key]}"

@@ -8,11 +8,11 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 import orjson
@@ -21,7 +21,7 @@ from assay.config import Configuration, Misconfigured, load_configuration
 from assay.plugins import UnknownChecker
 from checkers.checker import Models
 from checkers.model_patience import ModelLost, ModelRefuses
-from checkers.plugin import CheckerPlugin
+from checkers.plugin import CheckerPlugin, Figures
 from models.protocol import ModelFailed, ModelUnavailable
 from models.wording import first_line
 from streams.errors import ExtraMissing, StreamError
@@ -221,16 +221,6 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise NotFinished(f"{where}reading or writing failed: {error.strerror or first_line(error)}") from None
-
-
-class Figures(Protocol):
-    """The results of a run."""
-
-    def summary(self) -> Mapping[str, Any]:
-        """All figures, as JSON has them."""
-
-    def lines(self) -> Iterable[str]:
-        """The figures for a person."""
 
 
 def print_figures(figures: Figures, *, as_json: bool) -> None:

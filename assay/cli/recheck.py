@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from agents.routing import sample_point
+from agents.routing import from_sources, sample_point
 from assay.cli.common import (
     MOMENT,
     NotFinished,
@@ -81,7 +81,8 @@ def recheck(
     def wanted(record: Envelope) -> bool:
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         drawn = sample == 1.0 or sample_point(record.source, record.id) < sample
-        return drawn and kind in plugins[0].kinds and source in {None, record.source}
+        taken = kind in plugins[0].kinds and from_sources(record.source, plugins[0].checker.sources)
+        return drawn and taken and source in {None, record.source}
 
     def past() -> AsyncGenerator[Any, None]:
         return past_records(loaded.streams, wanted, since=since, until=until, limit=limit)

@@ -23,7 +23,7 @@ _NARROWER = 0.9
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"\w+")
 
-_OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT})
+_OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})
 """Kinds of claims that may be compared with an empty text."""
 
 Ask = Callable[[str], Awaitable[list[Support]]]
@@ -111,6 +111,8 @@ class PromptedJudge:
     async def _word(self, task: str, claims: Claims, sentence: str) -> Support:
         """One plain question about a text and a sentence."""
         reference, kind = claims.reference, claims.kind
+        if kind is ClaimKind.QUESTION:
+            return Support(await odds_of(self.model, self.questions.own_question(task, claims, sentence)))
         texts: dict[str, str]
         if kind is ClaimKind.ANSWERABILITY:
             name, texts = "answerable", {"passages": reference, "question": sentence}

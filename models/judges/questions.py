@@ -1,12 +1,14 @@
 """The questions that a chat model is asked as judge; each prompt's file says where its form comes from."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from models.claims import Claims, WorkedExample
 from models.prompts import Placeholders, PromptSet, as_list, quoted
-from models.protocol import Question, YesNo
+from models.protocol import Message, Question, YesNo
 from models.replies import salvaging
 
 WORD_TOKENS = 4
@@ -88,6 +90,7 @@ class JudgeQuestions(PromptSet):
         "same_phrase": Placeholders(("first", "second", "first_sentence", "second_sentence")),
         "criterion": Placeholders(("text", "criterion")),
         "compatible": Placeholders(("earlier", "question", "sentence")),
+        "own_question": Placeholders(("answer",), ("before", "asked")),
         "true_statement": Placeholders(("statement",)),
         "reason": Placeholders(("passages", "sentence")),
     }
@@ -106,6 +109,20 @@ class JudgeQuestions(PromptSet):
         """The question of this name, to be answered by yes or no; `asked` are words of ours in it."""
         plain = {} if asked is None else {"asked": asked}
         return self._question(name, task, YesNo, texts, plain, written=1, max_tokens=WORD_TOKENS)
+
+    def own_question(self, task: str, claims: Claims, asked: str) -> Question[YesNo]:
+        """A question in a user's own words about a whole text, behind the claims' worked examples."""
+
+        def turn(about: Claims | WorkedExample, text: str) -> Question[YesNo]:
+            own = {"asked": asked, "before": before_answer(about.reference, about.prompt)}
+            return self._question("own_question", task, YesNo, {"answer": text}, own, written=1, max_tokens=WORD_TOKENS)
+
+        question = turn(claims, claims.whole)
+        system, last = question.messages
+        shown: list[Message] = []
+        for one in claims.examples:
+            shown += [turn(one, one.text).messages[-1], Message("assistant", "yes" if one.yes else "no")]
+        return replace(question, messages=(system, *shown, last))
 
     def listed(
         self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
@@ -151,6 +168,12 @@ class JudgeQuestions(PromptSet):
             salvage=_SALVAGE_REASONED,
             written=_TOKENS_A_REASON * len(asked),
         )
+
+
+def before_answer(passages: str, question: str | None) -> str:
+    """Passages and the user's question as far as there are any, quoted, to stand before an answer."""
+    parts = {"Passages": passages, "Question": question or ""}
+    return "".join(f"{name}:\n{quoted(text)}\n\n" for name, text in parts.items() if text.strip())
 
 
 def _list(passages: str, question: str | None, sentences: Mapping[int, str]) -> dict[str, str]:

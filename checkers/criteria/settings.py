@@ -1,0 +1,26 @@
+"""A section `[criteria.NAME]` of the configuration."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from checkers.checker import OPERATIONAL
+from checkers.thresholds import ScoringSettings
+
+_Pattern = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class CriterionSettings(ScoringSettings):
+    """A criterion of yours, and a checker with this name: a yes-or-no question about each response."""
+
+    ask: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\r\n]*\S[^\r\n]*$")]
+    """The question, on one line, about what it calls the answer; the question that the user asked and the passages are
+    shown with it, if the record has them."""
+    reject_if: Literal["yes", "no"]
+    """The reply on which a response is rejected."""
+    sources: Annotated[tuple[_Pattern, ...], OPERATIONAL] = ()
+    """Shell-style patterns (`*`, `?`, `[abc]`) for the `source` of the records that are checked; all if empty."""
+    examples: Annotated[Path | None, OPERATIONAL] = None
+    """File of JSON lines: records with `label` (`accept` or `reject`) and, if rejected, `words`, the words at fault. Up
+    to four of each label are shown to the judge as worked examples."""
