@@ -39,8 +39,9 @@ class CriterionChecker(Checker[CriterionSettings]):
 
     def fingerprint(self) -> JsonValue:
         """The examples that are shown, and the prompts."""
-        shown = [[one.record.id, one.accept, one.words] for one in self.shown]
-        return [seed_of(shown), self._questions["quote"].version]
+        texts = [(one.record.prompt, one.record.response, passages_of(one.record)) for one in self.shown]
+        labels = [(one.accept, one.words) for one in self.shown]
+        return [seed_of(texts, labels), self._questions["quote"].version]
 
     async def decide(self, record: Generation) -> Decision:
         """The judge's answer, and of a rejected response the words at fault."""
@@ -50,11 +51,8 @@ class CriterionChecker(Checker[CriterionSettings]):
         """As `decide`, with these as the worked examples."""
         if not record.response.strip():
             raise Undecidable("empty_response", "the response is empty")
-        settings = self.settings
-        examples = tuple(worked(one, yes=one.accept is (settings.reject_if == "no")) for one in shown)
-        probability = await self._answer(settings.ask, record, examples)
-        score = round(probability if settings.reject_if == "no" else 1 - probability, 6)
-        thresholds = settings.thresholds
+        settings, thresholds = self.settings, self.settings.thresholds
+        score = await self.score(record, shown)
         accepted = thresholds.accepts(score) if thresholds.are_set else score >= SUPPORTED
         if accepted and await self._is_misled(record):
             raise Undecidable("judge_misled", _MISLED, score=score)
@@ -66,7 +64,7 @@ class CriterionChecker(Checker[CriterionSettings]):
         evidence = CriterionEvidence(
             ask=settings.ask,
             reject_if=settings.reject_if,
-            probability=round(probability, 6),
+            probability=round(score if settings.reject_if == "no" else 1 - score, 6),
             quote=quote,
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
@@ -77,6 +75,13 @@ class CriterionChecker(Checker[CriterionSettings]):
         fault = f"“{on_a_line(quote.text, _SHOWN)}” " if quote else ""
         reason = f"{fault}{on_a_line(settings.ask, _SHOWN)} {reply.capitalize()}."
         return Decision(accepted=accepted, score=score, reason=reason, evidence=evidence)
+
+    async def score(self, record: Generation, shown: Sequence[LabelledAnswer]) -> float:
+        """The judge's probability of the answer that accepts; raises as `decide`."""
+        accepting_yes = self.settings.reject_if == "no"
+        examples = tuple(worked(one, yes=one.accept is accepting_yes) for one in shown)
+        probability = await self._answer(self.settings.ask, record, examples)
+        return round(probability if accepting_yes else 1 - probability, 6)
 
     def claims(self, record: Generation, question: str, examples: tuple[WorkedExample, ...]) -> Claims:
         """What the judge is shown of a record, and asked about it."""

@@ -68,12 +68,8 @@ class CriterionTrial:
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""
         wrong = [one.summary() for one in self.rows if one.right < 1]
-        examples = self._of("examples")
-        figures = {
-            "examples": _figures(examples),
-            "made": _figures(self._of("made")),
-            "threshold": _threshold(examples),
-        }
+        examples, others = self._of("examples"), self._of("made")
+        figures = {"examples": _figures(examples), "made": _figures(others), "threshold": _threshold(examples)}
         return {"checker": self.name, "judge": self.judge, **figures, "wrong": wrong, "usage": self.usage.model_dump()}
 
     def lines(self) -> Iterator[str]:
@@ -151,17 +147,24 @@ def _figures(rows: Sequence[Tried]) -> dict[str, Any]:
     }
 
 
-def _threshold(rows: Sequence[Tried]) -> dict[str, float] | None:
-    """Half-way between the labels' mean log-odds, as of a judge's self-test; None without scores of both labels.
+def half_way(known: Sequence[tuple[float, bool]]) -> float | None:
+    """Half-way between the mean log-odds of accepted and of rejected answers, as of a judge's self-test.
 
-    Its accuracy takes each example by the threshold that the others give.
+    None without answers of both labels.
     """
-    known = [(_odds(one.score), one.answer.accept) for one in rows if one.score is not None]
+    sides = [[odds for odds, accept in known if accept is side] for side in (True, False)]
+    return fmean(map(fmean, sides)) if all(sides) else None
 
-    def half_way(of: Sequence[tuple[float, bool]]) -> float | None:
-        sides = [[odds for odds, accept in of if accept is side] for side in (True, False)]
-        return fmean(map(fmean, sides)) if all(sides) else None
 
+def log_odds(score: float) -> float:
+    """Log-odds of a score, within the six places to which scores are told."""
+    bounded = min(max(score, _LEAST), 1 - _LEAST)
+    return math.log(bounded / (1 - bounded))
+
+
+def _threshold(rows: Sequence[Tried]) -> dict[str, float] | None:
+    """The score that is half-way, and its accuracy, where each example is taken by what the others give."""
+    known = [(log_odds(one.score), one.answer.accept) for one in rows if one.score is not None]
     middle = half_way(known)
     if middle is None:
         return None
@@ -170,8 +173,3 @@ def _threshold(rows: Sequence[Tried]) -> dict[str, float] | None:
         without = half_way([*known[:place], *known[place + 1 :]])
         right[accept].append(0.5 if without is None else float((odds >= without) is accept))
     return {"value": round(1 / (1 + math.exp(-middle)), 4), "accuracy": fmean(map(fmean, right.values()))}
-
-
-def _odds(score: float) -> float:
-    bounded = min(max(score, _LEAST), 1 - _LEAST)
-    return math.log(bounded / (1 - bounded))
