@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from checkers.checker import OPERATIONAL
 from checkers.thresholds import ScoringSettings
@@ -14,7 +14,7 @@ _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
 class CriterionSettings(ScoringSettings):
     """A criterion of yours, and a checker with this name: a yes-or-no question about each response."""
 
-    ask: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\r\n]*\S[^\r\n]*$")]
+    ask: Annotated[str, Field(max_length=1000)]
     """The question, on one line, about what it calls the answer; the question that the user asked and the passages are
     shown with it, if the record has them."""
     reject_if: Literal["yes", "no"]
@@ -24,3 +24,10 @@ class CriterionSettings(ScoringSettings):
     examples: Annotated[Path | None, OPERATIONAL] = None
     """File of JSON lines: records with `label` (`accept` or `reject`) and, if rejected, `words`, the words at fault. Up
     to four of each label are shown to the judge as worked examples."""
+
+    @field_validator("ask")
+    @classmethod
+    def _on_a_line(cls, value: str) -> str:
+        if len(value.splitlines()) != 1 or not value.strip():
+            raise ValueError("should be a question on one line")
+        return value.strip()

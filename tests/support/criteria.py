@@ -35,7 +35,7 @@ def by_word(request: StubRequest) -> str:
     text, question = answer_of(request), asked(request)
     if question.startswith("Write "):
         answer = BROKEN if question.endswith("must be yes, for certain.") else KEPT
-        return json.dumps({"examples": [{"question": "And now?", "answer": f"{answer} {n}"} for n in range(4)]})
+        return json.dumps({"examples": [{"question": "And now?", "answer": f"{answer} Made {n}."} for n in range(4)]})
     if "Which words of the answer" in question:
         return json.dumps({"words": WORDS if WORDS in text else "refund"})
     if word := re.search("contain the word “(.+)”", question):

@@ -1,0 +1,184 @@
+"""Criteria of the user's own on the command line: configured, tried, checked, calibrated."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.config import Misconfigured, load_configuration
+from tests.assay.running import assay
+from tests.support.criteria import ASK, BROKEN, KEPT, WORDS, by_word, reply, write_examples
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+
+SECTION = f"""
+[criteria.no_refunds]
+ask = "{ASK}"
+reject_if = "yes"
+"""
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint(answer=by_word) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def folder(tmp_path: Path, stub: StubEndpoint) -> Path:
+    """A folder with the section and a judge that can answer it."""
+    write_examples(tmp_path)
+    judge = (
+        f'[judge]\nbackend = "openai"\nbase_url = "{stub.base_url}"\nmodel = "stub"\nform = "short"\nthreshold = 0\n'
+    )
+    (tmp_path / "assay.toml").write_text(f'{judge}{SECTION}examples = "examples.jsonl"\n')
+    return tmp_path
+
+
+def _lines(*records: Any) -> bytes:
+    return b"\n".join(json.dumps(one.model_dump(mode="json")).encode() for one in records)
+
+
+def test_each_section_is_a_checker(folder: Path) -> None:
+    with (folder / "assay.toml").open("a") as file:
+        file.write(f'[criteria.other]\nask = "{ASK}"\nreject_if = "no"\n[budgets.other]\ncalls = 5\n')
+        file.write('[[routing.rules]]\ncheckers = ["no_refunds"]\nshare = 0.5\n')
+    shown = assay("config", "check", cwd=folder, ASSAY_CRITERIA__OTHER__SOURCES="a,b")
+    assert shown.returncode == 0, shown.stderr
+    assert "no_refunds, other" in shown.stdout
+    assert "[criteria.other]" in shown.stdout
+    assert 'sources = ["a", "b"]' in shown.stdout
+    assert not shown.stderr
+    ran = assay("check", "-", "--json", cwd=folder, stdin=_lines(reply(BROKEN, id="r"), reply(KEPT, id="a")))
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    outcomes = {(one["checker"], one["record_id"]): one["outcome"] for one in found}
+    assert outcomes["no_refunds", "r"] == outcomes["other", "a"] == "reject"
+    assert outcomes["no_refunds", "a"] == outcomes["other", "r"] == "accept"
+    assert f"says:   “{WORDS}”" in assay("check", "-", cwd=folder, stdin=_lines(reply(BROKEN))).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '[criteria.consistency]\nask = "a?"\nreject_if = "no"',
+            "criteria.consistency: a checker or",
+        ),
+        ('[criteria.kafka]\nask = "a?"\nreject_if = "no"', "criteria.kafka: a checker or a section is called"),
+        ('[criteria.none]\nask = "a?"\nreject_if = "no"', "criteria.none: a checker or a section is called"),
+        ('[criteria.No-No]\nask = "a?"\nreject_if = "no"', "criteria.No-No: a checker's name should be of lower-case"),
+        ('[criteria.a]\nreject_if = "no"', "criteria.a.ask: field required"),
+        ('[criteria.a]\nask = "a?"\nreject_if = "maybe"', "'maybe': should be 'yes' or 'no'"),
+        ('[criteria.a]\nask = "a?\\nReply yes."\nreject_if = "no"', "should be a question on one line"),
+        ('[criteria.a]\nask = "a?"\nreject_iff = "no"', "did you mean criteria.a.reject_if?"),
+        ('[criteria.a]\nask = "a?"\nreject_if = "no"\n[budgets.b]\ncalls = 1', "budgets.b: nothing has this name"),
+    ],
+)
+def test_a_wrong_section_is_named(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    with pytest.raises(Misconfigured) as raised:
+        load_configuration(file)
+    assert said in str(raised.value)
+
+
+def test_a_missing_file_of_examples_is_named(folder: Path) -> None:
+    (folder / "examples.jsonl").unlink()
+    ran = assay("check", "-", cwd=folder, stdin=_lines(reply(KEPT)))
+    assert ran.returncode == 2
+    assert "criteria.no_refunds: ValueError: examples.jsonl: cannot be read" in ran.stderr
+
+
+def test_a_judge_that_compares_texts_is_warned_of_and_abstains(tmp_path: Path) -> None:
+    (tmp_path / "assay.toml").write_text(SECTION)
+    shown = assay("config", "check", cwd=tmp_path)
+    assert "warning: criteria.no_refunds: every verdict abstains, as judge.backend = 'local'" in shown.stderr
+    ran = assay("check", "-", "--checker", "no_refunds", "--json", cwd=tmp_path, stdin=_lines(reply(KEPT)))
+    verdict = json.loads(ran.stdout)
+    assert (verdict["outcome"], verdict["evidence"]["cause"]) == ("abstain", "judge_failed")
+    assert "configure an endpoint as judge" in verdict["reason"]
+
+
+def test_only_records_of_its_sources_are_asked_about(folder: Path, stub: StubEndpoint) -> None:
+    with (folder / "assay.toml").open("a") as file:
+        file.write('sources = ["support-*"]\n')
+    lines = _lines(reply(KEPT, id="own"), reply(KEPT, id="other", source="shop"))
+    ran = assay("check", "-", "--checker", "no_refunds", "--json", cwd=folder, stdin=lines)
+    found = {one["record_id"]: one for one in map(json.loads, ran.stdout.splitlines())}
+    assert found["own"]["outcome"] == "accept"
+    assert found["other"]["evidence"]["cause"] == "no_checker"
+    assert "no selected checker checks the kind 'generation' of source 'shop'" in found["other"]["reason"]
+
+
+def test_it_is_tried_on_its_examples_and_on_made_answers(folder: Path, stub: StubEndpoint) -> None:
+    ran = assay("criteria", "check", "no_refunds", cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    assert "10 examples: balanced accuracy 100% (72% to 100%); 0 undecided; words quoted of 5 of 5" in ran.stdout
+    assert "8 answers made to break and to keep it: balanced accuracy 100%" in ran.stdout
+    assert "[criteria.no_refunds.thresholds]" in ran.stdout
+    for request in stub.requests:
+        last, *_ = [one for one in reversed(request.body["messages"]) if one["role"] == "user"]
+        asked = last["content"].partition("Answer:")[2].partition("\n\n")[0]
+        shown = [one["content"] for one in request.body["messages"][1:-1]]
+        # No example is shown when it is asked about.
+        assert not asked or not any(asked in one for one in shown)
+    figures = json.loads(assay("criteria", "check", "no_refunds", "--json", cwd=folder).stdout)
+    assert figures["examples"]["accuracy"] == figures["made"]["accuracy"] == 1.0
+    assert figures["wrong"] == []
+
+
+def test_what_it_gets_wrong_is_shown_and_the_exit_status_tells(folder: Path, stub: StubEndpoint) -> None:
+    def answer(request: StubRequest) -> str:
+        return "no" if request.body["messages"][-1]["content"].endswith(f"{ASK} Reply yes or no.") else by_word(request)
+
+    stub.answer = answer
+    ran = assay("criteria", "check", "no_refunds", cwd=folder)
+    assert ran.returncode == 1
+    assert "10 examples: balanced accuracy 50%" in ran.stdout
+    assert f"examples, reject is right, accept is what it says: “Case 0?” “{BROKEN} 0”" in ran.stdout
+    assert "warning: not right on 75% of its examples" in ran.stdout
+
+
+def test_the_threshold_that_the_examples_give_helps_a_judge_that_leans(folder: Path, stub: StubEndpoint) -> None:
+    def leans(request: StubRequest, place: int) -> float:
+        broken = "refund" in request.quotes.get("Answer", "")
+        return (0.95 if broken else 0.7) if ASK in request.body["messages"][-1]["content"] else 0.9
+
+    stub.probability = leans
+    ran = assay("criteria", "check", "no_refunds", "--json", cwd=folder)
+    found = json.loads(ran.stdout)
+    assert found["examples"]["accuracy"] == 0.5
+    assert found["threshold"]["accuracy"] == 1.0
+    assert 0.05 < found["threshold"]["value"] < 0.3
+
+
+@pytest.mark.parametrize("name", ["consistency", "no_refund"])
+def test_what_is_not_a_criterion_cannot_be_tried(folder: Path, name: str) -> None:
+    ran = assay("criteria", "check", name, cwd=folder)
+    assert ran.returncode == 2
+    assert "no_refunds" in ran.stderr
+
+
+def test_its_thresholds_are_calibrated_like_those_of_any_checker(folder: Path) -> None:
+    rows = [{**json.loads(_lines(reply(f"{text} {n}"))), "label": label}
+            for n in range(150) for text, label in ((BROKEN, "reject"), (KEPT, "accept"))]  # fmt: skip
+    ran = assay("calibrate", "-", "--checker", "no_refunds", cwd=folder, stdin=b"\n".join(map(_as_line, rows)))
+    assert ran.returncode == 0, ran.stderr
+    assert "[criteria.no_refunds.thresholds]" in ran.stdout
+
+
+def _as_line(row: dict[str, Any]) -> bytes:
+    return json.dumps(row).encode()
+
+
+def test_the_ready_criteria_can_be_used_with_twenty_examples_each() -> None:
+    file = Path("examples/criteria/assay.toml")
+    loaded = load_configuration(file)
+    own = {name: plugin for name, plugin in loaded.installed.plugins.items() if plugin.family}
+    assert len(own) == 5
+    for name in own:
+        rows = Path(f"examples/criteria/{name}.jsonl").read_text("utf-8").splitlines()
+        labels = [json.loads(row)["label"] for row in rows]
+        assert labels.count("accept") == labels.count("reject") == 10
