@@ -100,6 +100,15 @@ def probes() -> Iterator[Json]:
         yield sample("pro-02", outcome=outcome, evidence=sample("pro-02")["evidence"] | changed)
 
 
+def criteria() -> Iterator[Json]:
+    evidence = sample("crit-01")["evidence"]
+    for outcome, reject_if, quote, shown in itertools.product(
+        ("accept", "reject"), ("yes", "no"), (None, evidence["quote"]), (0, 8)
+    ):
+        changed = {"reject_if": reject_if, "quote": quote if outcome == "reject" else None, "examples": shown}
+        yield sample("crit-01", outcome=outcome, evidence=evidence | changed)
+
+
 def faults(verdict: Verdict) -> int:
     return sum(one.mark < 0 for one in verdict.evidence.sentences)
 
@@ -179,6 +188,13 @@ CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
         "whose right answer affirms": lambda v: v.evidence.polarity == "positive",
         "rare (tail)": lambda v: v.evidence.distribution == "tail",
         "common (head)": lambda v: v.evidence.distribution == "head",
+    }),
+    "criterion": (criteria, {
+        "a yes rejects": lambda v: v.evidence.reject_if == "yes",
+        "The judge says yes": lambda v: rejects(v) == (v.evidence.reject_if == "yes"),
+        "No words of the response were quoted": lambda v: rejects(v) and not v.evidence.quote,
+        "It was shown 8 worked examples": lambda v: v.evidence.examples,
+        "Sources": lambda v: True,
     }),
 }  # fmt: skip
 """By type of evidence: verdicts of every look, and what their pages may say of which."""

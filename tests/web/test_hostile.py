@@ -39,9 +39,9 @@ FIXED = {
     "id", "type", "outcome", "task", "against", "checked_at",
     "occurred_at", "kind", "challenge", "fault", "rule", "schedule", "transformation", "store", "needs",
     "name", "require", "asked", "category", "distribution", "polarity", "cause", "vector", "value", "checker",
-    "source", "model", "record_id", "checker_version", "config_digest", "origin",
+    "source", "model", "record_id", "checker_version", "config_digest", "origin", "reject_if",
 }  # fmt: skip
-KINDS = ("sup-02", "trv-03", "sup-05", "par-02", "par-06", "trusted", "known", "echo0", "ret-03", "pro-02")
+KINDS = ("sup-02", "trv-03", "sup-05", "par-02", "par-06", "trusted", "known", "echo0", "ret-03", "pro-02", "crit-01")
 
 
 def _hostile(record_id):
