@@ -77,11 +77,10 @@ async def _measured(options: argparse.Namespace) -> list[list[object]]:
             scores, moved = dict[str, list[Labelled]](), dict[str, list[Labelled]]()
             for name, checker in checkers.items():
                 scores[name] = [(label, await kept.odds(checker, one)) for label, one in _unseen(name)]
-                if form == "examples":
-                    others = [one for one in checker.examples if one not in checker.shown]
-                    middle = half_way([(await kept.odds(checker, one.record), one.accept) for one in others]) or 0.0
-                    moved[name] = [(label, odds - middle) for label, odds in scores[name]]
-                print(f"{form} {name}", file=sys.stderr, flush=True)
+            for name, checker in checkers.items() if form == "examples" else ():
+                others = [one for one in checker.examples if one not in checker.shown]
+                middle = half_way([(await kept.odds(checker, one.record), one.accept) for one in others]) or 0.0
+                moved[name] = [(label, odds - middle) for label, odds in scores[name]]
             for title, found in ((form, scores), ("half-way", moved)):
                 lines += _lines(title, {name: [_decided(*one) for one in each] for name, each in found.items()})
             if options.verdicts:
