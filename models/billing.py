@@ -4,15 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import count
 
 from models.worktime import WorkClock
 from schemas import Usage
+
+_NUMBERS = count(1)
 
 
 @dataclass(slots=True)
 class Bill:
     """The running cost of one check, improvement or datapoint."""
 
+    number: int = field(default_factory=_NUMBERS.__next__)
+    """In the order in which bills are opened."""
     recorded: list[str] = field(default_factory=list)
     """Digests of the questions that a recording has."""
     _booked: list[Usage] = field(default_factory=list)
@@ -43,6 +48,12 @@ def billed() -> Iterator[Bill]:
             yield bill
     finally:
         _OPEN.reset(token)
+
+
+def work_number() -> int:
+    """The number of the piece of work under way, lower for one that began earlier; 0 if nobody pays for it."""
+    bills = _OPEN.get()
+    return bills[0].number if bills else 0
 
 
 def note(digest: str) -> None:

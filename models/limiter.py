@@ -1,10 +1,12 @@
 """The concurrency limit of one endpoint, with the questions that wait for a slot. models/flow.py has the rules."""
 
 import asyncio
+import heapq
 import math
 from collections import deque
 from dataclasses import dataclass
 
+from models.billing import work_number
 from models.protocol import ModelFailed
 from models.worktime import Phase
 
@@ -40,7 +42,9 @@ class Limiter:
         self._limit = float(min(most, _AT_FIRST))
         self._under_way = {False: 0, True: 0}
         """Long ones or not."""
-        self._waiting: dict[bool, deque[asyncio.Future[None]]] = {False: deque(), True: deque()}
+        self._waiting: dict[bool, list[tuple[int, int, asyncio.Future[None]]]] = {False: [], True: []}
+        """Heaps: what began first is finished first, so that verdicts come one by one however slow the endpoint is."""
+        self._entries = 0
         self._quickest = math.inf
         self._was_full = False
         """The endpoint has taken no more once: the limit grows slowly from then on."""
@@ -67,8 +71,8 @@ class Limiter:
             await asyncio.sleep(0)
         is_long = self._is_long(size)
         slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue = self._waiting[is_long]
-        (queue.appendleft if again else queue.append)(slot)
+        self._entries += 1
+        heapq.heappush(self._waiting[is_long], (work_number(), -self._entries if again else self._entries, slot))
         self._wake()
         try:
             # A long question may wait as long as an answer takes, while others are answered at once.
@@ -113,7 +117,7 @@ class Limiter:
         for is_long in (True, False):
             queue = self._waiting[is_long]
             while queue and self._is_free(is_long=is_long):
-                slot = queue.popleft()
+                *_, slot = heapq.heappop(queue)
                 if not slot.done():
                     self._under_way[is_long] += 1
                     slot.set_result(None)

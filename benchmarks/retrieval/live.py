@@ -62,21 +62,21 @@ async def _checked(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]
     try:
         found: list[tuple[float, float]] = []
         for start in range(0, len(pairs), AT_ONCE):
-            checks = (checker.check(_record(*pair)) for pair in pairs[start : start + AT_ONCE])
-            found += [_scores(verdict) for verdict in await asyncio.gather(*checks)]
+            checks = (checker.check(cache_hit(*pair)) for pair in pairs[start : start + AT_ONCE])
+            found += [scores_of(verdict) for verdict in await asyncio.gather(*checks)]
         return found
     finally:
         await checker.close()
         await oracle.close()
 
 
-def _record(query: str, text: str) -> Retrieval:
+def cache_hit(query: str, text: str) -> Retrieval:
     """A cache hit, whose verdict has both directions: the one is what a knowledge store needs."""
     envelope = {"kind": "retrieval", "source": "benchmark", "model": "all-MiniLM-L6-v2", "store": "cache"}
     return Retrieval.model_validate({**envelope, "query": query, "matched": {"id": "m", "text": text, "score": 0.0}})
 
 
-def _scores(verdict: Verdict) -> tuple[float, float]:
+def scores_of(verdict: Verdict) -> tuple[float, float]:
     """For a knowledge store and for a cache; 0 where the checker abstains, as nothing is said for the text then."""
     if not isinstance(verdict.evidence, RetrievalEvidence):
         return 0.0, 0.0
@@ -102,7 +102,7 @@ def by_relation(relations: Sequence[str], positive: Scores, negative: Scores, th
 def print_live(data: Path, most: int | None) -> None:
     """Measure up to `most` odd rows of each file, and print."""
     began = time.perf_counter()
-    triplets = list(_triplets(data, most))
+    triplets = [one for rows in odd_triplets(data, most) for one in rows]
     positive = measured([(one.base, one.positive) for one in triplets])
     negative = measured([(one.base, one.negative) for one in triplets])
     print(by_relation([one.relation for one in triplets], positive, negative, RetrievalSettings().threshold))
@@ -121,12 +121,13 @@ def print_live(data: Path, most: int | None) -> None:
     print(f"\nin {time.perf_counter() - began:.0f} s")
 
 
-def _triplets(data: Path, most: int | None) -> Iterator[Triplet]:
+def odd_triplets(data: Path, most: int | None) -> Iterator[Sequence[Triplet]]:
+    """Up to `most` odd rows of each of MeTMaP's files."""
     files = sorted((data / "metmap").glob("*.jsonl"))
     if not files:
         raise DataMissing(f"{data / 'metmap'} holds no .jsonl file; --data names the folder that holds metmap/")
     for file in files:
-        yield from _odd(list(read_triplets(file)), most)
+        yield _odd(list(read_triplets(file)), most)
 
 
 def _odd(rows: Sequence[Row], most: int | None) -> Sequence[Row]:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from models.billing import billed
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support.stub_acts import status
@@ -25,3 +26,20 @@ async def test_a_question_that_waits_to_be_asked_again_keeps_no_place(model_of: 
 
     assert first.usage.calls == 2
     assert second.usage.calls == 1
+
+
+async def test_work_that_began_first_is_finished_first(model_of: MakeModel, stub: StubEndpoint) -> None:
+    model = model_of(concurrency=1)
+    ended: list[str] = []
+
+    async def work(name: str) -> None:
+        with billed():
+            for number in range(3):
+                await model.ask(question(f"Sentence {number} of {name}."))
+        ended.append(name)
+        # While one prepares its next question, the next one asks.
+        assert len(stub.requests) <= 3 * (len(ended) + 1)
+
+    await asyncio.gather(*map(work, "ABCDE"))
+
+    assert ended == list("ABCDE")
