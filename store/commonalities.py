@@ -27,8 +27,10 @@ from schemas import Attribute, Commonality
 ERROR: Final = 0.01
 """Probability that anything is named of a series in which nothing is different."""
 
+_LEAST: Final = 5  # Rejects with an attribute: two of the same input, which a judge fails alike, are an anecdote.
 _ALSO: Final = 3
-_COVERED: Final = 0.8  # Part of an attribute's rejects that have the stronger one, too, from which the two are one.
+_COVERED: Final = 0.8  # Part of an attribute's rejects that have the stronger one, too, where the two are one,
+_SHARED: Final = 0.5  # and that of the stronger one's rejects that have it.
 _LAST: Final = ("checker_version", "config_digest", "hour")
 """Of attributes that are equally strong the first by name is named, these last: others say more."""
 
@@ -50,7 +52,7 @@ def commonalities(rejects: Sequence[Attributes], accepts: Sequence[Attributes]) 
         implied = sorted((one for one in pending if one not in still and one != strongest), key=pending.__getitem__)
         shared = Counter(chain.from_iterable(having))
         total = Counter(chain.from_iterable(rejects))
-        also = [one for one in implied if shared[one] >= _COVERED * total[one]]
+        also = [one for one in implied if shared[one] >= max(_COVERED * total[one], _SHARED * len(having))]
         found.append(
             Commonality(
                 name=strongest.name,
@@ -71,7 +73,7 @@ def significant(rejects: Sequence[Attributes], accepts: Sequence[Attributes]) ->
     with_it, of_accepts = Counter(chain.from_iterable(rejects)), Counter(chain.from_iterable(accepts))
     number, others = len(rejects), len(accepts)
     tail = cache(lambda least, total: _log_tail(least, total, number, others))
-    totals = {one: with_it[one] + of_accepts[one] for one in with_it}
+    totals = {one: total for one in with_it if (total := with_it[one] + of_accepts[one]) >= _LEAST}
     best = {one: tail(min(total, number), total) for one, total in totals.items()}
     lowest, tests = sorted(best.values()), 1
     while bisect_right(lowest, math.log(ERROR / tests)) > tests:
@@ -81,7 +83,8 @@ def significant(rejects: Sequence[Attributes], accepts: Sequence[Attributes]) ->
     for place, (one, p) in enumerate(sorted(tested.items(), key=lambda pair: pair[1])):
         if p > math.log(ERROR / (len(tested) - place)):
             break
-        found[one] = p
+        if with_it[one] >= _LEAST:
+            found[one] = p
     return found
 
 

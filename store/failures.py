@@ -5,6 +5,7 @@ As `store.reading`: synchronous, and it only reads.
 """
 
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,8 @@ COMPARED: Final = 250
 """Rejects, and accepts, whose attributes are read: about so many."""
 GROUPED: Final = 120
 """Rejects that are grouped by their faults at most."""
+
+_FAULTS: Final = 5
 
 _FACTOR, _RANGE = 2_654_435_761, 2**32
 """Numbers times the golden section, of which each part of the range has its share of any run of numbers."""
@@ -56,6 +59,8 @@ class Failures:
     """Rejects and accepts whose attributes were read."""
     common: tuple[Commonality, ...]
     """The strongest first."""
+    faults: tuple[tuple[str, int], ...]
+    """The most frequent faults of the compared rejects, see `store.faults`, and how many have each."""
     unexplained: tuple[FaultGroup, ...]
     """The latest of the compared rejects that have none of `common`, the largest group first."""
 
@@ -94,6 +99,7 @@ def read_failures(
         accepts=numbers.get("accept", (0, 0))[0],
         compared=(len(rejects), len(accepts)),
         common=tuple(common),
+        faults=tuple(Counter(filter(None, map(fault_of, rejects))).most_common(_FAULTS)),
         unexplained=tuple(fault_groups(left[-GROUPED:])),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from store.failures import read_failures
-from store.reading import Reader
+from store.reading import Reader, Series
 from web.filters import Filters
 from web.rates import Span
 
@@ -31,7 +31,9 @@ class FailurePage:
 
         def read() -> dict[str, Any]:
             totals = self._reader.totals(span.begin, until=span.end, minutes=span.minutes)
-            named = {name: value for name in ("source", "model", "checker") if (value := getattr(filters, name))}
+            # Next to a series that is chosen the others are there to choose from.
+            given = {} if filters.series else filters.given
+            named = {name: given[name] for name in Series._fields if name in given}
             rejects = {
                 one: of["reject"]
                 for one, of in totals.items()

@@ -96,6 +96,8 @@ def _lines(report: "Failures") -> Iterator[str]:
         yield from indented(labelled("common: ", each.line))
     if not report.common:
         yield from indented(["common: nothing that chance does not explain"])
+    for fault, times in report.faults:
+        yield from indented(labelled("fault:  ", f"{times} of {rejects}: {fault}"))
     for group in report.unexplained[:_GROUPS]:
         yield from indented(labelled(f"{len(group.ids):5}x  ", group.reason))
     if left := report.unexplained[_GROUPS:]:

@@ -51,6 +51,8 @@ PAGES = [
     "/verdicts?source=support-bot&model=acme-chat-4&checker=consistency&minutes=60",
     "/alerts",
     "/alerts/alert-1",
+    "/failures",
+    "/failures?source=support-bot&model=acme-chat-4&checker=consistency&minutes=43200",
     "/nowhere",
     "/records/support-bot/sup-02",
     "/review",

@@ -1,5 +1,6 @@
 """The page on failures: what rejects have in common, the others by similar faults, and the series to choose from."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -25,12 +26,16 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
     async with opened(empty) as client:
         shown, html = await _shown(client, "/failures"), await _text(client, "/failures")
         other = await _shown(client, "/failures?model=seldom")
+        chosen = await _shown(client, "/failures?source=support-bot&model=seldom&checker=consistency")
     assert "acme-chat-4 in support-bot by consistency" in shown
     assert "30 rejects and 40 accepts from" in shown
     assert "document tariff-2026.pdf 27 of 30 (90%) 0 of 40 (0%)" in shown
-    assert "3 rejects with none of that in 1 groups" in shown
+    assert re.search(r"Most frequent faults.*30 of 30 \(100%\)", shown)
+    assert "3 rejects with none of that in 1 group" in shown
     assert 'href="/verdicts/ver-2' in html
     assert "support-bot acme-chat-4 consistency 30 40" in shown
+    assert "support-bot seldom consistency 2 0" in shown
+    assert "support-bot acme-chat-4 consistency 30 40" in chosen
     assert "seldom in support-bot by consistency 2 rejects and 0 accepts" in other
     assert "nothing more often than accepts that chance does not explain" in other
 

@@ -1,0 +1,1 @@
+"""What rejects have in common, on recorded traffic."""
