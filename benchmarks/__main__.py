@@ -15,8 +15,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     data = [] if options.data is None else ["--data", str(options.data)]
     worst = 0
     subjects = {path.parent.name for path in Path(__file__).parent.glob("*/__main__.py")}
-    # That one needs a model's address.
-    for subject in sorted(subjects - {"endpoint"}):
+    # These need a model's address.
+    for subject in sorted(subjects - {"endpoint", "criteria"}):
         print(f"\n# {subject}", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{subject}", *data]
         worst = max(worst, subprocess.run(command, check=False).returncode)

@@ -14,7 +14,8 @@ from checkers.criteria.questions import CriterionQuestions, made
 from checkers.intervals import wilson
 from checkers.wording import plain
 from models.billing import billed
-from models.judges.self_test import GOOD_ENOUGH
+from models.concurrent import gather_or_cancel
+from models.judges.self_test import AT_ONCE, GOOD_ENOUGH
 from models.protocol import ModelFailed
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Usage
@@ -117,17 +118,18 @@ async def tried(checker: CriterionChecker, on_answer: Callable[[], None]) -> Cri
         kept = await made(writer, questions.make(settings.ask, other(settings.reject_if)), accept=True)
         answers: list[tuple[Origin, LabelledAnswer]] = [("examples", one) for one in checker.examples]
         answers += [("made", one) for one in (*broken, *kept)]
-        for origin, one in answers:
-            rows.append(await _row(checker, origin, one))
-            on_answer()
+        for start in range(0, len(answers), AT_ONCE):
+            rows += await gather_or_cancel(_row(checker, *one, on_answer) for one in answers[start : start + AT_ONCE])
     return CriterionTrial(checker.name, checker.judge.name, tuple(rows), bill.usage)
 
 
-async def _row(checker: CriterionChecker, origin: Origin, one: LabelledAnswer) -> Tried:
+async def _row(checker: CriterionChecker, origin: Origin, one: LabelledAnswer, on_answer: Callable[[], None]) -> Tried:
     try:
         found = await checker.decide_after(shown_of(checker.examples, but=one), one.record)
     except (Undecidable, ModelFailed) as error:
         return Tried(origin, one, "abstain", error.detail, getattr(error, "score", None))
+    finally:
+        on_answer()
     quotes = isinstance(found.evidence, CriterionEvidence) and found.evidence.quote is not None
     return Tried(origin, one, "accept" if found.accepted else "reject", found.reason, found.score, quotes)
 
