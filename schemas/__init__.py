@@ -33,6 +33,7 @@ from schemas.evidence import (
     SampleAgreement,
     SentenceFinding,
     TextMatch,
+    ToolCallEvidence,
 )
 from schemas.extraction import (
     AnswerGroup,
@@ -72,7 +73,10 @@ from schemas.records import (
     Record,
     Retrieval,
     Task,
+    Tool,
+    ToolCall,
 )
+from schemas.tool_calls import ArgumentFinding, ResponseFinding, SchemaFault, has_failed
 from schemas.trace import Trace
 from schemas.turns import Turn
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
@@ -86,6 +90,7 @@ __all__ = [
     "AlertKind",
     "AlignedPhrases",
     "AnswerGroup",
+    "ArgumentFinding",
     "Attribute",
     "Calibration",
     "Cascade",
@@ -132,10 +137,12 @@ __all__ = [
     "Quotation",
     "Record",
     "RejectedRecord",
+    "ResponseFinding",
     "Retrieval",
     "RetrievalEvidence",
     "ReviewRequest",
     "SampleAgreement",
+    "SchemaFault",
     "SentenceChange",
     "SentenceFinding",
     "SeriesAnew",
@@ -143,6 +150,9 @@ __all__ = [
     "Task",
     "TestedEntity",
     "TextMatch",
+    "Tool",
+    "ToolCall",
+    "ToolCallEvidence",
     "Trace",
     "TransformedSentence",
     "TriangularEvidence",
@@ -158,6 +168,7 @@ __all__ = [
     "content_id",
     "digest",
     "explain",
+    "has_failed",
     "is_name",
     "nearest",
     "read_record",

@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 from schemas.base import Fraction, Name, Wire
 from schemas.equivalence import EquivalenceEvidence
 from schemas.extraction import ExtractionEvidence
+from schemas.tool_calls import ArgumentFinding, ResponseFinding, SchemaFault
 from schemas.turns import Turn
 
 
@@ -283,6 +284,36 @@ class ProbeEvidence(Wire):
     """The subject's words before it; null if it was asked for the answer alone."""
 
 
+class ToolCallEvidence(Wire):
+    """A tool call: its name and arguments by the tools' schemas, its values by what was said, its result as told."""
+
+    type: Literal["tool_call"] = "tool_call"
+    tool: str
+    """Name of the tool that was called."""
+    tools: tuple[str, ...]
+    """Names of the tools that could be called; empty if the record lists none, and the name is then untested."""
+    fault: Literal["unknown_tool", "unparsable", "schema", "told_as_success", "argument"] | None
+    """Why the call is rejected; null if it is not."""
+    unparsable: str | None = None
+    """Why the arguments are not a JSON object; null if they are."""
+    schema_faults: tuple[SchemaFault, ...] = ()
+    schema_untested: str | None = None
+    """Why the arguments were not compared with the schema, or not with all of it; null if they were."""
+    arguments: tuple[ArgumentFinding, ...] = ()
+    failed: bool | None = None
+    """True if the tool failed; null if that is not known."""
+    response: ResponseFinding | None = None
+    """Null unless the tool failed and the record has a response."""
+    accept_from: float | None = None
+    """As of consistency evidence."""
+    reject_below: float | None = None
+    """As of consistency evidence."""
+    judge_version: str = ""
+    """As of consistency evidence."""
+    self_test: SelfTestFigure | None = None
+    """As of consistency evidence."""
+
+
 JudgeCause = Literal[
     "judge_failed",
     "judge_unusable",
@@ -348,6 +379,8 @@ class Abstention(Wire):
     """The sentences with their grades, which leave the outcome open; null if the cause is another."""
     probe: ProbeEvidence | None = None
     """The probe whose answer is missing or could not be read; null of any other record."""
+    tool_call: ToolCallEvidence | None = None
+    """The call with its findings, which leave the outcome open; null of any other record."""
 
 
 class PluginEvidence(Wire):
@@ -366,6 +399,7 @@ Evidence = Annotated[
     | ExtractionEvidence
     | ProbeEvidence
     | CriterionEvidence
+    | ToolCallEvidence
     | Abstention
     | PluginEvidence,
     Field(discriminator="type"),

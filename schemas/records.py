@@ -20,6 +20,7 @@ from pydantic import (
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
 from schemas.nearest import nearest
+from schemas.tool_calls import has_failed
 from schemas.trace import OptionalTrace
 from schemas.turns import Turn
 
@@ -248,14 +249,57 @@ class Probe(Envelope):
     prompt: Text | None = None
 
 
+class Tool(Wire):
+    """A tool that the subject could call."""
+
+    name: Text
+    description: Text | None = None
+    parameters: dict[str, JsonValue] | None = None
+    """JSON Schema of the arguments; they are not compared with one if it is absent."""
+
+
+class ToolCall(Envelope):
+    """A call of a tool by the subject, and perhaps what came of it."""
+
+    kind: Literal["tool_call"]
+    name: Text
+    arguments: dict[str, JsonValue] | Text
+    """An object, or the text that the subject wrote in its place, word for word."""
+    tools: Annotated[tuple[Tool, ...], FailFast()] = ()
+    """The tools that it could call; if there are none, neither the name nor the schema is tested."""
+    prompt: Text | None = None
+    """What the user asked."""
+    contexts: Passages = ()
+    """What else the subject knew: instructions, earlier turns, results of earlier calls, passages."""
+    result: JsonValue = None
+    """What the tool returned."""
+    is_error: bool | None = None
+    """True if the tool failed; if absent, it is read from the result."""
+    response: Text | None = None
+    """What the subject told the user afterwards."""
+
+    @property
+    def failed(self) -> bool | None:
+        """True if the tool failed; None if that is not known."""
+        return has_failed(self.result) if self.is_error is None else self.is_error
+
+
 Record = Annotated[
-    Generation | Paraphrase | Extraction | Labelling | Retrieval | Probe,
+    Generation | Paraphrase | Extraction | Labelling | Retrieval | Probe | ToolCall,
     Field(discriminator="kind"),
 ]
 """A record of any kind; `kind` discriminates."""
 
-RECORD_TYPES: tuple[type[Envelope], ...] = (Generation, Paraphrase, Extraction, Labelling, Retrieval, Probe)
-RECORD_KINDS: tuple[str, ...] = ("generation", "paraphrase", "extraction", "labelling", "retrieval", "probe")
+RECORD_TYPES: tuple[type[Envelope], ...] = (Generation, Paraphrase, Extraction, Labelling, Retrieval, Probe, ToolCall)
+RECORD_KINDS: tuple[str, ...] = (
+    "generation",
+    "paraphrase",
+    "extraction",
+    "labelling",
+    "retrieval",
+    "probe",
+    "tool_call",
+)
 
 
 def misspelt(kind: type[Envelope], fields: Collection[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The messages to a model and from it, read from the attributes of its call."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -12,7 +12,6 @@ LeftOut: TypeAlias = Literal[
     "own",
     "context",
     "no_content",
-    "tool_call",
     "not_text",
     "truncated",
     "unreadable",
@@ -37,16 +36,43 @@ class NotTaken(Exception):
         self.reason: LeftOut = reason
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool."""
+
+    id: str
+    """Empty if it has none."""
+    name: str
+    arguments: dict[str, Any] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool returned."""
+
+    id: str
+    """Of its call; empty if it is not known."""
+    value: Any
+    failed: bool | None = None
+    """None if it does not say."""
+
+    @property
+    def text(self) -> str:
+        return as_text(self.value)
+
+
 @dataclass(slots=True)
 class Message:
     """One message of a conversation."""
 
     role: str
     texts: list[str] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
     """Responses of tools."""
-    calls: bool = False
-    """True if it calls tools."""
+    calls: list[Call] = field(default_factory=list)
+    """Calls of tools."""
+    call_id: str = ""
+    """Of the message of a tool: the call that it answers."""
     other: bool = False
     """True if it has parts that are no text."""
 
@@ -103,6 +129,17 @@ def parts_text(value: Any) -> list[str]:
     return message.texts
 
 
+def _calls(values: Iterable[Any]) -> Iterator[Call]:
+    """Calls in the forms of OpenAI, Anthropic, OpenInference and OpenTelemetry; those without a name are left out."""
+    for value in values:
+        # OpenInference wraps each call, and OpenAI's API what is called.
+        inner = _object(_object(value).get("tool_call", value))
+        said = _object(inner.get("function", inner))
+        given: Any = next((said[name] for name in ("arguments", "input", "args") if said.get(name) is not None), {})
+        if isinstance(name := said.get("name"), str):
+            yield Call(str(inner.get("id") or ""), name, given if isinstance(given, dict) else as_text(given))
+
+
 def as_text(value: Any) -> str:
     """The value if it is a text, else its JSON."""
     if isinstance(value, str):
@@ -130,7 +167,11 @@ def _object(value: Any) -> dict[str, Any]:
 def _message(value: Any) -> Message:
     inner = _object(_object(value).get("message", value))
     role = str(inner.get("role", "")).lower()
-    message = Message(_ROLES.get(role, role), calls=bool(inner.get("tool_calls")))
+    calls = inner.get("tool_calls") or []
+    # Laid out flat, they are numbered.
+    calls = _in_order(calls) if isinstance(calls, dict) else _listed(calls)
+    call_id = str(inner.get("tool_call_id") or inner.get("id") or "")
+    message = Message(_ROLES.get(role, role), calls=list(_calls(calls)), call_id=call_id)
     for name in ("parts", "contents", "content"):
         if (content := inner.get(name)) is not None:
             _add(message, content)
@@ -142,32 +183,32 @@ def _add(message: Message, content: Any) -> None:
     if isinstance(content, dict) and "type" not in content:
         content = _in_order(content)
     for part in _listed(content):
-        kind, said = ("text", part) if isinstance(part, str) else _part(_object(part))
-        match kind:
-            case "text":
-                (message.results if message.role == "tool" else message.texts).append(said)
-            case "result":
-                message.results.append(said)
-            case "call":
-                message.calls = True
-            case "other":
+        if isinstance(part, str):
+            _say(message, part)
+            continue
+        # OpenInference wraps each part once more.
+        inner = _object(_object(part).get("message_content", part))
+        match inner.get("type"):
+            case "text" | "input_text" | "output_text":
+                text = inner.get("content", inner.get("text"))
+                if not isinstance(text, str):
+                    raise NotTaken("unreadable")
+                _say(message, text)
+            case "tool_call_response" | "tool_result":
+                value = inner.get("response", inner.get("result", inner.get("content")))
+                failed = inner.get("is_error", inner.get("isError"))
+                call_id = str(inner.get("id") or inner.get("tool_use_id") or message.call_id)
+                message.results.append(Result(call_id, value, failed if isinstance(failed, bool) else None))
+            case "tool_call" | "tool_use":
+                message.calls += _calls([inner])
+            case "reasoning" | "thinking" | "compaction":
+                pass
+            case _:
                 message.other = True
 
 
-def _part(part: dict[str, Any]) -> tuple[str, str]:
-    # OpenInference wraps each part once more.
-    part = _object(part.get("message_content", part))
-    match part.get("type"):
-        case "text" | "input_text" | "output_text":
-            text = part.get("content", part.get("text"))
-            if not isinstance(text, str):
-                raise NotTaken("unreadable")
-            return "text", text
-        case "tool_call_response" | "tool_result":
-            return "result", as_text(part.get("response", part.get("result", part.get("content"))))
-        case "tool_call" | "tool_use":
-            return "call", ""
-        case "reasoning" | "thinking" | "compaction":
-            return "unsaid", ""
-        case _:
-            return "other", ""
+def _say(message: Message, text: str) -> None:
+    if message.role == "tool":
+        message.results.append(Result(message.call_id, text))
+    else:
+        message.texts.append(text)

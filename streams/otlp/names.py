@@ -48,7 +48,14 @@ TOOLS: Mapping[str, frozenset[str]] = {
     "gen_ai.operation.name": frozenset({"execute_tool"}),
     "openinference.span.kind": frozenset({"TOOL"}),
 }
-TOOL_RESULT = "gen_ai.tool.call.result"
+TOOL_NAME = ("gen_ai.tool.name", "tool.name")
+TOOL_DESCRIPTION = ("gen_ai.tool.description", "tool.description")
+TOOL_ARGUMENTS = ("gen_ai.tool.call.arguments", "input.value")
+TOOL_RESULT = ("gen_ai.tool.call.result", "output.value")
+TOOL_CALL_ID = ("gen_ai.tool.call.id", "tool_call.id")
+TOOL_ERROR = "error.type"
+TOOL_DEFINITIONS = ("gen_ai.tool.definitions", "llm.tools", "llm.request.functions")
+"""Of a call of a model, the tools that it could call; as one value, else laid out flat."""
 
 SYSTEM = "gen_ai.system_instructions"
 INPUT = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")

@@ -1,7 +1,8 @@
-"""Records made of spans and log records: one of each choice of a call, one of each retrieval."""
+"""Records made of spans and log records: of each choice of a call, of each tool that it calls, of each retrieval."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -9,7 +10,7 @@ from typing import Any, TypeAlias
 from cachetools import TTLCache
 from pydantic import ValidationError
 
-from schemas import Envelope, Generation, Matched, Retrieval, Trace, to_json
+from schemas import Envelope, Generation, Matched, Retrieval, ToolCall, Trace, Unreadable, read_record, to_json
 from schemas.trace import probability_of
 from streams.otlp import names
 from streams.otlp.decoding import Item
@@ -24,6 +25,7 @@ from streams.otlp.messages import (
     unflattened,
 )
 from streams.otlp.settings import OtlpSettings
+from streams.otlp.tool_calls import call_records, failure_records, tools_of
 
 _KEPT_SECONDS = 60.0
 """Documents wait so long for the calls of their trace: a call ends, and is sent, after them."""
@@ -34,6 +36,9 @@ _TRACE_CHARACTERS = 1000
 
 _TOOLS = "/tools"
 """Behind a trace's id: the key of what its tools answered."""
+
+_CALLED, _FAILED = "/called", "/failed"
+"""Likewise: ids and names of calls that are records, ids of calls that failed."""
 
 _UNKNOWN = "unknown"
 _OWN = "assay"
@@ -74,8 +79,8 @@ class RecordMaker:
 
     def make(self, items: Iterable[Item]) -> Made:
         """The records of a request; the same ones, with the same ids, if it comes again."""
-        made, calls = Made(), []
-        # Retrievals first: their documents belong to calls of the same request, too.
+        made, calls, tools = Made(), list[Item](), list[Item]()
+        # Retrievals and results first: they belong to calls of the same request, too.
         for item in items:
             if _is_own(item):
                 made.left_out["own"] += 1
@@ -84,11 +89,16 @@ class RecordMaker:
             elif _is(item, names.RETRIEVALS):
                 self._add(made, item, self._retrieval)
             elif _is(item, names.TOOLS):
-                self._add(made, item, self._tool)
+                tools.append(item)
+                with suppress(NotTaken):
+                    self._keep_result(item)
             else:
                 made.left_out["other"] += 1
         for item in calls:
             self._add(made, item, self._generations)
+        # A call that its model's span has shown needs no second record.
+        for item in tools:
+            self._add(made, item, self._tool)
         return made
 
     def _add(self, made: Made, item: Item, make: Callable[[Item], Sequence[Envelope]]) -> None:
@@ -99,52 +109,75 @@ class RecordMaker:
             if item.incomplete:
                 raise NotTaken("truncated")
             records = make(item)
-            if any(len(to_json(record)) > self._max_bytes for record in records):
+            written = [(record, to_json(record)) for record in records]
+            if any(len(data) > self._max_bytes for _, data in written):
                 raise NotTaken("oversized")
+            for record, data in written:
+                if isinstance(record, ToolCall):
+                    # Arguments and results may be of any depth.
+                    read_record(data, max_bytes=self._max_bytes)
         except NotTaken as none:
             made.left_out[none.reason] += 1
-        except (ValidationError, OverflowError, TypeError):
+        except (ValidationError, OverflowError, TypeError, Unreadable):
             made.left_out["invalid"] += 1
         else:
             made.records.extend(records)
 
     def _generations(self, item: Item) -> list[Envelope]:
-        responses = self._responses(item)
+        answered = messages_of(item.attributes, names.OUTPUT)
+        responses = self._responses(item, answered)
         said = messages_of(item.attributes, names.INPUT)
         if any(message.other for message in said):
             raise NotTaken("not_text")
         asked = max((at for at, message in enumerate(said) if message.role == "user" and message.texts), default=None)
         last = None if asked is None else said[asked].text
-        shared = self._envelope(item) | {
-            "kind": "generation",
-            "task": "answer",
-            "prompt": self._field(item, "prompt") or last or _plain(item, names.INPUT_TEXT, names.INPUT_TYPE),
-            "contexts": self._contexts(item, said[:asked], said),
-        }
-        return [
-            Generation(**shared, id=_id(item, choice), response=response)
+        prompt = self._field(item, "prompt") or last or _plain(item, names.INPUT_TEXT, names.INPUT_TYPE)
+        envelope = self._envelope(item) | {"prompt": prompt}
+        shared = {"kind": "generation", "task": "answer", "contexts": self._contexts(item, said[:asked], said)}
+        records: list[Envelope] = [
+            Generation(**envelope, **shared, id=_id(item, choice), response=response)
             for choice, response in enumerate(responses)
             if response
         ]
+        told = next(filter(None, responses), "")
+        calls = [call for message in answered for call in message.calls]
+        if calls or (told and any(message.results for message in said)):
+            tools = {"tools": tools_of(item.attributes, names.TOOL_DEFINITIONS)}
+            common = envelope | tools | {"contexts": self._known(item, said, asked)}
+            records += call_records(calls, common, _id(item))
+            self._keep(item, f"{item.trace_id}{_CALLED}", [text for call in calls for text in (call.id, call.name)])
+            failed = {id_ for _, ids in self._documents.get(f"{item.trace_id}{_FAILED}", ()) for id_ in ids}
+            since = said[0 if asked is None else asked :]
+            records += failure_records(since, told, failed, common, _id(item)) if told else []
+        return records
 
-    def _responses(self, item: Item) -> list[str]:
+    def _responses(self, item: Item, answered: list[Message]) -> list[str]:
         if response := self._field(item, "response"):
             return [response]
-        answered = messages_of(item.attributes, names.OUTPUT)
         if any(message.other for message in answered):
             raise NotTaken("not_text")
         if any(responses := [message.text for message in answered]):
             return responses
         if any(message.calls for message in answered):
-            raise NotTaken("tool_call")
+            return []
         if response := _plain(item, names.OUTPUT_TEXT, names.OUTPUT_TYPE):
             return [response]
         raise NotTaken("no_content")
 
+    def _known(self, item: Item, said: list[Message], asked: int | None) -> list[str]:
+        """All that the model knew besides the question: arguments may be based on any of it."""
+        system = item.attributes.get(names.SYSTEM)
+        texts = [] if system is None else parts_text(system)
+        for at, message in enumerate(said):
+            texts += [] if at == asked else message.texts
+            texts += [result.text for result in message.results]
+        texts += self._found_before(item, item.trace_id) + self._found_before(item, f"{item.trace_id}{_TOOLS}")
+        return list(dict.fromkeys(filter(None, texts)))
+
     def _contexts(self, item: Item, before: list[Message], said: list[Message]) -> list[str]:
         if documents := self._found_before(item, item.trace_id):
             return documents
-        if results := [result for message in said for result in message.results]:
+        if results := [result.text for message in said for result in message.results]:
             return results
         if results := self._found_before(item, f"{item.trace_id}{_TOOLS}"):
             return results
@@ -163,12 +196,33 @@ class RecordMaker:
         if _size(kept) < _KEPT_CHARACTERS:
             self._documents[key] = kept
 
+    def _keep_result(self, item: Item) -> None:
+        if not item.placed or item.incomplete:
+            return
+        if (result := _first(item, names.TOOL_RESULT)) and (text := as_text(result)):
+            self._keep(item, f"{item.trace_id}{_TOOLS}", [text])
+        if _is_failure(item) and (call_id := _first(item, names.TOOL_CALL_ID)):
+            self._keep(item, f"{item.trace_id}{_FAILED}", [as_text(call_id)])
+
     def _tool(self, item: Item) -> list[Envelope]:
-        result = item.attributes.get(names.TOOL_RESULT, item.attributes.get(names.OUTPUT_TEXT))
-        if result is None or not (text := as_text(result)):
-            raise NotTaken("other")
-        self._keep(item, f"{item.trace_id}{_TOOLS}", [text])
-        raise NotTaken("context")
+        name, arguments = _first(item, names.TOOL_NAME), _first(item, names.TOOL_ARGUMENTS)
+        result, call_id = _first(item, names.TOOL_RESULT), _first(item, names.TOOL_CALL_ID)
+        called = {one for _, kept in self._documents.get(f"{item.trace_id}{_CALLED}", ()) for one in kept}
+        # A span that names no call is one of those that its name was called in.
+        if not isinstance(name, str) or arguments is None or (call_id or name) in called:
+            raise NotTaken("context" if result else "other")
+        return [
+            ToolCall(
+                **self._envelope(item),
+                id=_id(item),
+                kind="tool_call",
+                name=name,
+                arguments=arguments if isinstance(arguments, dict) else as_text(arguments),
+                contexts=self._known(item, [], None),
+                result=result,
+                is_error=True if _is_failure(item) else None,
+            )
+        ]
 
     def _retrieval(self, item: Item) -> list[Envelope]:
         documents = _documents(item.attributes)
@@ -218,6 +272,15 @@ class RecordMaker:
 def _found(item: Item, name: str) -> Any:
     found = item.attributes.get(name)
     return item.resource.get(name) if found is None else found
+
+
+def _first(item: Item, candidates: Iterable[str]) -> Any:
+    """The value under the first of the names that has one; None if none has."""
+    return next((value for name in candidates if (value := item.attributes.get(name)) not in (None, "")), None)
+
+
+def _is_failure(item: Item) -> bool:
+    return item.failed or bool(item.attributes.get(names.TOOL_ERROR))
 
 
 def _id(item: Item, choice: int = 0) -> str:

@@ -1,0 +1,7 @@
+"""Tool calls: names, arguments and results by the tools' schemas, values by what was said."""
+
+from checkers.plugin import CheckerPlugin
+from checkers.tool_call.checker import ToolCallChecker
+from checkers.tool_call.explanation import explain
+
+PLUGIN = CheckerPlugin(checker=ToolCallChecker, explain=explain)
