@@ -9,6 +9,7 @@ from schemas import (
     LabellingEvidence,
     ProbeEvidence,
     RetrievalEvidence,
+    ToolCallEvidence,
     Verdict,
 )
 
@@ -47,4 +48,9 @@ def _named(verdict: Verdict) -> str | None:
             found = next(failed, "unfounded" if unfounded else "contradicted")
         case ProbeEvidence(expected=expected):
             found = f"expected {expected}"
+        case ToolCallEvidence(tool=tool, fault="argument", arguments=arguments):
+            # The same argument of the same tool goes wrong again, whatever its value.
+            found = f"{tool}: {next((one.name for one in arguments if one.finding == 'unsupported'), 'argument')}"
+        case ToolCallEvidence(tool=tool, fault=fault) if fault is not None:
+            found = f"{tool}: {fault}"
     return found

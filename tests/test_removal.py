@@ -33,13 +33,13 @@ RECORDS = {
         "answer": "no",
     },
     "retrieval": {"kind": "retrieval", "store": "cache", "query": " ", "matched": {"id": "1", "text": "t", "score": 1}},
+    "tool_call": {"kind": "tool_call", "name": "other", "arguments": {}, "tools": [{"name": "one"}]},
 }
 
 # These write records, show them, and read others' names for what a record tells: kinds of records, not methods.
 KINDS_OF_RECORDS = (
     "assay/cli/convert.py",
-    "streams/otlp/names.py",
-    "streams/otlp/records.py",
+    "streams/otlp/",
     "web/review.py",
 )
 

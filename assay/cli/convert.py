@@ -77,7 +77,9 @@ class Mapped(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Literal["generation", "paraphrase", "extraction", "labelling", "retrieval", "probe"] = "generation"
+    kind: Literal["generation", "paraphrase", "extraction", "labelling", "retrieval", "probe", "tool_call"] = (
+        "generation"
+    )
     columns: dict[str, str | Annotated[list[str], Field(min_length=1)]]
     """The column, or columns of a list, by field. `metadata.NAME` and `matched.text` are within a field."""
     values: dict[str, Any] = Field(default_factory=dict)

@@ -8,10 +8,11 @@ from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.thresholds import BETWEEN
 from checkers.tool_call.arguments import Argument
 from checkers.tool_call.explanation import reason_of
-from checkers.tool_call.questions import carried_out, choice_question, values_claims
+from checkers.tool_call.questions import carried_out, choice_question, sources_of, values_claims
 from checkers.tool_call.settings import ToolCallSettings
 from checkers.tool_call.structure import tested
-from models.claims import Judgement
+from models.claims import Claims, Judgement
+from models.judges.control import control_sentences
 from models.protocol import ModelFailed
 from schemas import ArgumentFinding, Envelope, ResponseFinding, ToolCall, ToolCallEvidence, Verdict
 
@@ -83,8 +84,7 @@ class ToolCallChecker(Checker[ToolCallSettings]):
         """The call with its values graded by what was said."""
         asked = call.asked
         arguments = [call.arguments[number] for number in asked]
-        tool = next((one for one in call.record.tools if one.name == call.record.name), None)
-        claims = values_claims(call.sources, call.record.name, tool, arguments)
+        claims = values_claims(call.sources, arguments)
         (grades,) = (await self.judge.grade("tool_call.arguments", [claims])).reply
         findings = list(call.evidence.arguments)
         for number, argument, grade in zip(asked, arguments, grades, strict=True):
@@ -92,7 +92,17 @@ class ToolCallChecker(Checker[ToolCallSettings]):
             findings[number] = _finding(findings[number], grade, chosen=chosen)
         fault = "argument" if any(one.finding == "unsupported" for one in findings) else None
         evidence = call.evidence.model_copy(update={"arguments": tuple(findings), "fault": fault})
-        return replace(call, evidence=evidence, misled=any(grade.misled for grade in grades))
+        counts = fault is None and any(one.finding == "supported" for one in findings)
+        return replace(call, evidence=evidence, misled=counts and await self._is_misled(claims))
+
+    async def _is_misled(self, claims: Claims) -> bool:
+        """True if three values that nothing supports are called supported, too."""
+        for control in control_sentences(claims.sentences, claims.reference, claims.whole):
+            asked = replace(claims, sentences=(control,))
+            ((grade,),) = (await self.judge.grade("tool_call.control", [asked])).reply
+            if not grade.supported:
+                return False
+        return True
 
     async def _is_said(self, call: _Call, argument: Argument) -> bool:
         """Whether anything was said of an argument that the subject may choose; False if the judge cannot tell."""
@@ -152,8 +162,7 @@ async def _read(record: Envelope) -> _Call:
         raise TypeError(f"a {type(record).__name__} is not a ToolCall")
     # In a thread: a schema may take a second, once.
     evidence, arguments = await asyncio.to_thread(tested, record)
-    sources = "\n\n".join(text for text in (record.prompt or "", *record.contexts) if text.strip())
-    return _Call(record, evidence, arguments, sources)
+    return _Call(record, evidence, arguments, sources_of(record))
 
 
 def _supports(evidence: ToolCallEvidence) -> list[float]:
@@ -165,9 +174,7 @@ def _supports(evidence: ToolCallEvidence) -> list[float]:
 
 def _finding(found: ArgumentFinding, grade: Judgement, *, chosen: bool) -> ArgumentFinding:
     finding, reason = "supported" if grade.supported else "unsupported", grade.reason
-    if grade.claims_nothing:
-        finding, reason = "untested", "the judge calls it no claim"
-    elif chosen:
+    if chosen:
         finding, reason = "untested", "nothing was said of it, and it is a default, one of a few values, or yes or no"
     elif grade.unsure:
         finding = "unsure"

@@ -81,9 +81,15 @@ def schema_faults(
         raise Untestable("the schema refers to itself without end") from None
     finally:
         _WORK.reset(token)
-    faults = (SchemaFault(path=each.json_path, message=on_a_line(each.message, _SHOWN)) for each in found)
+    faults = (SchemaFault(path=on_a_line(each.json_path), message=_shortened(each.message)) for each in found)
     skipped = ", ".join(islice(work.skipped, 3))
     return tuple(faults), skipped and f"patterns that RE2 does not know were not tested: {on_a_line(skipped, _SHOWN)}"
+
+
+def _shortened(message: str) -> str:
+    """The message without the middle of the value that it quotes, as what is wrong stands behind that."""
+    line = " ".join(message.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN // 2]} … {line[-_SHOWN // 2 + 3 :]}"
 
 
 def is_within(value: object, levels: int, values: Iterator[int]) -> bool:

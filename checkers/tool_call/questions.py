@@ -5,20 +5,23 @@ from collections.abc import Sequence
 from checkers.tool_call.arguments import Argument
 from models.claims import ClaimKind, Claims
 from models.wording import on_a_line
-from schemas import Tool
+from schemas import ToolCall
 
 
-def values_claims(sources: str, name: str, tool: Tool | None, arguments: Sequence[Argument]) -> Claims:
-    """A claim for each value: that it is the right one by what was said."""
-    does = f" ({on_a_line(tool.description)})" if tool is not None and tool.description else ""
-    question = f"With which values does the user want {on_a_line(name)}{does} to be called?"
-    claims = tuple(f"{_named(one)}: {one.text}" for one in arguments)
-    return Claims(sources, claims, ClaimKind.ANSWER, question, text="\n".join(claims))
+def sources_of(record: ToolCall) -> str:
+    """What was said before the call; empty if the record does not tell it."""
+    prompt = f"The user says: {record.prompt}" if (record.prompt or "").strip() else ""
+    return "\n\n".join(text for text in (prompt, *record.contexts) if text.strip())
+
+
+def values_claims(sources: str, arguments: Sequence[Argument]) -> Claims:
+    """A claim for each value: that it follows from what was said."""
+    return Claims(sources, tuple(f"{_begun(_named(one))}: {one.text}" for one in arguments), ClaimKind.ENTAILMENT)
 
 
 def choice_question(sources: str, name: str, argument: Argument) -> Claims:
     """Whether what was said decides the value at all."""
-    question = f"Which value does the user want for {_named(argument)} of {on_a_line(name)}?"
+    question = f"Which {_named(argument)} does the user want for {on_a_line(name)}?"
     return Claims(sources, (question,), ClaimKind.ANSWERABILITY)
 
 
@@ -28,5 +31,11 @@ def carried_out(response: str) -> Claims:
     return Claims(response, told, ClaimKind.ENTAILMENT)
 
 
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _named(argument: Argument) -> str:
-    return f"{argument.name} ({argument.description})" if argument.description else argument.name
+    """Names as people write them, which judges know better."""
+    name = argument.name.replace("_", " ")
+    return f"{name} ({argument.description})" if argument.description else name

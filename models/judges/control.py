@@ -34,6 +34,12 @@ def drawn(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8, person=b"control").digest())
 
 
+def control_sentences(sentences: Sequence[str], reference: str, whole: str) -> list[str]:
+    """Three control sentences, the same each time; a judge that calls one of them unsupported goes by the reference."""
+    number = drawn(f"{reference}\n{whole}")
+    return [control_sentence(sentences, reference, draw) for draw in (number, number // 7 + 1, number // 49 + 2)]
+
+
 def control_sentence(sentences: Sequence[str], reference: str, number: int) -> str:
     """One of the sentences with something exchanged that the reference does not have; `number` draws which and what."""
     telling = _telling(sentences, reference)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from models.claims import NO_CLAIM, ClaimKind, Claims, Grades, Judgement
 from models.concurrent import gather_or_cancel
-from models.judges.control import control_sentence, drawn
+from models.judges.control import control_sentences
 from models.judges.forms import SHORT_ANSWER, Asked, Form, Support, odds_of
 from models.judges.pieces import pieces_of
 from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions
@@ -212,9 +212,7 @@ class PromptedJudge:
         `counts_out` sentences that give no information, it must not say that of these.
         """
         question = claims.prompt or UNKNOWN_QUESTION
-        number = drawn(f"{claims.reference}\n{claims.whole}")
-        for draw in (number, number // 7 + 1, number // 49 + 2):
-            control = control_sentence(claims.sentences, claims.reference, draw)
+        for control in control_sentences(claims.sentences, claims.reference, claims.whole):
             (found,) = await self.supports(task, claims, form, {0: control})
             if found.odds < 0 and (not counts_out or await self._informs(task, question, control)):
                 return False

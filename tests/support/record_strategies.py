@@ -34,6 +34,7 @@ _bodies: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "expected": texts,
         "answer": texts,
     },
+    "tool_call": {"name": texts, "arguments": st.dictionaries(texts, json_values, max_size=3) | texts},
 }
 _optional_bodies: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "generation": {
@@ -44,6 +45,14 @@ _optional_bodies: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "samples": st.lists(texts, max_size=3),
     },
     "retrieval": {"metric": st.none() | names, "candidates": st.lists(_matched, max_size=2)},
+    "tool_call": {
+        "tools": st.lists(st.fixed_dictionaries({"name": texts}, optional={"description": texts}), max_size=2),
+        "prompt": st.none() | texts,
+        "contexts": st.lists(texts, max_size=3),
+        "result": json_values,
+        "is_error": st.none() | st.booleans(),
+        "response": st.none() | texts,
+    },
 }
 _optional_envelope: dict[str, st.SearchStrategy[Any]] = {
     "id": names,

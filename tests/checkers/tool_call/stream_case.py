@@ -1,0 +1,42 @@
+"""Tool calls on the stream: right ones, wrong ones, and one about which nothing is known."""
+
+from collections.abc import Mapping
+
+from checkers.checker import Models
+from checkers.tool_call import PLUGIN
+from schemas import ToolCallEvidence, Verdict
+from tests.support.stream_case import StreamCase, prompted
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.tool_calls import StubListener, as_bytes, call
+
+
+def _checker(stub: StubEndpoint):
+    return PLUGIN.build(
+        PLUGIN.settings.model_validate({}), Models(judge=prompted(stub, "judge", form="short", threshold=0))
+    )
+
+
+def _shows(verdicts: Mapping[str, Verdict]) -> None:
+    faults = {id_: one.evidence.fault for id_, one in verdicts.items() if isinstance(one.evidence, ToolCallEvidence)}
+    assert faults == {"a0": None, "a1": None, "r0": "unknown_tool", "r1": "argument", "r2": "told_as_success"}
+
+
+FAILED = {"result": {"isError": True, "content": "the Elster is out"}}
+CALLS = [
+    call(id="a0"),
+    call(id="a1", **FAILED, response="Sorry, the Elster is out on that day."),
+    call(id="r0", name="hire_boat"),
+    call(id="r1", arguments={"boat": "Amsel", "day": "2026-07-04"}),
+    call(id="r2", **FAILED, response="The Elster is yours."),
+    call(id="nothing", tools=[], prompt=None),
+]
+CASE = StreamCase(
+    endpoint=lambda: StubEndpoint(answer=StubListener()),
+    checker=_checker,
+    records={one.id: as_bytes(one) for one in CALLS},
+    accepted={"a0", "a1"},
+    rejected={"r0", "r1", "r2"},
+    causes={"nothing": "no_reference"},
+    counted=[("accept", "acme-agent-2", 2), ("reject", "acme-agent-2", 3)],
+    shows=_shows,
+)
