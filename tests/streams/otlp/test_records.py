@@ -265,7 +265,6 @@ CUT = chat("ü" * 300)["gen_ai.input.messages"]
         ("no_content", {"gen_ai.operation.name": "chat", "gen_ai.request.model": "acme-chat-4"}, {}),
         ("no_content", _said("gen_ai.output.messages", []), {}),
         ("no_content", {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": '[{"id": "d1"}]'}, {}),
-        ("tool_call", _said("gen_ai.output.messages", [message("assistant", BREAK)]), {}),
         ("not_text", _said("gen_ai.input.messages", [message("user", "What is this?", PICTURE)]), {}),
         ("not_text", _said("gen_ai.output.messages", [message("assistant", "Look:", PICTURE)]), {}),
         *(("truncated", _said("gen_ai.input.messages", CUT[:end]), {}) for end in (2, 40, 200, len(CUT) - 1)),
