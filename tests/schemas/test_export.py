@@ -59,6 +59,7 @@ RECORDS: list[dict[str, Any]] = [
         "expected": "no",
         "answer": "No.",
     },
+    {"kind": "tool_call", "name": "hours", "arguments": {"day": "Monday"}},
 ]
 ENVELOPE = {"id": "r-1", "source": "shop", "model": "acme-4", "metadata": {"trace": [1, None]}, "own_field": True}
 
