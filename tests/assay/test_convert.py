@@ -110,6 +110,22 @@ rubric = "urgent"
     ]
 
 
+def test_calls_of_tools_are_read_with_arguments_that_are_json_or_should_be(unconfigured: Path):
+    mapping = """
+kind = "tool_call"
+[columns]
+name = "tool"
+arguments = "args"
+[values]
+source = "agent"
+model = "m"
+tools = [{name = "hours"}]
+"""
+    table = 'tool,args\nhours,"{""day"": ""Monday""}"\nhours,"{""day"": ""Mo"\n'
+    records, _ = _converted(unconfigured, "calls.csv", table, mapping)
+    assert [record["arguments"] for record in records] == [{"day": "Monday"}, '{"day": "Mo']
+
+
 def test_json_lines_are_read_by_names_within_names(unconfigured: Path):
     mapping = """
 kind = "retrieval"
