@@ -18,8 +18,15 @@ _CHARACTERS = 160
 
 def fault_of(verdict: Verdict) -> str | None:
     """The cause where a checker abstained; None of an accepted verdict, and where the evidence names no fault."""
-    named = None if verdict.outcome == "accept" else _named(verdict)
+    call = verdict.evidence if isinstance(verdict.evidence, ToolCallEvidence) else None
+    named = None if verdict.outcome == "accept" else _of_call(call) if call else _named(verdict)
     return " ".join(named.split())[:_CHARACTERS] if named else None
+
+
+def _of_call(call: ToolCallEvidence) -> str | None:
+    # The same argument of the same tool goes wrong again, whatever its value.
+    wrong = next((one.name for one in call.arguments if one.finding == "unsupported"), "argument")
+    return call.fault and f"{call.tool}: {wrong if call.fault == 'argument' else call.fault}"
 
 
 def _named(verdict: Verdict) -> str | None:
@@ -48,9 +55,4 @@ def _named(verdict: Verdict) -> str | None:
             found = next(failed, "unfounded" if unfounded else "contradicted")
         case ProbeEvidence(expected=expected):
             found = f"expected {expected}"
-        case ToolCallEvidence(tool=tool, fault="argument", arguments=arguments):
-            # The same argument of the same tool goes wrong again, whatever its value.
-            found = f"{tool}: {next((one.name for one in arguments if one.finding == 'unsupported'), 'argument')}"
-        case ToolCallEvidence(tool=tool, fault=fault) if fault is not None:
-            found = f"{tool}: {fault}"
     return found
