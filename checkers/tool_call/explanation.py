@@ -42,7 +42,7 @@ def _held(evidence: ToolCallEvidence) -> str:
         parts.append("the tool is known" if evidence.schema_untested else "its arguments fit the schema")
     number = sum(one.finding == "supported" for one in evidence.arguments)
     if number:
-        parts.append(f"{number} of {counted(len(evidence.arguments), 'value')} follow from what was said")
+        parts.append(f"{number} of {counted(len(evidence.arguments), 'value')} supported by what was said")
     elif evidence.arguments:
         parts.append("no value was tested")
     if evidence.response is not None and evidence.response.finding == "told_as_failure":
@@ -61,7 +61,8 @@ def _faults(evidence: ToolCallEvidence) -> Iterator[str]:
     for one in evidence.schema_faults:
         yield f"The arguments of {evidence.tool} do not fit its schema at {one.path}: {on_a_line(one.message)}"
     if evidence.response is not None and evidence.response.finding == "told_as_success":
-        yield f"{evidence.tool} failed, and the response tells a success: {evidence.response.reason}"
+        yield f"{evidence.tool} failed, and the response tells a success: {evidence.response.reason.rstrip('.')}"
     for argument in evidence.arguments:
         if argument.finding == "unsupported":
-            yield f"{argument.name} is “{on_a_line(argument.value)}”: {on_a_line(argument.reason, 240)}"
+            reason = on_a_line(argument.reason.rstrip("."), 240)
+            yield f"{argument.name} is “{on_a_line(argument.value)}”: {reason}"

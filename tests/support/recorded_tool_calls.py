@@ -1,0 +1,78 @@
+"""A real model's answers about a few tool calls, which the backend `replay` gives again.
+
+    python -m tests.support.recorded_tool_calls --base-url URL --model NAME
+
+asks the model anew and writes recorded_tool_calls.jsonl, which is needed after a change of the judge's prompts or of
+what it is asked about calls. The file is of Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.
+"""
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from checkers.checker import Models
+from checkers.tool_call import PLUGIN
+from models.build import build_judge
+from models.settings import JudgeSettings
+from schemas import ToolCall, Verdict
+
+RECORDING = Path(__file__).with_suffix(".jsonl")
+MODEL = "qwen2.5-coder-1.5b-instruct"
+
+_DOORS = "Doors: d1 house, d2 shed, d3 garage."
+_TRAIN = {
+    "name": "find_train",
+    "parameters": {
+        "properties": {
+            "from": {"type": "string", "description": "Station of departure"},
+            "to": {"type": "string", "description": "Station of arrival"},
+            "seat": {"enum": ["first", "second"], "default": "second"},
+        }
+    },
+}
+_LOCK = {"name": "lock_door", "parameters": {"properties": {"door": {"type": "string", "description": "Id"}}}}
+_ASKED = {"prompt": "I need a train from Brem to Alsted.", "tools": [_TRAIN], "name": "find_train"}
+_SHED = {"prompt": "Please lock the shed.", "contexts": [_DOORS], "tools": [_LOCK], "name": "lock_door"}
+_JAMMED = {"arguments": {"door": "d2"}, "result": {"error": "jammed"}}
+RECORDS: dict[str, dict[str, Any]] = {
+    "right": _ASKED | {"arguments": {"from": "Brem", "to": "Alsted"}},
+    "with a default": _ASKED | {"arguments": {"from": "Brem", "to": "Alsted", "seat": "second"}},
+    "invented": _ASKED | {"arguments": {"from": "Brem", "to": "Torvik"}},
+    "told as a failure": _SHED | _JAMMED | {"response": "The door is jammed, so I could not lock it."},
+    "told as a success": _SHED | _JAMMED | {"response": "The shed is locked. Good night!"},
+}
+
+
+async def verdicts(**judge: Any) -> dict[str, Verdict]:
+    """The verdict on each record, by its name."""
+    asked = build_judge(JudgeSettings.model_validate({"model": MODEL, "form": "short", "threshold": 0.0, **judge}))
+    checker = PLUGIN.build(PLUGIN.settings.model_validate({"deadline_seconds": 7200}), Models(judge=asked))
+    known: Any = {"kind": "tool_call", "source": "agent", "model": "m"}
+    try:
+        return {name: await checker.check(ToolCall.model_validate(known | one)) for name, one in RECORDS.items()}
+    finally:
+        await asked.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--model", default=MODEL)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        exchanges = Path(folder) / "exchanges.jsonl"
+        patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
+        asked = {"backend": "openai", "base_url": options.base_url, "model": options.model, "recording": exchanges}
+        for name, verdict in asyncio.run(verdicts(**asked, **patient)).items():
+            print(f"{name:<18} {verdict.outcome:<8} {verdict.reason}", flush=True)
+        lines = map(orjson.loads, exchanges.read_bytes().splitlines())
+        kept = [orjson.dumps(line) for line in lines if line["type"] == "answer"]
+    RECORDING.write_bytes(b"\n".join(kept) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
