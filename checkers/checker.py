@@ -100,13 +100,13 @@ class Undecidable(Exception):
         self.score, self.probe = score, probe
         self.graded: ConsistencyEvidence | None = None
         """Grades that decide nothing."""
-        self.tool_call: ToolCallEvidence | None = None
+        self.call: ToolCallEvidence | None = None
         """Findings about a tool call that decide nothing."""
 
     @property
     def evidence(self) -> Abstention:
         """That of the verdict."""
-        given = {"score": self.score, "graded": self.graded, "probe": self.probe, "tool_call": self.tool_call}
+        given = {"score": self.score, "graded": self.graded, "probe": self.probe, "call": self.call}
         return Abstention(cause=self.cause, detail=self.detail, **given)
 
 

@@ -379,7 +379,7 @@ class Abstention(Wire):
     """The sentences with their grades, which leave the outcome open; null if the cause is another."""
     probe: ProbeEvidence | None = None
     """The probe whose answer is missing or could not be read; null of any other record."""
-    tool_call: ToolCallEvidence | None = None
+    call: ToolCallEvidence | None = None
     """The call with its findings, which leave the outcome open; null of any other record."""
 
 

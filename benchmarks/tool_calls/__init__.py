@@ -1,1 +1,1 @@
-"""The tool_call checker on sixty labelled calls of our own, without a judge and with one."""
+"""The tool_call checker on sixty labelled calls, without a judge and with one."""

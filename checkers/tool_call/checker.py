@@ -148,7 +148,7 @@ class ToolCallChecker(Checker[ToolCallSettings]):
             if accepted and not thresholds.are_set:
                 _require_sure(graded, score)
         except Undecidable as error:
-            error.tool_call = graded
+            error.call = graded
             raise
         if accepted and call.misled:
             raise Undecidable("judge_misled", _MISLED)

@@ -132,12 +132,12 @@ def tool_calls() -> Iterator[Json]:
         yield sample("call-7", evidence=evidence | changed)
     for empty in ({"tools": []}, {"unparsable": "cut off"}, {"schema_untested": "no schema"}):
         yield sample("call-7", outcome="accept", score=1.0, evidence=evidence | {"fault": None} | empty)
-    abstention = {"type": "abstention", "cause": "between_thresholds", "detail": "", "tool_call": evidence}
+    abstention = {"type": "abstention", "cause": "between_thresholds", "detail": "", "call": evidence}
     yield sample("call-7", outcome="abstain", score=None, evidence=abstention)
 
 
 def call_of(verdict: Verdict) -> ToolCallEvidence:
-    return getattr(verdict.evidence, "tool_call", None) or verdict.evidence
+    return getattr(verdict.evidence, "call", None) or verdict.evidence
 
 
 def faults(verdict: Verdict) -> int:

@@ -41,7 +41,7 @@ async def _verdict(record: ToolCall, judge: Any = None, **settings: Any) -> Verd
 
 def _found(verdict: Verdict) -> ToolCallEvidence:
     evidence = verdict.evidence
-    found = evidence.tool_call if isinstance(evidence, Abstention) else evidence
+    found = evidence.call if isinstance(evidence, Abstention) else evidence
     assert isinstance(found, ToolCallEvidence)
     return found
 
