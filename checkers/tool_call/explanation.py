@@ -54,7 +54,7 @@ def _faults(evidence: ToolCallEvidence) -> Iterator[str]:
     """Everything that is at fault, as sentences without a full stop."""
     if evidence.fault == "unknown_tool":
         meant = nearest(evidence.tool, evidence.tools)
-        known = f"did you mean {meant!r}?" if meant else f"there are {', '.join(evidence.tools[:_MOST_NAMES])}"
+        known = f"perhaps {meant!r} was meant" if meant else f"there are {', '.join(evidence.tools[:_MOST_NAMES])}"
         yield f"There is no tool {evidence.tool!r}; {known}"
     if evidence.unparsable is not None:
         yield f"The arguments of {evidence.tool} cannot be read: {evidence.unparsable}"
