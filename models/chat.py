@@ -35,10 +35,10 @@ from models.faults import (
     quoted,
     read_refusal,
 )
-from models.fencing import fence, fence_tag
 from models.flow import Flow, TimeLimit
 from models.limiter import Size
 from models.probabilities import probabilities_of_true, probability_of_yes
+from models.prompts import quoted as quoted_lines
 from models.protocol import (
     Answer,
     Message,
@@ -52,7 +52,7 @@ from models.protocol import (
     YesNo,
 )
 from models.recording import Journal, request_digest
-from models.replies import ReadReply, Unusable, answer_of, read_reply
+from models.replies import ReadReply, Unusable, answer_of, lacks_room, read_reply
 from models.sampling import CAUSES_OF_ONE_REPLY
 from models.settings import OMIT, EndpointSettings
 from models.window import Window
@@ -129,7 +129,7 @@ class ChatModel:
         """Set once a request was not refused, or a moment has passed: till then all but the first question wait."""
         self._is_first = True
         self._talks = False
-        """True once a word had no room in a reply of a few tokens."""
+        """True once an answer had no room in a reply of a few tokens."""
         self._window = Window(settings.context_tokens, name=self.name)
         self._probes: list[Usage] = []
         """The cost of probes since a question ended; the next that ends is charged with it."""
@@ -150,23 +150,13 @@ class ChatModel:
         """
         request = self._request(question)
         with self._charged(request.spent):
+            completion = await self._complete(request)
             try:
-                completion, reading = await self._answered(request)
-            except ModelFailed as failure:
-                if question.reply is not YesNo or failure.cause != "judge_cut_off" or self._talks:
-                    raise
-                # It thinks or talks before its word.
-                self._talks = True
-                completion, reading = await self._answered(request)
+                reading = _usable(completion, question)
+            except Unusable as unusable:
+                completion, reading = await self._repaired(request, completion, str(unusable))
         probabilities = None if completion.logprobs is None else _probabilities(completion, reading, question)
         return Answer(reading.reply, self._usage(request.spent), probabilities, reading.complete)
-
-    async def _answered(self, request: _ChatRequest) -> tuple[Completion, ReadReply[Any]]:
-        completion = await self._complete(request)
-        try:
-            return completion, _usable(completion, request.question)
-        except Unusable as unusable:
-            return await self._repaired(request, completion, unusable)
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
         """The replies, in one request where the endpoint gives several; raises as `ask` does.
@@ -193,20 +183,28 @@ class ChatModel:
         return _ChatRequest(question, question.messages, limit, [] if spent is None else spent, count)
 
     async def _repaired(
-        self, request: _ChatRequest, completion: Completion, unusable: Unusable
+        self, request: _ChatRequest, completion: Completion, fault: str
     ) -> tuple[Completion, ReadReply[Any]]:
         question = request.question
-        turns = (*question.messages, *_repair(question, completion, str(unusable)))
+        turns = (*question.messages, *_repair(question, completion, fault))
         try:
             completion = await self._complete(_ChatRequest(question, turns, request.limit, request.spent))
-            return completion, _usable(completion, question)
+            return completion, _usable(completion, question, fault)
         except Unusable as again:
             fault = f"after one repair turn: {again}"
         except WindowExceeded:
-            fault = f"and none fits that asks for another: {unusable}"
+            fault = f"and none fits that asks for another: {fault}"
         raise ModelFailed(f"no usable reply, {fault}", cause="judge_unusable")
 
     async def _complete(self, request: _ChatRequest) -> Completion:
+        """The completion; a model that thinks or talks before its answer has room for that from then on."""
+        completion = await self._completed(request)
+        if request.question.max_tokens and not self._talks and lacks_room(completion, request.question):
+            self._talks = True
+            completion = await self._completed(request)
+        return completion
+
+    async def _completed(self, request: _ChatRequest) -> Completion:
         """The completion; what the endpoint refuses is learned by one question, while others that it refuses wait."""
         await self._after_the_first()
         question, messages = request.question, request.messages
@@ -402,8 +400,8 @@ class ChatModel:
         return usage
 
 
-def _usable(completion: Completion, question: Question[ReplyT]) -> ReadReply[ReplyT]:
-    reading = read_reply(completion, question)
+def _usable(completion: Completion, question: Question[ReplyT], complained: str = "") -> ReadReply[ReplyT]:
+    reading = read_reply(completion, question, complained)
     complaint = question.complaint(reading.reply) if reading.complete else None
     if complaint is not None:
         raise Unusable(complaint)
@@ -449,8 +447,7 @@ def _booleans(value: object, field: str) -> int:
 
 
 def _repair(question: Question[Any], completion: Completion, fault: str) -> tuple[Message, Message]:
-    # The fault may quote the reply or the material, so it is fenced like them.
-    tag = fence_tag([fault])
+    # The fault may quote the reply or the material. Markers around it would be copied.
     form = (
         "Answer the question above once more with one word, yes or no."
         if question.reply is YesNo
@@ -460,7 +457,6 @@ def _repair(question: Question[Any], completion: Completion, fault: str) -> tupl
         Message("assistant", (answer_of(completion.content or "") or "(no text)")[:_SHOWN_REPLY]),
         Message(
             "user",
-            "Your reply cannot be used. What is wrong with it stands between these markers:\n"
-            f"{fence('fault', fault, tag)}\n{form}",
+            f"Your reply cannot be used. What is wrong with it is quoted here:\n{quoted_lines(fault)}\n{form}",
         ),
     )

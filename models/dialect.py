@@ -21,8 +21,12 @@ Mode = Literal["json_schema", "json_object", "none"]
 _MODES: tuple[Mode, ...] = ("json_schema", "json_object", "none")
 _STEP_DOWN: dict[Mode, Mode] = {"json_schema": "json_object", "json_object": "none"}
 _FORMAT_REFUSED = re.compile(
-    r"response_format|json_schema|json_object|structured output|guided_json|grammar|json schema", re.IGNORECASE
+    r"response_format|json_schema|json_object|structured output|guided_json|grammar|json schema"
+    r"|(?:min|max)(?:Items|Length|imum)",
+    re.IGNORECASE,
 )
+_BOUNDS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"})
+"""Keywords of schemas that some endpoints refuse."""
 _OTHER_LIMIT = "max_completion_tokens"
 SEVERAL = "n"
 """The parameter for several completions at once."""
@@ -38,6 +42,8 @@ class Manner:
     """The form of requests."""
 
     mode: Mode
+    bounded: bool = True
+    """True if schemas say how many entries and characters a reply must have."""
     limit_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     omitted: frozenset[str] = frozenset()
     """Parameters that are not sent."""
@@ -75,7 +81,7 @@ class Dialect:
             "messages": [{"role": message.role, "content": message.content} for message in messages],
         }
         if manner.mode != "none" and not is_word:
-            request["response_format"] = form.formats[manner.mode]
+            request["response_format"] = form.formats[manner.mode] if manner.bounded else form.unbounded[manner.mode]
         if max_tokens is not None:
             request[manner.limit_key] = max_tokens
         if question.graded is not None or is_word:
@@ -104,9 +110,13 @@ class Dialect:
         said = f"{refusal.message} {refusal.parameter}"
         if "max_tokens" in asked and _OTHER_LIMIT in said:
             return replace(manner, limit_key="max_completion_tokens")
-        used: Mode = asked.get("response_format", {}).get("type", "none")
-        if self._learns_format and used in _STEP_DOWN and _FORMAT_REFUSED.search(said):
-            return replace(manner, mode=_STEP_DOWN[used])
+        form = asked.get("response_format", {})
+        used: Mode = form.get("type", "none")
+        if used != "none" and _FORMAT_REFUSED.search(said):
+            if manner.bounded and form != _without_bounds(form):
+                return replace(manner, bounded=False)
+            if self._learns_format:
+                return replace(manner, mode=_STEP_DOWN[used])
         # Some say that they give one choice only, and do not name the parameter.
         parameter = _refused_parameter(refusal, asked) or (SEVERAL if SEVERAL in asked else None)
         if parameter is None:
@@ -145,6 +155,7 @@ class _ReplyFormat:
             "json_schema": {"type": "json_schema", "json_schema": json_schema},
             "json_object": {"type": "json_object"},
         }
+        self.unbounded = {mode: _without_bounds(form) for mode, form in self.formats.items()}
         self.instruction = (
             "Reply with a single JSON object and nothing else. It must match this JSON schema:\n"
             f"{orjson.dumps(schema).decode()}"
@@ -168,6 +179,20 @@ def _strict(schema: Any) -> Any:
     if "properties" in kept:
         kept |= {"required": list(kept["properties"]), "additionalProperties": False}
     return kept
+
+
+def _without_bounds(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_bounds(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _without_bounds(one) for name, one in part.items()}
+        if key in {"properties", "$defs"}
+        else _without_bounds(part)
+        for key, part in schema.items()
+        if key not in _BOUNDS
+    }
 
 
 def _with_instruction(messages: tuple[Message, ...], instruction: str) -> tuple[Message, ...]:

@@ -6,6 +6,7 @@ it), and it occurs in none of them.
 """
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -41,6 +42,10 @@ def fence_tag(texts: Iterable[str]) -> str:
         if not any(tag in text for text in folded):
             return tag
         salt += 1
+
+
+TAG_NOTICE = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
+"""`tag_notice`, of which the tag is a group."""
 
 
 def tag_notice(tag: str) -> str:

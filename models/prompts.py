@@ -13,7 +13,7 @@ Turns are `system` (at most one, first), `user` and `assistant` (for worked exam
 A placeholder is a lower-case name in double braces. Names are either *fenced*, for untrusted text, and alone
 on their line, or *plain*, for our own words. Behind `> `, untrusted text is quoted: each of its lines begins so, and
 none can end the quotation. The rule about fences or quotations is added to the system turn and the fences' tag stated
-in the turn that uses them, so that no template can forget to.
+in the turn that uses them, so that no template can forget to. A template quotes all its texts or none.
 """
 
 import hashlib
@@ -120,12 +120,12 @@ class Template:
 def _asked_under(prompt: str, messages: Sequence[Message], tag: str) -> list[Message]:
     system, *others, last = messages
     notice = tag_notice(tag)
-    asked = last.content.removeprefix(f"{notice}\n\n")
-    return [
-        Message(system.role, f"{system.content}\n\n{_UNDER_RULE}"),
-        *others,
-        Message(last.role, f"{notice}\n\n{fence(_PROMPT, prompt, tag)}\n\n{asked}"),
-    ]
+    if system.content.endswith(QUOTE_RULE):
+        shown = f"{_PROMPT.capitalize()}:\n{quoted(prompt)}\n\n{last.content}"
+    else:
+        asked = last.content.removeprefix(f"{notice}\n\n")
+        shown = f"{notice}\n\n{fence(_PROMPT, prompt, tag)}\n\n{asked}"
+    return [Message(system.role, f"{system.content}\n\n{_UNDER_RULE}"), *others, Message(last.role, shown)]
 
 
 def quoted(text: str) -> str:

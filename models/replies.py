@@ -8,16 +8,18 @@ nothing but a list, the list alone will do.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Generic, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from models.completions import Completion
-from models.protocol import ModelFailed, Question, YesNo
+from models.fencing import TAG_NOTICE
+from models.protocol import ModelFailed, Question, Role, YesNo
 from models.typography import straightened
 
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
@@ -30,6 +32,9 @@ _MARK_BEHIND_BROKEN = re.compile(rf"{_TAG}|(?<=\n)\{{(?=\s*\")", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
+_BLANK_OF_FORM = re.compile(r"\s*(?:\.{3,}|…+)\s*")
+_WORDS = re.compile(r"\w\W+\w")
+"""Several words: one alone may well be the answer that an example has, too."""
 _SHOWN_FAULTS = 5
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
@@ -52,7 +57,34 @@ class ReadReply(Generic[_FormT]):
     """False if the completion was cut off, and the reply holds what was whole."""
 
 
-def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
+def read_reply(completion: Completion, question: Question[_FormT], complained: str = "") -> ReadReply[_FormT]:
+    """The reply of a completion; `complained` is what a repair turn said.
+
+    Raises:
+        Unusable: it has not the form of the question, or is copied from it, with what is wrong.
+        ModelFailed: as `_read`.
+    """
+    reading = _read(completion, question)
+    if fault := _copied(reading.reply, question, complained):
+        raise Unusable(fault)
+    return reading
+
+
+def lacks_room(completion: Completion, question: Question[Any]) -> bool:
+    """True if the token limit was reached in a model's thought, or in its talk before the answer."""
+    if completion.finish_reason not in CUT_OFF:
+        return False
+    try:
+        _read(completion, question)
+    except ModelFailed as failure:
+        has_none = question.reply is YesNo or not any(map((completion.content or "").count, "{["))
+        return failure.cause == "judge_cut_off" and (has_none or not failure.begun)
+    except Unusable:
+        pass
+    return False
+
+
+def _read(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
     """The reply of a completion.
 
     Raises:
@@ -82,6 +114,47 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
     if reason in CUT_OFF:
         return _cut_off(content, spoken, question)
     return _among_prose(content, spoken, question, bare_fault)
+
+
+def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str | None:
+    """What a reply has of the prompt instead of its own words, which small models give back; None if nothing."""
+    value = reply.model_dump(mode="json", by_alias=True)
+    strings = list(_strings(value))
+    if any(map(_BLANK_OF_FORM.fullmatch, strings)):
+        return "the reply has '...' where its own words belong"
+    tags = [notice[1] for message in question.messages if (notice := TAG_NOTICE.match(message.content))]
+    if any(tag in text for tag in tags for text in strings):
+        return "the reply repeats a marker that stands around the material"
+    if complained and any(complained in text for text in strings):
+        return "the reply repeats what was said about the one before"
+    if any(map(_WORDS.search, strings)):
+        shown = [one for message in question.messages[:-1] for one in _objects_in(message.role, message.content)]
+        if any(_is_same(reply, one) for one in shown):
+            return "the reply is the example of the prompt, and no answer to the question"
+    return None
+
+
+def _is_same(reply: BaseModel, example: str) -> bool:
+    try:
+        return reply == _of_form(example, type(reply))
+    except Unusable:
+        return False
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+@lru_cache(maxsize=256)
+def _objects_in(role: Role, content: str) -> tuple[str, ...]:
+    """The JSON objects of a turn of ours: the form, or an example."""
+    if role == "user":
+        return ()
+    return tuple(content[start:end] for start, end in _spoken(content).objects)
 
 
 def _word_of(content: str, form: type[_FormT], *, is_cut_off: bool) -> ReadReply[_FormT]:
