@@ -33,8 +33,9 @@ _CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.
 _YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
 _BLANK_OF_FORM = re.compile(r"\s*(?:\.{3,}|…+)\s*")
-_WORDS = re.compile(r"\w\W+\w")
-"""Several words: one alone may well be the answer that an example has, too."""
+_WORD = re.compile(r"\w+")
+_FEWEST_WORDS = 3
+"""Fewer may well be the answer that an example has, too."""
 _SHOWN_FAULTS = 5
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
@@ -127,7 +128,7 @@ def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str |
         return "the reply repeats a marker that stands around the material"
     if complained and any(complained in text for text in strings):
         return "the reply repeats what was said about the one before"
-    if any(map(_WORDS.search, strings)):
+    if len(_WORD.findall(" ".join(strings))) >= _FEWEST_WORDS:
         shown = [one for message in question.messages[:-1] for one in _objects_in(message.role, message.content)]
         if any(_is_same(reply, one) for one in shown):
             return "the reply is the example of the prompt, and no answer to the question"

@@ -100,6 +100,8 @@ class EquivalenceTest(Wire):
     """The tests that were made; the first yes ends them."""
     paraphrases: tuple[ParaphraseCandidate, ...]
     """All paraphrases, those of the first sentence first."""
+    unusable: int = 0
+    """Paraphrases that were asked for and left out: empty, the sentence itself, the same as another, or no answer."""
     triangle: TriangularEvidence | None
     """The contradiction that rejects the no; null if the no is accepted."""
     seed: str

@@ -75,6 +75,11 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
             ),
         )
 
+    async def answer_of(self, record: Paraphrase) -> bool:
+        """The subject's own answer, whatever the record's is; raises Undecidable if it has none."""
+        reply = await self._respondent(record).equivalent(record.sentence1, record.sentence2)
+        return reply.answer == "yes"
+
     def _respondent(self, record: Paraphrase) -> Respondent:
         """The model that answers about a record. Raises Undecidable if none may be asked."""
         subject = self._subject_of(record.model)

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from checkers.checker import Undecidable
 from checkers.draws import generator, uniform
 from checkers.equivalence.aligned import Side
+from checkers.equivalence.phrase_questions import PARAPHRASES
 from models.concurrent import both, gather_or_cancel
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
+from schemas.evidence import JudgeCause, SubjectCause
 
 if TYPE_CHECKING:
     from checkers.equivalence.respondent import Respondent
@@ -42,16 +45,19 @@ async def look_for_contradiction(
         phi: Finds indifferentiable paraphrases.
         proving: The proof for the two sentences; it is awaited last.
         seed: Decides all draws.
-        tests: At most the number of paraphrases.
+        tests: Fewer are made if there are not so many paraphrases.
 
     Raises:
-        ValueError: there are fewer paraphrases than tests, or no tests.
+        Undecidable: there is no paraphrase.
     """
     first, second = sentences
     made = await both(subject.paraphrases(first), subject.paraphrases(second))
     drawn = _Paraphrases(sentences, made, phi, seed)
-    if not 1 <= tests <= len(drawn.candidates):
-        raise ValueError(f"tests = {tests}: must be 1 to {len(drawn.candidates)}, the number of paraphrases")
+    asked = 2 * PARAPHRASES
+    if not drawn.candidates:
+        cause: SubjectCause | JudgeCause = "subject_unusable" if subject.role == "subject" else "judge_unusable"
+        raise Undecidable(cause, f"none of {asked} paraphrases can be used")
+    tests = min(tests, len(drawn.candidates))
     taken = [await drawn.next(number) for number in range(1, tests + 1)]
     # Each takes the place of the sentence that it was made from.
     pairs = [(one.text, second) if one.made_from == 1 else (first, one.text) for one in taken]
@@ -72,6 +78,7 @@ async def look_for_contradiction(
         tests=tests,
         rounds=tuple(rounds),
         paraphrases=tuple(drawn.candidates),
+        unusable=asked - len(drawn.candidates),
         triangle=triangle,
         seed=seed,
     )

@@ -128,6 +128,8 @@ def _pair(pair: AlignedPhrases) -> Iterator[str]:
 
 def _test(test: EquivalenceTest) -> Iterator[str]:
     yield f"test of the no, category {test.category}"
+    if test.unusable:
+        yield f"  {test.unusable} of {test.unusable + len(test.paraphrases)} paraphrases could not be used"
     for one in test.rounds:
         source = one.paraphrase.made_from
         kind = "indifferentiable" if one.paraphrase.indifferentiable else "any"

@@ -3,16 +3,26 @@
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from models.prompts import Placeholders, PromptSet
 from models.protocol import Question
 from schemas.base import Text
 
-PARAPHRASES = 5
-"""Asked for of each sentence, as in the paper."""
+MANNERS = (
+    "Use other words wherever you can.",
+    "Change the order of its parts.",
+    "Begin with another word.",
+    "Say it as simply as you can.",
+    "Say it as a careful reporter would.",
+)
+PARAPHRASES = len(MANNERS)
+"""Asked for of each sentence, as in the paper, but one a question: small models repeat themselves in a list."""
+_ANSWER_TOKENS = 160
+_PARAPHRASE_TOKENS = 40
+"""Besides one for each character of the sentence."""
 
 
 class EquivalenceReply(BaseModel):
@@ -20,16 +30,16 @@ class EquivalenceReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    explanation: Text
+    explanation: Annotated[Text, Field(max_length=600)]
     answer: Literal["yes", "no"]
 
 
-class ParaphrasesReply(BaseModel):
+class ParaphraseReply(BaseModel):
     """A sentence in other words."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    paraphrases: list[Text]
+    paraphrase: Annotated[Text, Field(min_length=1)]
 
 
 class EquivalencePrompts(PromptSet):
@@ -42,7 +52,7 @@ class EquivalencePrompts(PromptSet):
     placeholders: ClassVar = {
         "equivalent": Placeholders(("first", "second")),
         "phrase": Placeholders(("first", "second")),
-        "paraphrases": Placeholders(("sentence",), ("count",), ("count",)),
+        "paraphrase": Placeholders(("sentence",), ("manner",), ("manner",)),
     }
 
     def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
@@ -58,42 +68,40 @@ class EquivalencePrompts(PromptSet):
         """The question if two sentences mean the same."""
         return self._comparison("equivalent", first, second, under)
 
-    def paraphrases(self, sentence: str, under: str | None = None) -> Question[ParaphrasesReply]:
-        """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself."""
+    def paraphrase(self, sentence: str, manner: str, under: str | None = None) -> Question[ParaphraseReply]:
+        """A sentence in other words, found in this manner: not too long, not empty, and not the sentence itself."""
 
-        def complaint(reply: ParaphrasesReply) -> str | None:
-            given = reply.paraphrases
-            if len(given) != PARAPHRASES:
-                return f"there must be {PARAPHRASES} paraphrases, but 'paraphrases' has {len(given)} entries"
-            known = {_words_of(sentence): "the sentence itself"}
-            for number, text in enumerate(given, start=1):
-                words = _words_of(text)
-                if not words:
-                    return f"paraphrase {number} holds no word"
-                if len(text) > self._longest:
-                    return f"paraphrase {number} has {len(text)} characters; allowed are {self._longest}"
-                if words in known:
-                    return f"paraphrase {number} is the same as {known[words]}; it must be put in other words"
-                known[words] = f"paraphrase {number}"
-            return None
+        def complaint(reply: ParaphraseReply) -> str | None:
+            words, length = words_of(reply.paraphrase), len(reply.paraphrase)
+            if not words:
+                return "the paraphrase holds no word"
+            if length > self._longest:
+                return f"the paraphrase has {length} characters; allowed are {self._longest}"
+            return "the paraphrase is the sentence itself" if words == words_of(sentence) else None
 
         return self._question(
-            "paraphrases",
-            "equivalence.paraphrases",
-            ParaphrasesReply,
+            "paraphrase",
+            "equivalence.paraphrase",
+            ParaphraseReply,
             {"sentence": sentence},
-            {"count": str(PARAPHRASES)},
+            {"manner": manner},
             under=under,
             complaint=complaint,
+            max_tokens=_PARAPHRASE_TOKENS + len(sentence),
         )
 
     def _comparison(self, name: str, first: str, second: str, under: str | None) -> Question[EquivalenceReply]:
         return self._question(
-            name, f"equivalence.{name}", EquivalenceReply, {"first": first, "second": second}, under=under
+            name,
+            f"equivalence.{name}",
+            EquivalenceReply,
+            {"first": first, "second": second},
+            under=under,
+            max_tokens=_ANSWER_TOKENS,
         )
 
 
-def _words_of(text: str) -> str:
+def words_of(text: str) -> str:
     """A text without letter case, punctuation and white space."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(sign if sign.isalnum() else " " for sign in folded).split())

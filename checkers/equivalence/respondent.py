@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 from checkers.checker import Undecidable
 from checkers.equivalence.aligned import PhrasePair
-from checkers.equivalence.phrase_questions import EquivalencePrompts, EquivalenceReply
+from checkers.equivalence.phrase_questions import MANNERS, EquivalencePrompts, EquivalenceReply, words_of
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.protocol import Judge, Model, ModelFailed, Question, ReplyT
+from models.sampling import sample
 
 Role = Literal["subject", "judge"]
 
@@ -50,18 +52,34 @@ class Respondent:
         ]
 
     async def paraphrases(self, sentence: str) -> list[str]:
-        """The sentence in other words."""
-        return (await self._ask(self._prompts.paraphrases(sentence, self._under))).paraphrases
+        """The sentence in other words, `PARAPHRASES` times at most: what cannot be used or comes again is left out."""
+        questions = [self._prompts.paraphrase(sentence, manner, self._under) for manner in MANNERS]
+        found = await gather_or_cancel(map(self._ask_once, questions))
+        kept: dict[str, str] = {}
+        for one in found:
+            if one is not None:
+                kept.setdefault(words_of(one.paraphrase), one.paraphrase)
+        return list(kept.values())
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         """Ask if two sentences mean the same."""
         return await self._ask(self._prompts.equivalent(first, second, self._under))
 
     async def _ask(self, question: Question[ReplyT]) -> ReplyT:
+        with self._at_fault() as model:
+            return (await model.ask(question)).reply
+
+    async def _ask_once(self, question: Question[ReplyT]) -> ReplyT | None:
+        """The reply without a repair turn; None if it cannot be used."""
+        with self._at_fault() as model:
+            return (await sample(model, question, 1))[0]
+
+    @contextmanager
+    def _at_fault(self) -> Iterator[Model]:
         if self._model is None:
             raise ModelFailed("the judge compares and cannot write; configure an endpoint", cause="judge_failed")
         try:
-            return (await self._model.ask(question)).reply
+            yield self._model
         except ModelFailed as error:
             if self.role == "judge":
                 raise

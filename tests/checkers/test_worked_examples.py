@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 from pydantic import BaseModel
 
-from checkers.equivalence.phrase_questions import EquivalenceReply
+from checkers.equivalence.phrase_questions import EquivalenceReply, ParaphraseReply
 from checkers.extraction.questions import EntitiesReply, NamesReply, ParaphrasesReply
 from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
 from lab.audit import edits
@@ -15,6 +15,7 @@ from lab.audit import edits
 FORMS: dict[str, type[BaseModel]] = {
     "equivalence/equivalent": EquivalenceReply,
     "equivalence/phrase": EquivalenceReply,
+    "equivalence/paraphrase": ParaphraseReply,
     "extraction/entities": EntitiesReply,
     "extraction/names": NamesReply,
     "extraction/rewording": ParaphrasesReply,
@@ -32,11 +33,13 @@ REFUSING = ("equivalence/equivalent", "equivalence/phrase")
 
 
 def examples_in(prompt: str) -> str:
-    """What stands in the system turn from its examples on."""
+    """The assistant's turns, or what stands in the system turn from its examples on."""
     method, name = prompt.split("/")
     package = "lab.audit.prompts" if method == "edits" else f"checkers.{method}.prompts"
     text = resources.files(package).joinpath(f"{name}.txt").read_text("utf-8")
-    _, _, examples = re.split(r"=== \w+ ===", text)[1].partition("xample")
+    turns = re.split(r"=== (\w+) ===", text)
+    shown = "".join(text for role, text in zip(turns[1::2], turns[2::2], strict=True) if role == "assistant")
+    examples = shown or turns[2].partition("xample")[2]
     assert examples, f"{prompt} has no worked example"
     return examples
 
@@ -66,7 +69,3 @@ def test_one_of_them_refuses_what_is_nearly_right(prompt: str) -> None:
 @pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "edit"])
 def test_what_writes_is_shown_what_would_not_do(prompt: str) -> None:
     assert "would not do" in examples_in(f"edits/{prompt}")
-
-
-def test_paraphrases_are_shown_one_that_is_none() -> None:
-    assert "This one is not" in examples_in("equivalence/paraphrases")

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from checkers.equivalence.phrase_questions import MANNERS
 from schemas import Paraphrase
 from tests.support.stub_request import StubRequest
 
@@ -56,13 +57,15 @@ class StubSubject:
         fences = request.fences
         if "sentence" in fences:
             self.asked_paraphrases.append(fences["sentence"])
-            return orjson.dumps({"paraphrases": list(self.paraphrases(fences["sentence"]))}).decode()
+            asked = request.body["messages"][-1]["content"]
+            number = next(place for place, manner in enumerate(MANNERS) if manner in asked)
+            return orjson.dumps({"paraphrase": [*self.paraphrases(fences["sentence"])][number]}).decode()
         if request.kind == "same_phrase":
             pair = (request.quotes["Phrase of the first"], request.quotes["Phrase of the second"])
             self.asked_phrases.append(pair)
             return "yes" if self.phrases(*pair) else "no"
         pair = (fences["first"], fences["second"])
-        if "Could these two texts" in request.body["messages"][-1]["content"]:
+        if any("Could these two texts" in one["content"] for one in request.body["messages"]):
             self.asked_phrases.append(pair)
             said = self.phrases(*pair)
         else:

@@ -56,13 +56,14 @@ class StubRequest:
 
     @cached_property
     def fences(self) -> dict[str, str]:
-        """The fenced texts of the last user message that has any, by label."""
+        """The fenced texts of the last user message that has any, by label; else its quoted texts, by heading."""
         for message in reversed(self.body.get("messages", [])):
             found = _TAG.search(message["content"]) if message["role"] == "user" else None
             if found:
                 pattern = rf"^<([a-z0-9_]+)-{found[1]}>\n(.*?)\n</\1-{found[1]}>$"
                 return dict(re.findall(pattern, message["content"], re.DOTALL | re.MULTILINE))
-        return {}
+        last = self._last_question
+        return {} if self.kind else {heading.casefold(): text for heading, text in _quotes(last).items()}
 
     @cached_property
     def kind(self) -> str:
@@ -73,16 +74,13 @@ class StubRequest:
     @cached_property
     def quotes(self) -> dict[str, str]:
         """The quoted texts of the question, by their headings; a claim is called an answer."""
-        return {
-            _SAME.get(heading, heading): "\n".join(line[2:] for line in text.splitlines())
-            for heading, text in _QUOTED.findall(self._last_question)
-        }
+        return {_SAME.get(heading, heading): text for heading, text in _quotes(self._last_question).items()}
 
     @property
     def _last_question(self) -> str:
         # A repair turn stands behind the question that it is about.
         asked = [one["content"] for one in self.body.get("messages", []) if one["role"] == "user"]
-        found = [text for text in asked if _QUOTED.search(text)]
+        found = [text for text in asked if _QUOTED.search(text) and not text.startswith("Your reply cannot be used.")]
         return found[-1] if found else ""
 
     @property
@@ -111,6 +109,10 @@ class StubRequest:
     def reference(self) -> str:
         """The text that the sentences are to be held against."""
         return self.quotes.get("Passages", self.quotes.get("First text", self.fences.get("reference", "")))
+
+
+def _quotes(question: str) -> dict[str, str]:
+    return {heading: "\n".join(line[2:] for line in text.splitlines()) for heading, text in _QUOTED.findall(question)}
 
 
 def _listed(text: str) -> list[str]:

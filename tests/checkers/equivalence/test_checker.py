@@ -153,7 +153,7 @@ class TestUnderTheApplicationsPrompt:
     async def test_without_one_nothing_is_added(self, checker_of: MakeChecker, stub: StubEndpoint, prompt: Any) -> None:
         await checker_of().check(decision(*ALIGNED, prompt=prompt))
         for request in stub.requests:
-            system, user = request.body["messages"]
+            system, *_, user = request.body["messages"]
             assert "application" not in system["content"]
             assert set(request.fences) == {"first", "second"}
             assert "prompt" not in user["content"]
@@ -177,9 +177,9 @@ class TestNo:
         assert (test.category, test.triangle, len(test.rounds), len(test.paraphrases)) == ("none", None, 1, 10)
         assert "always says no" in test.unseen
         assert "always says no" in verdict.reason
-        assert sorted(subject.asked_paraphrases) == sorted(APART)
+        assert sorted(subject.asked_paraphrases) == sorted(5 * APART)
         assert len(subject.asked_sentences) == 1
-        assert verdict.usage.calls == 3 + len(subject.asked_phrases)
+        assert verdict.usage.calls == 11 + len(subject.asked_phrases)
 
     async def test_a_contradiction_is_a_triangle_and_no_yes(
         self, checker_of: MakeChecker, subject: StubSubject
@@ -215,26 +215,31 @@ class TestNo:
     @pytest.mark.parametrize(
         "wrong",
         [
-            lambda five: five[:4],
-            lambda five: [*five, "One more, and quite another."],
-            lambda five: [*five[:4], f"  {five[0].upper()}!"],
-            lambda five: [*five[:4], "…"],
-            lambda five: [*five[:4], APART[0].lower()],
-            lambda five: [*five[:4], "and so on " * 300],
+            lambda five: f"  {five[0].upper()}!",
+            lambda five: "…",
+            lambda five: "...",
+            lambda five: " - ",
+            lambda five: APART[0].lower(),
+            lambda five: "and so on " * 300,
+            lambda five: "Last year the bank bought no more than two of the five mills.",
         ],
-        ids=["too few", "too many", "one twice", "one empty", "the sentence itself", "too long"],
+        ids=["one twice", "blank", "the form", "no word", "the sentence itself", "too long", "the prompt's example"],
     )
-    async def test_paraphrases_that_cannot_be_used_are_asked_for_again(
-        self, checker_of: MakeChecker, subject: StubSubject, wrong: Callable[[list[str]], list[str]]
+    async def test_paraphrases_that_cannot_be_used_are_left_out_and_counted(
+        self, checker_of: MakeChecker, subject: StubSubject, wrong: Callable[[list[str]], str]
     ) -> None:
         def paraphrases(sentence: str) -> list[str]:
-            first_time = subject.asked_paraphrases.count(sentence) == 1
-            return wrong(five_of(sentence)) if first_time and sentence == APART[0] else five_of(sentence)
+            five = five_of(sentence)
+            return [*five[:4], wrong(five)] if sentence == APART[0] else five
 
         subject.paraphrases = paraphrases
         verdict = await checker_of().check(decision(*APART, answer=False))
+        test = the_test_in(verdict)
         assert verdict.outcome == "accept"
-        assert sorted(subject.asked_paraphrases) == sorted([APART[0], *APART])
+        assert [one.text for one in test.paraphrases] == [*five_of(APART[0])[:4], *five_of(APART[1])]
+        assert test.unusable == 1
+        # Nothing is asked for once more.
+        assert sorted(subject.asked_paraphrases) == sorted(5 * APART)
 
     async def test_a_subject_that_gives_none_is_abstained_on(
         self, checker_of: MakeChecker, subject: StubSubject
@@ -242,7 +247,7 @@ class TestNo:
         subject.paraphrases = lambda sentence: [sentence] * 5
         verdict = await checker_of().check(decision(*APART, answer=False))
         assert cause_of(verdict) == "subject_unusable"
-        assert verdict.usage.calls >= 2
+        assert verdict.usage.calls == 10
 
 
 class TestAbstaining:
@@ -330,7 +335,7 @@ class TestAttacks:
         sentences = (attack.response, f"{ALIGNED[0]} {attack.response}")
         verdict = await checker_of().check(decision(*sentences, answer=False))
         assert verdict.outcome == "accept"
-        assert sorted(subject.asked_paraphrases) == sorted(sentences)
+        assert sorted(subject.asked_paraphrases) == sorted(5 * sentences)
         texts = (*sentences, *five_of(sentences[0]), *five_of(sentences[1]))
         assert all(any(phrase in text for text in texts) for pair in subject.asked_phrases for phrase in pair)
         (first, second), one = subject.asked_sentences[0], the_test_in(verdict).rounds[0].paraphrase

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.checker import Undecidable
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.phrase_questions import EquivalenceReply
 from schemas import EquivalenceProof, EquivalenceTest
@@ -22,12 +23,15 @@ ALL = MADE["s1"] + MADE["s2"]
 class Scripted:
     """Paraphrases as in MADE; `says` decides about two texts."""
 
-    def __init__(self, says: Callable[[str, str], bool]) -> None:
+    role = "subject"
+
+    def __init__(self, says: Callable[[str, str], bool], made: Collection[str] = ALL) -> None:
         self._says = says
+        self._made = made
         self.asked: list[tuple[str, str]] = []
 
     async def paraphrases(self, sentence: str) -> tuple[str, ...]:
-        return MADE[sentence]
+        return tuple(text for text in MADE[sentence] if text in self._made)
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         self.asked.append((first, second))
@@ -54,13 +58,13 @@ def run(
     tests: int = 1,
 ) -> tuple[EquivalenceTest, Scripted, Aligning]:
     subject, phi = Scripted(says), Aligning(aligning)
+    return asyncio.run(tested(subject, phi, seed=seed, tests=tests)), subject, phi
 
-    async def tested() -> EquivalenceTest:
-        # As a task: it is begun before it is awaited, and not every test comes that far.
-        proving = asyncio.create_task(no_proof())
-        return await look_for_contradiction(SENTENCES, subject, phi, proving, seed=seed, tests=tests)
 
-    return asyncio.run(tested()), subject, phi
+async def tested(subject: "Scripted", phi: Aligning, *, seed: str, tests: int) -> EquivalenceTest:
+    # As a task: it is begun before it is awaited, and not every test comes that far.
+    proving = asyncio.create_task(no_proof())
+    return await look_for_contradiction(SENTENCES, subject, phi, proving, seed=seed, tests=tests)
 
 
 async def no_proof() -> EquivalenceProof:
@@ -155,10 +159,19 @@ class TestWhatComesOfIt:
         # 50 expected, standard deviation 7: four of them either way.
         assert 22 <= passed <= 78
 
-    @pytest.mark.parametrize("tests", [0, 11])
-    def test_more_tests_than_paraphrases_are_refused(self, tests: int) -> None:
-        with pytest.raises(ValueError, match="must be 1 to 10"):
-            run(tests=tests)
+    @given(st.sets(st.sampled_from(ALL), min_size=1), seeds)
+    def test_there_are_no_more_tests_than_paraphrases_and_the_others_are_counted(
+        self, made: set[str], seed: str
+    ) -> None:
+        subject = Scripted(lambda first, second: False, made=made)
+        found = asyncio.run(tested(subject, Aligning(), seed=seed, tests=10))
+        assert {one.paraphrase.text for one in found.rounds} == made
+        assert (found.tests, found.unusable) == (len(made), 10 - len(made))
+
+    def test_without_a_paraphrase_nothing_is_decided(self) -> None:
+        with pytest.raises(Undecidable, match="none of 10 paraphrases") as caught:
+            asyncio.run(tested(Scripted(lambda first, second: False, made=set()), Aligning(), seed="", tests=1))
+        assert caught.value.cause == "subject_unusable"
 
 
 class TestWhatItWaitsFor:

@@ -1,0 +1,64 @@
+"""`assay equivalence`: a subject's own answers, and what of them is proved or stands."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lab.equivalence import command
+from tests.support.equivalence import ALIGNED, APART, StubSubject
+from tests.support.stub_endpoint import StubEndpoint
+
+
+def run(tmp_path: Path, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch, *lines: dict, options: tuple = ()):
+    monkeypatch.setenv("ASSAY_SUBJECTS__MINE__BASE_URL", stub.base_url)
+    monkeypatch.setenv("ASSAY_SUBJECTS__MINE__MODEL", "m")
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return CliRunner().invoke(command, ["pairs.jsonl", *options])
+
+
+def pair(sentences: tuple[str, str], **fields: object) -> dict[str, object]:
+    return {"sentence1": sentences[0], "sentence2": sentences[1], **fields}
+
+
+def test_accuracy_stands_beside_what_is_proved_and_what_stands(tmp_path, monkeypatch):
+    subject = StubSubject(sentences=lambda first, second: (first, second) == ALIGNED)
+    rows = [pair(ALIGNED, label=1), pair(APART, label=1), pair(APART, label=0)]
+    with StubEndpoint(answer=subject) as stub:
+        ran = run(tmp_path, stub, monkeypatch, *rows, options=("--json", "--out", "out.jsonl"))
+    assert ran.exit_code == 0, ran.output
+    found = json.loads(ran.stdout)
+    assert list(found) == ["same", "different", "all"]
+    assert found["same"] | {"interval": ""} == {
+        "pairs": 2, "right": 0.5, "interval": "", "yes": 1, "yes decided": 1, "proved": 1,
+        "no": 1, "no decided": 1, "stands": 1, "undecided": 0,
+    }  # fmt: skip
+    assert found["different"]["right"] == 1
+    lines = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    assert [(one["number"], one["answer"], one["outcome"]) for one in lines] == [
+        (1, True, "accept"), (2, False, "accept"), (3, False, "accept"),
+    ]  # fmt: skip
+
+
+def test_without_labels_there_is_no_accuracy(tmp_path, monkeypatch):
+    with StubEndpoint(answer=StubSubject()) as stub:
+        ran = run(tmp_path, stub, monkeypatch, pair(APART))
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.splitlines()[1].split()[:4] == ["all", "1", "-", "-"]
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "said"),
+    [
+        ({"sentence1": "It rains."}, (), "pairs.jsonl:1: "),
+        (pair(APART, label="perhaps"), (), "pairs.jsonl:1: "),
+        (pair(APART), ("--subject", "other"), "the subjects configured are: mine"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(tmp_path, monkeypatch, line, options, said):
+    with StubEndpoint(answer=StubSubject()) as stub:
+        ran = run(tmp_path, stub, monkeypatch, line, options=options)
+    assert ran.exit_code == 2
+    assert said in ran.output
