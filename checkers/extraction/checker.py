@@ -45,7 +45,8 @@ class ExtractionSettings(CheckerSettings):
     """Tests that an extraction has to pass, of three transformed texts each. If not set, 10; or 5 where ten might take
     more than 176 answers: with the other defaults, from five entities on."""
     repeats: Annotated[int, Field(ge=1, le=101)] = 11
-    """Answers about each text that may be taken. A language model with `temperature = 0` is asked once."""
+    """Answers about each text that may be taken. A language model with `temperature = 0` is asked once, if
+    it gave the same answer about the record's text three times."""
     rule: Rule = "strict"
     """The reading of several answers about a text. `strict`: the majority counts, and an acceptance has a bound.
     `lenient`: a test is passed if any combination of answers passes it, as in the paper; without a bound."""
@@ -66,6 +67,8 @@ class ExtractionSettings(CheckerSettings):
 
 _EPSILON = 0.1
 """Distance from linear that the bound of an acceptance is about."""
+_TRIED = 3
+"""Answers at temperature 0 that must be the same."""
 _MOST_CHARACTERS = 5_000
 """A text is sent once for each answer, up to 176 times."""
 _MOST_ENTITIES = 50
@@ -98,12 +101,12 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     async def decide(self, record: Extraction) -> Decision:
         """The tests; undecidable without a subject, without an entity to replace, or without usable answers."""
         subject = self.subject(record)
-        repeats = self._repeats(subject)
+        repeats = self.settings.repeats
         located = self._located(record)
         known = absent(located)
         if not self._is_settled(known, located):
             try:
-                return await self._tested(record, subject, repeats, located, known)
+                return await self._tested(record, subject, located, known)
             except Undecidable:
                 # What the record itself shows holds, whatever its subject answers.
                 if not known:
@@ -111,13 +114,14 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         return self._decision(record, located, (), known, repeats)
 
     async def _tested(
-        self, record: Extraction, subject: Model, repeats: int, located: Located, known: tuple[FailureCause, ...]
+        self, record: Extraction, subject: Model, located: Located, known: tuple[FailureCause, ...]
     ) -> Decision:
         """The decision by what the subject answers; `known` are causes to reject by the record alone."""
         seed = seed_of(record.source, record.id)
         respondent = Respondent(subject, self._prompts, record)
         is_full, listed = self.settings.schedule == "full", located.expected
-        untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full)
+        repeats, tried = await self._repeats(subject, respondent, located.text)
+        untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full, known=tried)
         known, con_o = known + not_given("not_given", listed, untouched), consistency(untouched)
         if self.settings.transformation == "paraphrase" and not self._is_settled(known, located):
             located = await self._paraphrased(located)
@@ -160,9 +164,17 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             **shown(trial, pairs, sentence) | measured,
         )
 
-    def _repeats(self, subject: Model) -> int:
-        """Answers about each text at most: one, if by the subject's temperature the others would be the same."""
-        return 1 if getattr(subject, "temperature", None) == 0 else self.settings.repeats
+    async def _repeats(self, subject: Model, respondent: Respondent, text: str) -> tuple[int, Known]:
+        """Answers about each text at most, with those about this one that were taken to know it.
+
+        It is one if the subject's temperature is 0 and it said the same three times: many endpoints do not.
+        """
+        most = self.settings.repeats
+        if getattr(subject, "temperature", None) != 0 or most <= _TRIED:
+            return most, []
+        tried = [one for number in range(_TRIED) for one in await respondent.extracted(text, 1, number)]
+        is_steady = None not in tried and len({frozenset(one or ()) for one in tried}) == 1
+        return (1, tried[:1]) if is_steady else (most, tried)
 
     def _is_settled(self, known: tuple[FailureCause, ...], located: Located) -> bool:
         """True if no further answer can change the verdict, for the causes that are known."""

@@ -1,6 +1,6 @@
 """Questions to the subject (the paper's prompt 1), and to the writer about replacements and paraphrases."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -10,6 +10,7 @@ from checkers.extraction.linearity import Extracted, further, missing
 from checkers.extraction.mentions import bare
 from models.prompts import Placeholders, PromptSet, as_list
 from models.protocol import Model, ModelFailed, Question
+from models.replies import salvaging
 from models.sampling import sample
 from schemas import Extraction
 
@@ -19,6 +20,8 @@ PARAPHRASES = 5
 """Asked for; the first that keeps all entities is used."""
 
 _MOST_ENTITIES = 1000
+_LIST_TOKENS = 200
+"""Besides some for each character of what is listed."""
 
 
 class _Reply(BaseModel):
@@ -46,33 +49,19 @@ class EntitiesReply(_Reply):
     entities: Annotated[list[Annotated[FoundEntity, BeforeValidator(_named_alone)]], Field(max_length=_MOST_ENTITIES)]
 
 
+_SALVAGE = salvaging(EntitiesReply, "entities")
+
+
 class ParaphrasesReply(_Reply):
     """A text in other words."""
 
-    paraphrases: list[str]
+    paraphrases: Annotated[list[str], Field(min_length=1, max_length=PARAPHRASES)]
 
 
-class Candidate(_Reply):
-    """A text that may take an entity's place."""
+class OthersReply(_Reply):
+    """What may take an entity's place."""
 
-    text: str
-    fits: bool
-    """Read again in its place, the text is grammatical, and the candidate of the entity's kind."""
-
-
-class Proposal(_Reply):
-    """Candidates for one entity."""
-
-    entity: str
-    named: bool
-    """True if it is a name, and so are the candidates; else they are synonyms."""
-    candidates: list[Candidate]
-
-
-class NamesReply(_Reply):
-    """Candidates for the entities of a text."""
-
-    replacements: list[Proposal]
+    others: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=2 * CANDIDATES)]
 
 
 class ExtractionPrompts(PromptSet):
@@ -81,7 +70,8 @@ class ExtractionPrompts(PromptSet):
     package = "checkers.extraction.prompts"
     placeholders: ClassVar = {
         "entities": Placeholders(("text",)),
-        "names": Placeholders(("entities", "text"), ("count",), ("count",)),
+        "names": Placeholders(("text", "class", "expression"), ("count",), ("text", "class", "count")),
+        "synonyms": Placeholders(("text", "class", "expression"), ("count",), ("text", "class", "count")),
         "rewording": Placeholders(("entities", "text"), ("count",), ("count",)),
     }
 
@@ -94,16 +84,21 @@ class ExtractionPrompts(PromptSet):
             {"text": text},
             under=under,
             data={"text": text},
+            salvage=_SALVAGE,
+            # Entities with their classes are seldom longer than the text that they stand in, figures aside.
+            max_tokens=_LIST_TOKENS + 2 * len(text),
         )
 
-    def names(self, text: str, classes: Mapping[str, str]) -> Question[NamesReply]:
-        """Replacements for entities of `text`, by the class of each; an empty class is unknown."""
+    def others(self, text: str, entity: str, kind: str, *, named: bool) -> Question[OthersReply]:
+        """Other names of an entity's class, or synonyms for one that is no name; a class that is not known is empty."""
+        name = "names" if named else "synonyms"
         return self._question(
-            "names",
-            "extraction.names",
-            NamesReply,
-            {"entities": as_list([{"entity": one, "class": of} for one, of in classes.items()]), "text": text},
+            name,
+            f"extraction.{name}",
+            OthersReply,
+            {"text": text, "class": kind or "(not known)", "expression": entity},
             {"count": str(CANDIDATES)},
+            max_tokens=_LIST_TOKENS + 2 * CANDIDATES * len(entity),
         )
 
     def paraphrases(self, text: str, entities: Sequence[str]) -> Question[ParaphrasesReply]:
@@ -114,6 +109,7 @@ class ExtractionPrompts(PromptSet):
             ParaphrasesReply,
             {"entities": as_list(entities), "text": text},
             {"count": str(PARAPHRASES)},
+            max_tokens=_LIST_TOKENS + PARAPHRASES * len(text),
         )
 
 
@@ -136,13 +132,17 @@ class Respondent:
         known = {bare(one): kind for one, kind in reversed(self.classes.items())}
         return {entity: known.get(bare(entity), "") for entity in entities}
 
-    async def of_the_text_itself(self, text: str, entities: Sequence[str], repeats: int, *, wholly: bool) -> Known:
+    async def of_the_text_itself(
+        self, text: str, entities: Sequence[str], repeats: int, *, wholly: bool, known: Known | None = None
+    ) -> Known:
         """Answers about a text as it is, until it is certain which of the entities most of `repeats` name, or all.
+
+        `known` are the first of them.
 
         Raises:
             Undecidable: as `extracted`, or most answers cannot be read.
         """
-        found: Known = []
+        found: Known = list(known or ())
         while more := repeats - len(found) if wholly else further([missing(entities, one) for one in found], repeats):
             found += await self.extracted(text, more, first=len(found))
         if 2 * found.count(None) >= len(found):

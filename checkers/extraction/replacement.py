@@ -15,6 +15,7 @@ from checkers.draws import generator, seed_of
 from checkers.extraction.linearity import Vector
 from checkers.extraction.mentions import LEADING_ARTICLE, Located, begins_sentence, is_initials, words_of
 from checkers.extraction.questions import ExtractionPrompts
+from models.concurrent import gather_or_cancel
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 
@@ -88,6 +89,11 @@ def _apart(candidate: str, entity: str) -> int | None:
 def _shape(text: str) -> list[str]:
     """For each word if it has a digit, a capital or neither."""
     return ["0" if _has_digit(word) else "A" if word != word.lower() else "a" for word in text.split()]
+
+
+def _is_name(entity: str) -> bool:
+    """True with a capital or a figure, or in a script that has no capitals."""
+    return _has_digit(entity) or entity != entity.lower() or entity == entity.upper()
 
 
 def _has_digit(text: str) -> bool:
@@ -196,7 +202,7 @@ class Names:
     """Finds replacements.
 
     A date or figure gets other digits, a name is replaced by one of its class that the same subject found in another
-    text. The writer is asked once for all that is left; where nothing that it answers fits, Faker gives persons, places
+    text. The writer is asked about each that is left; where nothing that it answers fits, Faker gives persons, places
     and organisations.
     """
 
@@ -229,8 +235,7 @@ class Names:
             kind = kind_of(said)
             if kind == "quantity" or _has_digit(entity):
                 search.take(entity, other_figures(entity, generator(seed, f"other {entity}")), named=True)
-            is_name = _has_digit(entity) or entity != entity.lower() or entity == entity.upper()
-            if entity in search.left and (is_name or kind == "quantity"):
+            if entity in search.left and (_is_name(entity) or kind == "quantity"):
                 names = self._seen.like(record, said)
                 search.take(entity, generator(seed, f"seen {entity}").sample(names, len(names)), named=True)
         failure = await self._asked(search, classes)
@@ -242,18 +247,26 @@ class Names:
         return tuple(search.found[entity] for entity in located.entities if entity in search.found)
 
     async def _asked(self, search: "_Search", classes: Mapping[str, str]) -> ModelFailed | None:
-        """Ask the writer for what is left; returns the failure if it gives no answer."""
-        if self._writer is None or not search.left:
+        """Ask the writer about each that is left; returns a failure if it gives no answer."""
+        writer, left = self._writer, search.left
+        if writer is None:
             return None
-        question = self._prompts.names(search.text, {entity: classes.get(entity, "") for entity in search.left})
-        try:
-            reply = (await self._writer.ask(question)).reply
-        except ModelFailed as error:
-            return error
-        for one in reply.replacements:
-            if one.entity in search.left:
-                search.take(one.entity, [other.text for other in one.candidates if other.fits], named=one.named)
-        return None
+
+        async def others(entity: str) -> list[str] | ModelFailed:
+            named = _is_name(entity)
+            question = self._prompts.others(search.text, entity, classes.get(entity, ""), named=named)
+            try:
+                return (await writer.ask(question)).reply.others
+            except ModelFailed as error:
+                return error
+
+        failure = None
+        for entity, found in zip(left, await gather_or_cancel(map(others, left)), strict=True):
+            if isinstance(found, ModelFailed):
+                failure = found
+            else:
+                search.take(entity, found, named=_is_name(entity))
+        return failure
 
 
 class _Search:

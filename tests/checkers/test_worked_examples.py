@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from checkers.equivalence.phrase_questions import EquivalenceReply, ParaphraseReply
-from checkers.extraction.questions import EntitiesReply, NamesReply, ParaphrasesReply
+from checkers.extraction.questions import EntitiesReply, OthersReply, ParaphrasesReply
 from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
 from lab.audit import edits
 
@@ -17,7 +17,8 @@ FORMS: dict[str, type[BaseModel]] = {
     "equivalence/phrase": EquivalenceReply,
     "equivalence/paraphrase": ParaphraseReply,
     "extraction/entities": EntitiesReply,
-    "extraction/names": NamesReply,
+    "extraction/names": OthersReply,
+    "extraction/synonyms": OthersReply,
     "extraction/rewording": ParaphrasesReply,
     "labelling/label": LabelReply,
     "labelling/pick": PickReply,

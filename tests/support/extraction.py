@@ -64,14 +64,9 @@ def answering(extract: Callable[[str], list[str]]) -> Callable[[StubRequest], st
     return answer
 
 
-def proposing(*, named: bool = True, **names: str) -> dict[str, Any]:
-    """The writer's reply that proposes one name for each entity."""
-    return {
-        "replacements": [
-            {"entity": entity, "named": named, "candidates": [{"text": name, "fits": True}]}
-            for entity, name in names.items()
-        ]
-    }
+def proposing(*names: str) -> list[dict[str, Any]]:
+    """The writer's replies that propose one expression for each entity, in their order."""
+    return [{"others": [name]} for name in names]
 
 
 def in_some_texts(extract: Callable[[str], list[str]]) -> Extract:

@@ -1,5 +1,6 @@
 """The extraction checker whose subject stands behind an endpoint: requests, cost and replay."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -67,8 +68,15 @@ class TestEndpoints:
         verdict = await self.verdict(base_url=stub.base_url, model="m")
         evidence = evidence_of(verdict)
         assert (verdict.outcome, evidence.tests, evidence.repeats) == ("accept", 10, 1)
-        assert verdict.usage.calls == len({request.fences["text"] for request in stub.requests}) == len(stub.requests)
+        asked = [request.fences["text"] for request in stub.requests]
+        assert verdict.usage.calls == len(asked) == len(set(asked)) + 2
+        assert asked.count(TEXT) == 3
         assert all("n" not in request.body for request in stub.requests)
+
+    async def test_one_that_varies_although_it_has_none_is_asked_as_often_as_any(self, stub):
+        turns = itertools.cycle([places, lambda text: places(text)[:2], places])
+        stub.answer = answering(lambda text: next(turns)(text) if text == TEXT else places(text))
+        assert evidence_of(await self.verdict(base_url=stub.base_url, model="m")).repeats == 11
         varied = await self.verdict(base_url=stub.base_url, model="m", temperature="omit")
         assert evidence_of(varied).repeats == 11
 

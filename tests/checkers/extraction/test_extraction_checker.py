@@ -170,7 +170,7 @@ class TestNoPartOfAnAccept:
 
     @pytest.mark.parametrize("schedule", ["fast", "full"])
     def test_an_entity_that_the_subject_does_not_give_for_the_text(self, schedule):
-        writer = ScriptedModel(proposing(named=False, moved="went"))
+        writer = ScriptedModel(*proposing("went"))
         record = {"entities": [*ENTITIES, "moved"]}
         verdict = checked(
             lambda text: places(text.replace("went", "moved")), record=record, schedule=schedule, writer=writer
@@ -250,7 +250,7 @@ class TestWhatIsTold:
             return [text[:2], text[3:5], text[7:9]]
 
         record = {"text": text, "entities": list(names)}
-        verdict = checked(extract, record=record, writer=ScriptedModel(proposing(**names)))
+        verdict = checked(extract, record=record, writer=ScriptedModel(*proposing(*names.values())))
         assert verdict.outcome == "accept", verdict.reason
         assert {one.text: one.replacement for one in evidence_of(verdict).entities} == names
 
@@ -443,7 +443,7 @@ def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
         for prompts in ({}, {"entities": own})
     )
     assert bare.config_digest != other.config_digest
-    with pytest.raises(ValueError, match="'nonsense'; allowed are entities, names, rewording"):
+    with pytest.raises(ValueError, match="'nonsense'; allowed are entities, names, synonyms, rewording"):
         ExtractionChecker(PLUGIN.settings.model_validate({"prompts": {"nonsense": own}}), models)
 
 

@@ -91,24 +91,23 @@ class TestTraffic:
 
 
 class TestWriter:
-    async def test_one_question_is_asked_about_all_that_is_left(self):
-        reply = proposing(**{"Ada Okafor": "Ines Varga", "kite": "balloon"})
-        reply["replacements"][1]["named"] = False
-        writer = ScriptedModel(reply)
+    async def test_a_question_is_asked_about_each_that_is_left_and_names_are_told_from_others(self):
+        writer = ScriptedModel(*proposing("Ines Varga", "balloon"))
         found = await replacements("Ada Okafor", "kite", "Lagos", seen=seen("city", "Porto"), writer=writer)
-        (question,) = writer.questions
-        assert "Lagos" not in question.messages[-1].content.partition(TEXT)[0]
+        assert [question.task for question in writer.questions] == ["extraction.names", "extraction.synonyms"]
         assert {name: (one.replacement, one.named) for name, one in found.items()} == {
             "Ada Okafor": ("Ines Varga", True),
             "kite": ("balloon", False),
             "Lagos": ("Porto", True),
         }
 
-    async def test_a_candidate_that_does_not_fit_by_the_writer_or_by_rule_is_skipped(self):
-        candidates = [("dragon", False), ("Lagos kite", True), ("two kites, or more", True), ("balloon", True)]
-        listed = [{"text": text, "fits": fit} for text, fit in candidates]
-        writer = ScriptedModel({"replacements": [{"entity": "kite", "named": False, "candidates": listed}]})
+    async def test_a_candidate_that_does_not_fit_is_skipped(self):
+        writer = ScriptedModel({"others": ["Lagos kite", "two kites, or more", "kite", "balloon"]})
         assert (await replacements("kite", writer=writer))["kite"].replacement == "balloon"
+
+    async def test_one_failure_costs_no_other_entity_its_replacement(self):
+        writer = ScriptedModel({"others": []}, {"others": ["balloon"]})
+        assert (await replacements("flew", "kite", writer=writer)).keys() == {"kite"}
 
     async def test_one_that_does_not_answer_leaves_names_to_faker(self):
         assert (await replacements(*CLASSES, "kite", writer=ScriptedModel())).keys() == CLASSES.keys()
