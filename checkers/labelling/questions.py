@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, create_model
 
 from checkers.draws import canonical
 from checkers.labelling.rubric import Rubric, same_label, shown
@@ -54,6 +55,10 @@ class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+_WORDING_TOKENS = 100
+"""Of the reason for one criterion."""
+
+
 class CriterionReason(_Reply):
     """A criterion's bit in the labeller's words."""
 
@@ -84,6 +89,13 @@ class GenerateReply(_Reply):
     reason: str
     datapoint: str
     """The text, or the JSON of a datapoint that is none."""
+
+
+@cache
+def _for_criteria(count: int) -> type[LabelReply]:
+    """The form whose schema demands so many reasons."""
+    reasons = Annotated[list[CriterionReason], Field(min_length=count, max_length=count)]
+    return create_model("LabelReply", __base__=LabelReply, reasons=(reasons, ...))
 
 
 class LabellingPrompts(PromptSet):
@@ -118,7 +130,7 @@ class LabellingPrompts(PromptSet):
         return self._question(
             "label",
             "labelling.label",
-            LabelReply,
+            _for_criteria(count),
             {"examples": as_list(labelled), "datapoint": shown(x)},
             {
                 "rubric": described(rubric),
@@ -128,6 +140,7 @@ class LabellingPrompts(PromptSet):
             },
             under=under,
             complaint=complaint,
+            max_tokens=_WORDING_TOKENS * (count + 1),
         )
 
     def pick(
@@ -147,6 +160,7 @@ class LabellingPrompts(PromptSet):
             {"rubric": described(rubric), "count": str(count)},
             under=under,
             complaint=complaint,
+            max_tokens=_WORDING_TOKENS * (len(rubric.criteria) + count),
         )
 
     def generate(
@@ -184,6 +198,8 @@ class LabellingPrompts(PromptSet):
             },
             under=under,
             complaint=complaint,
+            # As many again as the datapoint has characters, for escapes and scripts with a token or more for each.
+            max_tokens=_WORDING_TOKENS * (len(rubric.criteria) + 1) + 2 * len(shown(x)),
         )
 
 

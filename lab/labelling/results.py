@@ -40,6 +40,17 @@ class DatapointResult(BaseModel):
     usage: Usage = Usage()
 
 
+_HALF = 0.5
+"""Of the datapoints; a guesser that keeps most criteria by chance comes near it."""
+_NOTHING = "nothing could be decided"
+_NOT_FOLLOWED = ("subject_unusable", "subject_cut_off")
+_FAULTS = {
+    "echo": "copies of x",
+    "other_encoding": "with other criteria than x",
+    "unmatched_part": "with a part unlike any of x",
+}
+
+
 def is_flipped(game: Game, phi: float) -> bool:
     """True if the label is to be flipped: with probability `phi` if the game was lost (paper, algorithm 1).
 
@@ -87,14 +98,37 @@ class LabellingTally:
             "compared_with_y": len(compared),
             "accuracy": _share(right, len(compared)),
             "f1": _share(2 * matches[True, True], halves) if len(self._labels) == 2 else None,
+            "verdict": self.verdict(),
             "usage": sum((one.usage for one in self._results), Usage()).model_dump(),
         }
 
     def lines(self) -> Iterator[str]:
-        """The figures for a person."""
-        yield from listing(self.summary())
-        if all(one.cause is not None for one in self._results):
-            yield "nothing could be decided"
+        """The figures for a person, and what they come to."""
+        summary = self.summary()
+        yield from listing({name: value for name, value in summary.items() if name != "verdict"})
+        yield str(summary["verdict"])
+
+    def verdict(self) -> str:
+        """Whether the labeller is to be trusted, in a sentence or two, by the interval of what passed for good reasons.
+
+        That a labeller cannot follow the form of the questions says nothing of its trust.
+        """
+        decided = [one for one in self._results if one.label is not None]
+        lost = [one for one in self._results if one.cause in _NOT_FOLLOWED]
+        unread = f"; {len(lost)} of {len(self._results)} could not be tested, as its answers are not of the form"
+        if not decided:
+            return f"cannot follow the form, which says nothing of its trust{unread}" if lost else _NOTHING
+        sound = sum(bool(one.succeeded) and not one.unfounded for one in decided)
+        low, high = wilson(sound, len(decided))
+        word = "trusted" if low > _HALF else "not trusted" if high < _HALF else "neither trusted nor distrusted yet"
+        faults = Counter(run.rounds[-1].fault for one in decided for run in one.runs if not run.succeeded)
+        told = [f"{count} {_FAULTS[fault]}" for fault, count in faults.most_common() if fault]
+        if wrong := sum(one.unfounded for one in decided):
+            told.append(f"{wrong} passed for wrong reasons")
+        said = f"{word}: {sound} of {len(decided)}" + (f", {', '.join(told)}" if told else "")
+        if any(run.holds is None for one in decided for run in one.runs):
+            said += "; without reasons labels are not tested: whoever keeps the criteria passes without knowing one"
+        return said + (unread if lost else "")
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -61,7 +62,7 @@ class Agreeable:
         book(Usage(calls=1))
 
     def _reply(self, question: Question):
-        if question.reply is LabelReply:
+        if issubclass(question.reply, LabelReply):
             reasons = [CriterionReason(criterion=number, reason="", holds=True) for number in range(1, 7)]
             return LabelReply(reasons=reasons, label="1")
         return GenerateReply(reason="", datapoint=f"another one, {self.calls}")
@@ -178,3 +179,40 @@ def test_only_lost_games_are_flipped_and_as_often_as_phi_says():
     assert not is_flipped(won, 1)
     flipped = sum(is_flipped(replace(lost, seed=seed_of(number)), 0.3) for number in range(4000))
     assert abs(flipped - 1200) < 4 * math.sqrt(4000 * 0.3 * 0.7)
+
+
+def of(*faults: str | None, holds: tuple[int, ...] | None = (1, 0, 1), **fields: Any) -> list[DatapointResult]:
+    """A result for each fault with which its last round ended; None for a datapoint that passed."""
+    made = []
+    for number, fault in enumerate(faults, start=1):
+        last = {"number": 1, "similar": "1", "label": 1, "commitment": "", "challenge": "isomorphism"}
+        bits = {"encoding": (1,), "similar_encoding": (1,), "unmatched": None}
+        ended = last | bits | {"passed": fault is None, "fault": fault}
+        names = {"criteria": ("a",), "total_criteria": ("a",), "labels": (0, 1)}
+        run = {"rubric": "r", "rubric_version": "v", "rounds": [ended], "succeeded": fault is None, "holds": holds}
+        made.append(result(number, succeeded=fault is None, runs=[run | names], **fields))
+    return made
+
+
+UNTESTED = "without reasons labels are not tested: whoever keeps the criteria passes without knowing one"
+UNTOLD = "could not be tested, as its answers are not of the form"
+UNREAD = {"label": None, "succeeded": None, "cause": "subject_unusable", "detail": "no"}
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        (of(*["echo"] * 8, "other_encoding", *["unmatched_part"] * 3),
+         "not trusted: 0 of 12, 8 copies of x, 3 with a part unlike any of x, 1 with other criteria than x"),
+        (of(*[None] * 20), "trusted: 20 of 20"),
+        (of(*[None] * 20, unfounded=True), "not trusted: 0 of 20, 20 passed for wrong reasons"),
+        (of(None, "echo"), "neither trusted nor distrusted yet: 1 of 2, 1 copies of x"),
+        (of(*[None] * 9, holds=None), f"trusted: 9 of 9; {UNTESTED}"),
+        ([result(1, **UNREAD)], f"cannot follow the form, which says nothing of its trust; 1 of 1 {UNTOLD}"),
+        ([*of(*[None] * 9), result(10, **UNREAD)], f"trusted: 9 of 9; 1 of 10 {UNTOLD}"),
+    ],
+)  # fmt: skip
+def test_the_verdict_says_what_the_figures_come_to(results: list[DatapointResult], said: str) -> None:
+    tally = LabellingTally(results, (1, 0), rounds=3, phi=0)
+    assert tally.summary()["verdict"] == said
+    assert list(tally.lines())[-1] == said
