@@ -58,10 +58,10 @@ def run(
     tests: int = 1,
 ) -> tuple[EquivalenceTest, Scripted, Aligning]:
     subject, phi = Scripted(says), Aligning(aligning)
-    return asyncio.run(tested(subject, phi, seed=seed, tests=tests)), subject, phi
+    return asyncio.run(looked_for(subject, phi, seed=seed, tests=tests)), subject, phi
 
 
-async def tested(subject: "Scripted", phi: Aligning, *, seed: str, tests: int) -> EquivalenceTest:
+async def looked_for(subject: "Scripted", phi: Aligning, *, seed: str, tests: int) -> EquivalenceTest:
     # As a task: it is begun before it is awaited, and not every test comes that far.
     proving = asyncio.create_task(no_proof())
     return await look_for_contradiction(SENTENCES, subject, phi, proving, seed=seed, tests=tests)
@@ -164,13 +164,13 @@ class TestWhatComesOfIt:
         self, made: set[str], seed: str
     ) -> None:
         subject = Scripted(lambda first, second: False, made=made)
-        found = asyncio.run(tested(subject, Aligning(), seed=seed, tests=10))
+        found = asyncio.run(looked_for(subject, Aligning(), seed=seed, tests=10))
         assert {one.paraphrase.text for one in found.rounds} == made
         assert (found.tests, found.unusable) == (len(made), 10 - len(made))
 
     def test_without_a_paraphrase_nothing_is_decided(self) -> None:
         with pytest.raises(Undecidable, match="none of 10 paraphrases") as caught:
-            asyncio.run(tested(Scripted(lambda first, second: False, made=set()), Aligning(), seed="", tests=1))
+            asyncio.run(looked_for(Scripted(lambda first, second: False, made=set()), Aligning(), seed="", tests=1))
         assert caught.value.cause == "subject_unusable"
 
 
