@@ -30,7 +30,7 @@ class EquivalenceReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    explanation: Annotated[Text, Field(max_length=600)]
+    explanation: Text
     answer: Literal["yes", "no"]
 
 

@@ -55,13 +55,15 @@ _SALVAGE = salvaging(EntitiesReply, "entities")
 class ParaphrasesReply(_Reply):
     """A text in other words."""
 
-    paraphrases: Annotated[list[str], Field(min_length=1, max_length=PARAPHRASES)]
+    paraphrases: Annotated[list[str], Field(min_length=1, json_schema_extra={"maxItems": PARAPHRASES})]
 
 
 class OthersReply(_Reply):
     """What may take an entity's place."""
 
-    others: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=2 * CANDIDATES)]
+    others: Annotated[
+        list[Annotated[str, Field(min_length=1)]], Field(min_length=1, json_schema_extra={"maxItems": 2 * CANDIDATES})
+    ]
 
 
 class ExtractionPrompts(PromptSet):
