@@ -118,7 +118,7 @@ def _read(completion: Completion, question: Question[_FormT]) -> ReadReply[_Form
 
 
 def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str | None:
-    """What a reply has of the prompt instead of its own words, which small models give back; None if nothing."""
+    """What a reply has of the prompt in place of an answer, which small models give back; None if nothing."""
     value = reply.model_dump(mode="json", by_alias=True)
     strings = list(_strings(value))
     if any(map(_BLANK_OF_FORM.fullmatch, strings)):

@@ -12,7 +12,7 @@ from models.protocol import Question
 from schemas.base import Text
 
 MANNERS = (
-    "Use other words wherever you can.",
+    "Use other words where you can.",
     "Change the order of its parts.",
     "Begin with another word.",
     "Say it as simply as you can.",

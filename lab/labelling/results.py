@@ -127,7 +127,7 @@ class LabellingTally:
             told.append(f"{wrong} passed for wrong reasons")
         said = f"{word}: {sound} of {len(decided)}" + (f", {', '.join(told)}" if told else "")
         if any(run.holds is None for one in decided for run in one.runs):
-            said += "; without reasons labels are not tested: whoever keeps the criteria passes without knowing one"
+            said += "; without reasons labels are not tested: x' alone decides, and a guesser may keep the criteria"
         return said + (unread if lost else "")
 
 

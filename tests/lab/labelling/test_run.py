@@ -194,7 +194,7 @@ def of(*faults: str | None, holds: tuple[int, ...] | None = (1, 0, 1), **fields:
     return made
 
 
-UNTESTED = "without reasons labels are not tested: whoever keeps the criteria passes without knowing one"
+UNTESTED = "without reasons labels are not tested: x' alone decides, and a guesser may keep the criteria"
 UNTOLD = "could not be tested, as its answers are not of the form"
 UNREAD = {"label": None, "succeeded": None, "cause": "subject_unusable", "detail": "no"}
 
