@@ -18,11 +18,14 @@ from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
 from models.worktime import WaitObserver
-from schemas import Envelope, Generation, Trace, Unreadable, Verdict, read_record
-from streams.admission import Hold
+from schemas import Envelope, Generation, Origin, Trace, Unreadable, Verdict, read_record
+from streams.admission import Hold, Slot, Slots
 from streams.messages import Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
 from streams.takeover import Takeover
+
+_MOST_TRIES = 20
+"""Of a conversation on which the judge fails while it answers others: some two minutes, one in five seconds."""
 
 
 def checker_agent(
@@ -78,7 +81,8 @@ def checker_agent(
         )
         sessions = None
         if checker.turns:
-            sessions = SessionKeeper(checker.name, checker.turns, runtime, flush_seconds=flush_seconds)
+            on_end = checking.conversation_ended if checker.unit == "conversation" else None
+            sessions = SessionKeeper(checker.name, checker.turns, runtime, flush_seconds=flush_seconds, on_end=on_end)
         return Listener(
             checker.name,
             topics.outputs,
@@ -123,6 +127,8 @@ class _Checking:
         self._checked_kinds = checked_kinds
         self.taken_in: set[Incoming] = set()
         """Records that are counted and have no answer yet."""
+        self._ending: dict[str, int] = {}
+        """Conversations that have ended, with the tries that failed so far."""
 
     async def handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         try:
@@ -140,6 +146,10 @@ class _Checking:
         if kind not in self._checker.kinds or incoming.recheck not in {None, self._checker.name}:
             self._metrics.skip(kind)
             return self._not_taken(record, kind, incoming)
+        if self._checker.unit == "conversation":
+            # It is a turn, and the session's end is waited for.
+            self._metrics.skip(kind)
+            return None
         reason = None if incoming.recheck else self._routing.left_out(self._checker.name, record)
         if incoming.attempt == 1:
             self._metrics.record(kind, misspelt=record.misspelt, again=incoming.recheck is not None)
@@ -149,6 +159,22 @@ class _Checking:
             self._metrics.left_out(reason, record.source, record.model)
             return None
         return await self._check(record, incoming)
+
+    async def conversation_ended(self, record: Generation, at: Origin) -> Sequence[Outgoing] | None:
+        """The verdict on a conversation whose last turn is there; None if it is to be asked for again later."""
+        incoming = Incoming(at.topic, at.partition, at.offset, None, None, Slot(Slots(1)))
+        if (reason := self._routing.left_out(self._checker.name, record)) is not None:
+            self._metrics.left_out(reason, record.source, record.model)
+            return ()
+        if (tries := self._ending.pop(record.id, 0)) == 0:
+            self._metrics.record(record.kind)
+        try:
+            return await self._check(record, incoming)
+        except Hold as hold:
+            if hold.otherwise is not None and tries + 1 >= _MOST_TRIES:
+                return hold.otherwise()
+            self._ending[record.id] = tries + 1
+            return None
 
     def _not_taken(self, record: Envelope, kind: str, incoming: Incoming) -> Sequence[Outgoing] | None:
         if self._checked_kinds is None or kind in self._checked_kinds:

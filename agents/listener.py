@@ -74,7 +74,7 @@ class Listener:
     async def start(self) -> None:
         await self._app.start()
         if self._sessions is not None:
-            self._keeping = asyncio.create_task(self._sessions.run(self._app))
+            self._keeping = asyncio.create_task(self._sessions.run(self._app, self._delivery.take_over))
             self._runtime.watch(self.name, self._keeping)
 
     async def stop(self) -> None:

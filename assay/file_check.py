@@ -176,7 +176,8 @@ class FileCheck:
 
         Records longer than `max_bytes` are faults; if `strict`, so are those with a misspelt field.
         """
-        self._checkers = checkers
+        # A file does not tell when a conversation has ended.
+        self._checkers = [checker for checker in checkers if checker.unit == "record"]
         self._max_bytes = max_bytes
         self._window = window
         self._patience = patience

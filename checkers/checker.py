@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -17,6 +17,7 @@ from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence
 from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence, ToolCallEvidence
 from schemas.records import misspelt_hint
+from schemas.turns import MOST_TURNS
 
 _DIGEST_DIGITS = 16
 
@@ -143,6 +144,8 @@ class Checker(ABC, Generic[SettingsT]):
     """True for a checker whose judge must answer questions in words, which one that compares texts cannot."""
     sources: ClassVar[tuple[str, ...]] = ()
     """Shell-style patterns for the `source` of the records that it takes; all if empty."""
+    unit: ClassVar[Literal["record", "conversation"]] = "record"
+    """`conversation`: it takes no record of the topic, but each session's last turns as one response, once it ended."""
     kinds: frozenset[str]
     """The record kinds it takes, read off the annotation of `decide`."""
     judge: Judge
@@ -175,7 +178,7 @@ class Checker(ABC, Generic[SettingsT]):
     @property
     def turns(self) -> int:
         """How many turns before it in its session a record is to come with, `MOST_TURNS` at most; 0: none."""
-        return 0
+        return MOST_TURNS if self.unit == "conversation" else 0
 
     @abstractmethod
     async def decide(self, record: Any) -> Decision:

@@ -91,6 +91,7 @@ class Delivery:
         """By partition the last such offset, and since when, by Unix time, there are any."""
         self._generation: int | None = None
         """That of the last takeover."""
+        self._taking_over = asyncio.Lock()
         self._publisher = publisher
         self._settings = settings.delivery
         self._records = settings.records
@@ -202,8 +203,18 @@ class Delivery:
             if begun:
                 self._begin(place, record, earlier, trial, answer)
 
+    async def take_over(self) -> None:
+        """Take over what is assigned without waiting for a message of it."""
+        if self._consumer is not None and not self._draining:
+            await self._take_over(self._consumer.app.consumer_generation_id)
+
     async def _take_over(self, generation: int) -> None:
         """Read what others have answered of the partitions that are assigned now; again until that can be read."""
+        async with self._taking_over:
+            if generation != self._generation:
+                await self._read_answers(generation)
+
+    async def _read_answers(self, generation: int) -> None:
         epoch = self._epoch
         self._answered, self._last_answered = {}, {}
         while self._takeover is not None and epoch == self._epoch:

@@ -298,9 +298,10 @@ class Ledger:
 
 
 def groups_of(configuration: Configuration, names: Sequence[str] = ()) -> dict[str, str]:
-    """The consumer groups of these checkers, or of all that the configuration knows."""
-    prefix = configuration.streams.topics.prefix
-    known = names or configuration.routing.checkers or configuration.installed.plugins
+    """The consumer groups of these checkers, or of all that the configuration knows and that answer each record."""
+    prefix, installed = configuration.streams.topics.prefix, configuration.installed.plugins
+    every = configuration.routing.checkers or installed
+    known = names or [name for name in every if name not in installed or installed[name].checker.unit == "record"]
     return {name: f"{prefix}.{name}" for name in known}
 
 

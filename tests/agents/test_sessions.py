@@ -1,10 +1,13 @@
 """Sessions on the stream: each record comes behind what was said before it, whatever is killed."""
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +20,8 @@ from streams.messages import RECHECK
 from streams.record_sender import send_records
 from streams.settings import StreamSettings, TopicSettings
 from tests.support.scenarios import Place
-from tests.support.traffic import messages_until, put, record
+from tests.support.traffic import committed, messages_until, put, record
+from tests.support.waiting import until
 
 TOPIC = TopicSettings().outputs
 SILENT, TURNS = 60.0, 3
@@ -38,17 +42,18 @@ class Message:
         return int((NOW + self.seconds) * 1000)
 
 
-def _partition() -> SessionPartition:
-    return SessionPartition(("recalls", "0"), 0, TOPIC, turns=TURNS, silent_seconds=SILENT, most=100)
+def _partition(**more: Any) -> SessionPartition:
+    return SessionPartition(("recalls", "0"), 0, TOPIC, turns=TURNS, silent_seconds=SILENT, most=100, **more)
 
 
 class Run:
     """A partition's owners, one after the other, and what the state topic holds."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[Message], **more: Any) -> None:
         self.messages = messages
+        self.more = more
         self.written: dict[bytes, tuple[tuple[int, ...], bytes]] = {}
-        self.partition = _partition()
+        self.partition = _partition(**more)
 
     def store(self, mark: int, now: float | None = None) -> None:
         for message in self.partition.snapshot("state", mark, now):
@@ -64,7 +69,7 @@ class Run:
         return {key: value for key, (_, value) in self.written.items()}
 
     def take_over(self, committed: int) -> None:
-        self.partition = _partition()
+        self.partition = _partition(**self.more)
         self.partition.restore(self.stored, {TOPIC: committed})
         for message in self.messages[self.partition.mark : committed]:
             self.follow(message)
@@ -173,6 +178,60 @@ def test_sources_and_tenants_have_their_own_sessions():
     assert [run.follow(message) for message in run.messages] == [[], [], []]
 
 
+@given(st.lists(SAID, max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=4), st.data())
+def test_each_conversation_is_concluded_once_it_is_silent_whoever_takes_over(said, steps, data):
+    messages = _messages(said)
+    expected = _conversations(messages)
+    run = Run(messages, awaits_end=True)
+    run.take_over(0)
+    concluded: dict[str, set[str]] = {}
+
+    def conclude(mark: int, now: float) -> None:
+        for one in run.partition.ended(mark, now):
+            record = one.record(0)
+            concluded.setdefault(record.id, set()).add(record.response)
+            # A crash may come between the two.
+            if data.draw(st.booleans()):
+                run.partition.close(one)
+
+    committed = 0
+    for ahead, done in steps:
+        end = min(len(messages), committed + ahead)
+        for message in messages[committed:end]:
+            run.follow(message)
+        committed = min(end, committed + done)
+        if committed:
+            conclude(committed, messages[committed - 1].timestamp / 1000)
+        if data.draw(st.booleans()):
+            run.store(committed)
+        run.take_over(committed)
+    for message in messages[committed:]:
+        run.follow(message)
+    conclude(len(messages), NOW + 10_000)
+    assert concluded == {id_: {response} for id_, response in expected.items()}
+
+
+def _conversations(messages: Sequence[Message]) -> dict[str, str]:
+    """By id, what each conversation is concluded from."""
+    spoken: dict[str, list[tuple[int, float, list[str]]]] = {}
+    for message in messages:
+        told = json.loads(message.value)
+        each = spoken.setdefault(told["session"], [])
+        if not each or message.seconds - each[-1][1] > SILENT:
+            each.append((message.offset, message.seconds, []))
+        began, last, texts = each[-1]
+        line = f"Answer: {told['response']}"
+        if line not in texts[-TURNS:]:
+            texts.append(line)
+            last = message.seconds
+        each[-1] = began, last, texts
+    return {
+        f"{session}/0-{began}": "\n".join(texts[-TURNS:])
+        for session, each in spoken.items()
+        for began, _, texts in each
+    }
+
+
 RECALLS = {"type": "recalls", "seconds": 0.05, "answers": True, "flush_seconds": 0.2}
 RECORDS, SESSIONS = 400, 7
 
@@ -237,3 +296,34 @@ async def _reasons(place: Place) -> dict[str, set[str]]:
         verdict = Verdict.model_validate_json(message.value)
         said.setdefault(verdict.record_id, set()).add(verdict.reason)
     return said
+
+
+async def test_a_conversation_has_one_verdict_after_its_end_whatever_is_killed(place: Place, tmp_path: Path):
+    raw = place.settings(concurrency=8, instance_id="only") | {"sessions": {"silent_minutes": 0.05}}
+    settings, away = await asyncio.to_thread(place.prepare, raw), tmp_path / "away"
+    await asyncio.to_thread(away.touch)
+    concludes = {"type": "concludes", "answers": True, "flush_seconds": 0.1, "away": str(away)}
+    values = [*map(_said, range(3 * SESSIONS)), record(999)]
+    await put(place.servers, settings.topics.outputs, values)
+    for name in ("first", "second"):
+        with place.worker([concludes], raw, name) as worker:
+            await asyncio.to_thread(worker.wait_ready)
+            # All are committed, and every conversation is over: its judge is away.
+            await until(lambda: _committed(place, len(values)))
+            worker.kill()
+    await asyncio.to_thread(away.unlink)
+    with place.worker([concludes], raw, "last"):
+        said: dict[str, str] = {}
+        topics = [settings.topics.accepted]
+        async for message in messages_until(place.servers, topics, lambda: len(said) == SESSIONS, settle=1):
+            verdict = Verdict.model_validate_json(message.value)
+            assert verdict.record_id not in said
+            said[verdict.record_id] = verdict.reason
+    assert said == {
+        f"s{one}/0-{one}": "\n".join(f"Answer: Response {number}." for number in range(one, 3 * SESSIONS, SESSIONS))
+        for one in range(SESSIONS)
+    }
+
+
+async def _committed(place: Place, count: int) -> bool:
+    return await committed(place.servers, f"{place.prefix}.concludes", place.checked().topics.outputs) == count

@@ -101,6 +101,22 @@ class Recalls(Sleep):
         return Decision(accepted=True, reason=" ".join(turn.record_id for turn in earlier) or "none")
 
 
+class Concludes(Accept):
+    """Takes whole conversations, and says in its reason what it was given."""
+
+    unit = "conversation"  # type: ignore[misc]
+
+    def __init__(self, *, away: str | None = None) -> None:
+        """Its judge is down as long as the file `away` exists."""
+        super().__init__("concludes")
+        self._away = away
+
+    async def decide(self, record: Envelope) -> Decision:
+        if self._away is not None and await asyncio.to_thread(os.path.exists, self._away):
+            raise ModelUnavailable("connection refused", retry_after=0.05)
+        return Decision(accepted=True, reason=getattr(record, "response", ""))
+
+
 class Raise(Accept):
     """Raises for records whose id begins with `bad`."""
 
@@ -231,4 +247,5 @@ CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
     "computing": Computes,
     "asking": asking,
     "recalls": Recalls,
+    "concludes": Concludes,
 }
