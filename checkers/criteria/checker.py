@@ -107,7 +107,8 @@ class CriterionChecker(Checker[CriterionSettings]):
 
 def criterion_named(name: str, settings: CriterionSettings) -> type[CriterionChecker]:
     """The class of one criterion, as each checker has its own."""
-    return type(name, (CriterionChecker,), {"name": name, "sources": settings.sources, "__doc__": settings.ask})
+    own = {"name": name, "sources": settings.sources, "unit": settings.unit, "__doc__": settings.ask}
+    return type(name, (CriterionChecker,), own)
 
 
 def other(reply: Literal["yes", "no"]) -> Literal["yes", "no"]:

@@ -19,6 +19,9 @@ class CriterionSettings(ScoringSettings):
     shown with it, if the record has them."""
     reject_if: Literal["yes", "no"]
     """The reply on which a response is rejected."""
+    unit: Literal["record", "conversation"] = "record"
+    """What is asked about: each record, or each conversation once, when its `session` is silent for
+    `sessions.silent_minutes`. Its last 20 turns then stand in the place of the answer."""
     sources: Annotated[tuple[_Pattern, ...], OPERATIONAL] = ()
     """Shell-style patterns (`*`, `?`, `[abc]`) for the `source` of the records that are checked; all if empty."""
     examples: Annotated[Path | None, OPERATIONAL] = None

@@ -12,16 +12,20 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.checker_agent import checker_agent
 from agents.partition_state import PROGRESS
 from agents.sessions import SessionPartition
 from assay.file_check import Line
-from schemas import Verdict
+from schemas import CriterionEvidence, Verdict
 from streams.messages import RECHECK
 from streams.record_sender import send_records
 from streams.settings import StreamSettings, TopicSettings
+from tests.support.criteria import BROKEN, KEPT, WORDS, by_word, criterion
 from tests.support.scenarios import Place
-from tests.support.traffic import committed, messages_until, put, record
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.traffic import committed, first_verdicts, messages_until, put, record
 from tests.support.waiting import until
+from tests.support.workers import agents_here
 
 TOPIC = TopicSettings().outputs
 SILENT, TURNS = 60.0, 3
@@ -327,3 +331,26 @@ async def test_a_conversation_has_one_verdict_after_its_end_whatever_is_killed(p
 
 async def _committed(place: Place, count: int) -> bool:
     return await committed(place.servers, f"{place.prefix}.concludes", place.checked().topics.outputs) == count
+
+
+async def test_a_criterion_is_asked_once_about_each_conversation(place: Place):
+    raw = place.settings() | {"sessions": {"silent_minutes": 0.02}}
+    settings = await asyncio.to_thread(place.prepare, raw)
+    told = [("a", KEPT), ("b", KEPT), ("a", BROKEN), ("b", KEPT)]
+    values = [record(n, session=session, prompt="Well?", response=text) for n, (session, text) in enumerate(told)]
+    await put(place.servers, settings.topics.outputs, values)
+    with StubEndpoint(answer=by_word) as stub:
+        agent = checker_agent(criterion(stub, unit="conversation"), flush_seconds=0.1)
+        async with agents_here([agent], raw) as worker:
+            (accepted,) = await first_verdicts(place.servers, settings.topics.accepted, 1)
+            (rejected,) = await first_verdicts(place.servers, settings.topics.rejected, 1)
+            assert worker.metric("assay_checker_records_total", checker="no_refunds", kind="generation") == 2
+    assert (accepted.record_id, rejected.record_id) == ("b/0-1", "a/0-0")
+    assert rejected.origin is not None
+    assert rejected.origin.offset == 2
+    assert isinstance(rejected.evidence, CriterionEvidence)
+    assert rejected.evidence.quote is not None
+    assert rejected.evidence.quote.text == WORDS
+    assert f"User: Well?\nAnswer: {KEPT}\nUser: Well?\nAnswer: {BROKEN}" in [
+        one.quotes.get("Answer") for one in stub.requests
+    ]
