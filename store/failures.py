@@ -24,9 +24,9 @@ from store.tables import EVIDENCE, VERDICTS, milliseconds, moment
 
 SCANNED: Final = 50_000
 """Verdicts of a series that a report is about at most, the latest."""
-COMPARED: Final = 250
+COMPARED: Final = 200
 """Rejects, and accepts, whose attributes are read: about so many."""
-GROUPED: Final = 120
+GROUPED: Final = 100
 """Rejects that are grouped by their faults at most."""
 
 _FAULTS: Final = 5

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from checkers.criteria.examples import load_examples
 from schemas import Label, Verdict, read_record
 from tests.assay.running import assay
 from tests.assay.test_calibrate import folder as judged_folder
@@ -109,7 +110,7 @@ def test_calibrate_a_criterion_and_ci_take_it(folder: Path, labelled: Stored):
     assert len(ran.stdout.splitlines()) == 108
     assert assay(*check, "--fail-under", "0.7", cwd=folder).returncode == 1
 
-    examples = pytest.importorskip("checkers.criteria.examples").load_examples(out)
+    examples = load_examples(out)
     assert Counter(one.accept for one in examples) == {True: ACCEPTED, False: BROKEN + RARE}
     assert all(one.words for one in examples if not one.accept)
 
