@@ -207,7 +207,8 @@ class _Checking:
         rechecked = incoming.recheck is not None
         share = 1.0 if rechecked else self._routing.share(self._checker.name, record)
         own = {"origin": incoming.origin, "metadata": metadata, "share": share, "rechecked": rechecked}
-        verdict = verdict.model_copy(update=own)
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        verdict = verdict.model_copy(update={**own, "kind": kind})
 
         def delivered() -> None:
             # The next reader of what was given back answers and counts it.

@@ -1,6 +1,10 @@
 """The intervals that success rates and their differences are shown with."""
 
 import math
+from typing import Final
+
+_SPREAD: Final = 0.08
+"""Differences that `sequence` is narrowest for: some ten points, after some 300 verdicts a side."""
 
 
 def wilson(successes: float, n: float, z: float = 1.96) -> tuple[float, float]:
@@ -43,3 +47,22 @@ def difference(first: tuple[float, float], second: tuple[float, float], z: float
     rate1, rate2 = first[0] / first[1], second[0] / second[1]
     gap = rate1 - rate2
     return gap - math.hypot(rate1 - low1, high2 - rate2), gap + math.hypot(high1 - rate1, rate2 - low2)
+
+
+def sequence(estimate: float, variance: float, error: float = 0.05) -> tuple[float, float]:
+    """The interval round an estimate, however often it is looked at; all looks hold with a probability of 1 - `error`.
+
+    Robbins' normal mixture ("Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41,
+    1970), as an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas, Annals of Statistics 52,
+    2024). An estimate over its `variance` moves like a Brownian motion with a drift whose time is 1 / variance. That of
+    a difference of two rates does so as well, in whatever order the verdicts of the two come and however many each has
+    (Jennison & Turnbull, "Group-sequential analysis incorporating covariate information", JASA 92, 1997).
+
+    Raises:
+        ValueError: the variance is not positive, or the error not within 0 and 1.
+    """
+    if not (0 < variance < math.inf and 0 < error < 1):
+        raise ValueError(f"a variance of {variance} and an error of {error}: allowed are above 0, and 0 to 1")
+    gained = _SPREAD**2 / variance
+    reach = math.sqrt(variance * (1 + 1 / gained) * (2 * math.log(1 / error) + math.log1p(gained)))
+    return estimate - reach, estimate + reach

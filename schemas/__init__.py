@@ -2,7 +2,7 @@
 
 from schemas.alerts import Alert, AlertKind, Change, Commonality, RejectedRecord, SeriesAnew
 from schemas.attributes import Attribute, attributes_of
-from schemas.base import Origin, is_name, to_json
+from schemas.base import Measured, Origin, is_name, to_json
 from schemas.dead_letters import DeadLetter, DeadLetterReason
 from schemas.equivalence import (
     AlignedPhrases,
@@ -50,7 +50,6 @@ from schemas.improvements import Improvement, ImprovementRound, ImprovementStatu
 from schemas.labels import (
     Calibration,
     Label,
-    Measured,
     ReviewRequest,
     StratumEstimate,
     TrueRateAlert,
@@ -80,6 +79,7 @@ from schemas.tool_calls import ArgumentFinding, ResponseFinding, SchemaFault, ha
 from schemas.trace import Trace
 from schemas.turns import Turn
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
+from schemas.versions import VersionRate, VersionRates
 
 __all__ = [
     "OUTCOMES",
@@ -164,6 +164,8 @@ __all__ = [
     "UntestedEntity",
     "Usage",
     "Verdict",
+    "VersionRate",
+    "VersionRates",
     "attributes_of",
     "content_id",
     "digest",

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from schemas.base import Fraction, Name, Origin, Timestamp, Wire
+from schemas.base import Fraction, Measured, Name, Origin, Timestamp, Wire
 
-AlertKind = Literal["trust_drop", "trust_recovery"]
+AlertKind = Literal["trust_drop", "trust_recovery", "version_worse", "version_recovery"]
 
 
 class RejectedRecord(Wire):
@@ -64,6 +64,8 @@ class Alert(Wire):
     id: Name
     """Derived from the number of the alert and the verdict that raised it: the same if it is published twice."""
     kind: AlertKind
+    """`version_worse`: a version of the application has a lower success rate than the one before, on traffic that is
+    alike. `version_recovery`: that is over, or the version has no more verdicts."""
     checker: Name
     source: Name
     model: Name
@@ -71,10 +73,10 @@ class Alert(Wire):
     baseline: Fraction
     """The expected success rate, less tolerance and allowance; the mean over `verdicts`, as it changes with the
     hours."""
-    baseline_from: Literal["configured", "learned"]
-    """`learned`: from the subject's earlier verdicts."""
+    baseline_from: Literal["configured", "learned", "version"]
+    """`learned`: from the subject's earlier verdicts. `version`: it is the success rate of the version before."""
     observed: Fraction
-    """The success rate since the most likely moment of the change."""
+    """The success rate since the most likely moment of the change; of a version, since its first verdict."""
     observed_low: Fraction
     """Lower end of the 95% Wilson interval of `observed`."""
     observed_high: Fraction
@@ -83,7 +85,7 @@ class Alert(Wire):
     """Number of verdicts that `observed` is computed from."""
     error_bound: Fraction
     """Upper bound on the probability that a subject whose success rate never dropped ever has an alert; if the baseline
-    is learned, on the average over success rates."""
+    is learned, on the average over success rates; of a version, for large numbers of verdicts."""
     summary: str
     """The alert in one sentence."""
     tolerance: Fraction = 0.0
@@ -92,6 +94,8 @@ class Alert(Wire):
     """The part by which less is expected, as the subject's days differ."""
     changed: tuple[Change, ...] = ()
     """The parts that are others than when the baseline began."""
+    difference: Measured | None = None
+    """Of a version: `observed` less `baseline`, by an interval that holds at every look."""
     judge: str | None = None
     """The judge whose success rate it is; null where none was asked."""
     common: tuple[Commonality, ...] = ()

@@ -67,6 +67,14 @@ class Wire(BaseModel):
     )
 
 
+class Measured(Wire):
+    """An estimate with its 95% interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
 class Origin(Wire):
     """The position of a message, where it can be read again while its topic retains it."""
 

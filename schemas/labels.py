@@ -6,8 +6,9 @@ from typing import Final, Literal
 
 from pydantic import Field, model_validator
 
-from schemas.base import Fraction, Name, Origin, Share, Text, Timestamp, Wire
+from schemas.base import Fraction, Measured, Name, Origin, Share, Text, Timestamp, Wire
 from schemas.ids import content_id
+from schemas.versions import VersionRate
 
 TrueRateCause = Literal["model", "judge_blind", "judge_or_traffic", "unknown", "recovery"]
 
@@ -26,6 +27,8 @@ class ReviewRequest(Wire):
     checker: Name
     config_digest: Name
     """That of the verdict: labels of one configuration say nothing of another."""
+    version: dict[str, str] = Field(default_factory=dict)
+    """The application's version, as `VersionRate` has it."""
     outcome: Literal["accept", "reject"]
     score: Fraction
     stratum: Name
@@ -120,14 +123,6 @@ class StratumEstimate(Wire):
     """Labels over requests."""
 
 
-class Measured(Wire):
-    """An estimate with its 95% interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-
 class Calibration(Wire):
     """The outcome of people's labels for one checker with one configuration on one subject."""
 
@@ -171,6 +166,8 @@ class Calibration(Wire):
     """Share of the way to the alarm: 1 raises it."""
     fallen: bool
     """True from an alarm to the recovery."""
+    versions: tuple[VersionRate, ...] = ()
+    """The true success rates of the application's versions, of those that have labels enough; in their order."""
 
 
 class TrueRateAlert(Wire):

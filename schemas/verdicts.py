@@ -92,6 +92,8 @@ class Verdict(Wire):
     source: Name
     model: Name
     """The subject: the model whose output was checked."""
+    kind: Name | None = None
+    """The record's; null if it did not come from a topic."""
     tenant: Name | None = None
     """The record's."""
     trace: OptionalTrace = None

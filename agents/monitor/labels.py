@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from agents.monitor.counter import Partition, Raised
 from agents.monitor.counter_agent import CounterAgent
-from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of
+from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of, version_id
 from agents.monitor.metrics import LabelMetrics
 from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.rate_alarm import Worth
@@ -127,6 +127,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
             budget=self._settings.per_hour,
             score=outcome.score,
             share=outcome.share,
+            version=outcome.release,
         )
         if draw is not None:
             self._request(entry.key, outcome, draw)
@@ -138,6 +139,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
                 **key._asdict(),
                 **outcome.model_dump(include={"verdict_id", "record_id", "score", "origin", "share"}),
                 id=content_id("req", [outcome.verdict_id, key.rubric_version, reason]),
+                version=outcome.release,
                 outcome="accept" if outcome.accepted else "reject",
                 stratum=draw.stratum,
                 inclusion_probability=draw.probability,
@@ -155,7 +157,8 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
             # A complaint: with no known probability, what is said of it would shift the rate.
             return
         key = LabelKey(**{name: getattr(request, name) for name in LabelKey._fields})
-        draw = Draw(request.stratum, request.inclusion_probability, Worth(*request.terms), request.share)
+        how = request.stratum, request.inclusion_probability, Worth(*request.terms), request.share
+        draw = Draw(*how, version_id(request.version))
         self._asked.setdefault(request.verdict_id, Asked(key, draw, request.expires_at))
 
     def _count_label(self, record: Any, *, before: bool) -> TrueRateAlert | None:

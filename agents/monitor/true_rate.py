@@ -129,7 +129,15 @@ class Rate(NamedTuple):
         return Measured(estimate=self.estimate, low=self.low, high=self.high)
 
 
-def corrected_rate(strata: Collection[Sums]) -> Rate | None:
+class Corrected(NamedTuple):
+    """A success rate over the records that some verdicts stand for, as an estimate from labels of some."""
+
+    estimate: float
+    variance: float  # That which comes from which records were checked and which verdicts drawn.
+    traffic: float  # Records that the verdicts stand for.
+
+
+def corrected(strata: Collection[Sums]) -> Corrected | None:
     """The rate over all verdicts of the strata; None while there are too few labels."""
     labels = sum(each.labels for each in strata)
     if labels < SHOWN_FROM or not all(each.enough for each in strata):
@@ -145,7 +153,15 @@ def corrected_rate(strata: Collection[Sums]) -> Rate | None:
         variance += good * (1 - mean) ** 2 + (all_ - good) * mean**2
         variance += unit**2 * (2 * mean * (1 - mean) + _RARER * max(mean, 1 - mean) ** 2)
     estimate = min(1.0, max(0.0, estimate / traffic))
-    variance = (max(0.0, variance) + max(0.0, _of_routing(strata, estimate))) / traffic**2
+    return Corrected(estimate, (max(0.0, variance) + max(0.0, _of_routing(strata, estimate))) / traffic**2, traffic)
+
+
+def corrected_rate(strata: Collection[Sums]) -> Rate | None:
+    """The rate over all verdicts of the strata, with its interval; None while there are too few labels."""
+    if (found := corrected(strata)) is None:
+        return None
+    estimate, variance, traffic = found
+    labels = sum(each.labels for each in strata)
     # As many labels that weigh the same as others of their stratum.
     worth = sum(each.effective for each in strata)
     alone = estimate * (1 - estimate) / worth * (1 - labels / traffic)

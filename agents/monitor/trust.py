@@ -13,9 +13,10 @@ from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
-from agents.partition_state import Entry, Key
+from agents.partition_state import Entry, Key, encoded
 from agents.runtime import AgentFactory, Runtime
 from schemas import Alert, SeriesAnew, TrueRateAlert
+from streams.messages import Outgoing, versions_message
 
 _FLUSH_SECONDS: Final = 5.0
 """Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
@@ -54,6 +55,10 @@ class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
             self._raise(raised)
         return raised
 
+    def _before_storing(self, entry: TrustEntry) -> Iterable[Outgoing]:
+        found = entry.series.versions.rates(entry.key, entry.series.dispersion, self._now)
+        return () if found is None else (versions_message(found, self._topics, encoded(entry.key), self.number),)
+
     def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
         self._metrics.skipped(reason, checker)
         if reason == "unreadable":
@@ -87,7 +92,9 @@ class TrustMonitor(CounterAgent[TrustPartition]):
         resend_seconds: float,
     ) -> None:
         topics = runtime.settings.topics
-        super().__init__(runtime, [topics.outcomes], [topics.alerts], topics.trust_state, flush_seconds)
+        super().__init__(
+            runtime, [topics.outcomes], [topics.alerts, topics.versions], topics.trust_state, flush_seconds
+        )
         self._settings = settings
         self._metrics = TrustMetrics(runtime.metrics)
         self._metrics.watch(
@@ -118,4 +125,6 @@ class TrustMonitor(CounterAgent[TrustPartition]):
     def _published(self, alert: Raised) -> None:
         if not isinstance(alert, TrueRateAlert):
             self._metrics.alert(alert.checker, alert.kind)
-            self._alertmanager.take(alert)
+            # Prometheus raises an alert on versions by `assay_trust_version_worse`.
+            if not alert.kind.startswith("version_"):
+                self._alertmanager.take(alert)

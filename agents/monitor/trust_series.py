@@ -10,11 +10,12 @@ from pydantic.dataclasses import dataclass
 
 from agents.monitor.baseline import Baseline
 from agents.monitor.drop_test import DropTest
-from agents.monitor.outcomes import METADATA, SeriesKey, SeriesOutcome, Version
+from agents.monitor.outcomes import METADATA, SeriesKey, SeriesOutcome, Version, changes, said
 from agents.monitor.recent import RecentVerdicts
 from agents.monitor.settings import BaselineEntry, TrustSettings
+from agents.monitor.version_watch import VersionWatch
 from checkers.intervals import wilson
-from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
+from schemas import Alert, AlertKind, RejectedRecord, SeriesAnew, content_id, digest
 from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
 
 FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.
@@ -114,6 +115,7 @@ class TrustSeries:
     The promise is per phase and version: while watching, verdicts whose success rate is never below their baseline
     raise an alert with a probability of at most the error bound, ever; it is halved where verdicts are watched twice.
     While dropped, a series that stays at or below `baseline - smallest_drop` recovers with at most that probability.
+    The latest version of the application is compared with the one before as well: see `VersionWatch`.
     """
 
     plan: Plan
@@ -126,6 +128,7 @@ class TrustSeries:
     dropped_id: str = ""  # The version whose drop it is, or was.
     without: int = 0  # Verdicts in a row of other versions than that.
     recent: RecentVerdicts = Field(default_factory=RecentVerdicts)
+    versions: VersionWatch = Field(default_factory=VersionWatch)
 
     def __post_init__(self) -> None:
         self._ids = () if self.version is None else _ids(self.version)
@@ -143,6 +146,10 @@ class TrustSeries:
     @property
     def dropped(self) -> bool:
         return self.alert is not None
+
+    @property
+    def version_worse(self) -> bool:
+        return self.versions.alert is not None
 
     @property
     def dispersion(self) -> float:
@@ -180,7 +187,13 @@ class TrustSeries:
                 test.baseline.hold()
             else:
                 test.begin_phase()
-        return raised or new_series
+        if len(self._ids) > 1:
+            self.versions.count(outcome, self._ids)
+        if raised is not None or new_series is not None or len(self._ids) < 2:
+            return raised or new_series
+        worse = self.versions.compared(outcome, self.plan, self.dispersion, now, run=self.runs + 1)
+        self.runs += worse is not None
+        return worse
 
     @property
     def _whole(self) -> VersionTest:
@@ -222,13 +235,13 @@ class TrustSeries:
         low, high = wilson(accepted, since.verdicts)
         observed, baseline = accepted / since.verdicts, since.expected / since.verdicts
         version = self.version or {}
-        judge, changed = version.get("judge"), _changes(self._whole.version, version)
+        judge, changed = version.get("judge"), changes(self._whole.version, version)
         less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
         notes = [f"{tolerance:.1%} less is tolerated{less})."]
         if judge and is_bundled(judge):
             notes.append(f"It was {BUNDLED_NOTE}.")
         if changed:
-            notes.append(f"Since the baseline began: {_said(changed)}.")
+            notes.append(f"Since the baseline began: {said(changed)}.")
         if drop and not test.baseline.week_seen:
             hour = f"{test.baseline.hour:%A at %H:00} UTC"
             notes.append(f"It could be the time of day: first {hour}, as no full week was seen yet.")
@@ -261,13 +274,13 @@ class TrustSeries:
     def _anew(
         self, outcome: SeriesOutcome, before: Version, drop: Alert | None, now: datetime, *, counted: int, new: bool
     ) -> SeriesAnew:
-        key, changed, self.runs = outcome.key, _changes(before, outcome.version), self.runs + 1
+        key, changed, self.runs = outcome.key, changes(before, outcome.version), self.runs + 1
         begins = "begins a new series: its verdicts do not compare with those before"
         if not new:
             begins = "goes on with an earlier version"
         elif self._whole.counted:
             begins = "begins a new series, and is compared with the verdicts before as well"
-        notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {_said(changed)}."]
+        notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {said(changed)}."]
         if self.plan.rate is not None and self._ids[0] != self.given_for:
             notes.append("The configured rate was given for another, so it is learned until the entry changes.")
         if drop is not None:
@@ -287,12 +300,3 @@ def _ids(version: Version) -> tuple[str, ...]:
     """Under which verdicts of a version are watched: whatever the application's version is, and by that."""
     whole = {name: "" if name.startswith(METADATA) else value for name, value in version.items()}
     return tuple(dict.fromkeys((digest(whole)[:16], digest(dict(version))[:16])))
-
-
-def _changes(before: Version, after: Version) -> tuple[Change, ...]:
-    names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
-    return tuple(Change(name=name, before=before.get(name), after=after.get(name)) for name in names)
-
-
-def _said(changed: Sequence[Change]) -> str:
-    return ", ".join(f"{each.name} from {each.before} to {each.after}" for each in changed)
