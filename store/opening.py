@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, OperationalErro
 
 from store.tables import METADATA, SCHEMA, WORDS_ON_SQLITE
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Version of the tables."""
 
 _SQLITE: Final = {"timeout": 30.0}

@@ -1,4 +1,4 @@
-"""`assay compare`: the verdicts of two files that differ, and the difference of the rates."""
+"""`assay compare`: the verdicts of two files that differ, or two versions, and the difference of the rates."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,16 @@ from typing import Any, TypeAlias
 import click
 from pydantic import ValidationError
 
-from assay.cli.common import EXISTING, NotFinished, WrongUse, print_figures
+from assay.cli.common import (
+    EXISTING,
+    NotFinished,
+    WrongUse,
+    config_option,
+    configuration,
+    print_figures,
+    quiet_logs,
+    reported,
+)
 from checkers.intervals import wilson
 from checkers.wording import plain
 from models.wording import on_a_line
@@ -26,15 +35,48 @@ Key: TypeAlias = tuple[str, str, str]
 
 
 @click.command()
-@click.argument("before", type=EXISTING)
-@click.argument("after", type=EXISTING)
+@click.argument("before", type=EXISTING, required=False)
+@click.argument("after", type=EXISTING, required=False)
+@click.option("--by", metavar="metadata.KEY", help="Compare versions on the stream by this key instead of files.")
+@click.option("--versions", nargs=2, metavar="A B", help="With --by: these two. Default: the two most recent.")
+@click.option("--source", "sources", multiple=True, metavar="S", help="With --by: only of this source; repeatable.")
+@click.option("--model", "models", multiple=True, metavar="M", help="With --by: only about this model; repeatable.")
+@click.option("--checker", "checkers", multiple=True, metavar="C", help="With --by: only of this one; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures, and every change, as JSON.")
-def compare(before: Path, after: Path, *, as_json: bool) -> None:
+@config_option
+def compare(
+    *,
+    before: Path | None,
+    after: Path | None,
+    by: str | None,
+    versions: tuple[str, str] | None,
+    sources: tuple[str, ...],
+    models: tuple[str, ...],
+    checkers: tuple[str, ...],
+    as_json: bool,
+    config_file: Path | None,
+) -> None:
     """Compare the verdicts in BEFORE with those in AFTER, files that `assay check --out` wrote.
 
     Verdicts are paired by checker, source and record id. The difference of the success rates, with its 95% interval, is
     that of the records that both files decide.
+
+    With --by, compare two versions of the application on the stream, by metadata that records.version_metadata names:
+    all that the trust monitor counted, from the store if one is configured, else from its topic.
     """
+    if by is not None:
+        if before is not None:
+            raise WrongUse("files and --by exclude each other")
+        from assay.versions import compared_versions
+
+        loaded = configuration(config_file)
+        quiet_logs()
+        with reported():
+            found = compared_versions(loaded, by, versions, {"source": sources, "model": models, "checker": checkers})
+        print_figures(found, as_json=as_json)
+        return
+    if before is None or after is None or versions or sources or models or checkers:
+        raise WrongUse("give two files, or --by metadata.KEY, which the other options go with")
     first, second = _read(before), _read(after)
     if not first.keys() & second.keys():
         raise NotFinished("the files have no verdict on the same record by the same checker")

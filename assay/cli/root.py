@@ -20,7 +20,7 @@ _COMMANDS = {
     "demo": ("demo", "Check sample records: no Kafka, no key."),
     "worker": ("worker", "Run the service on Kafka."),
     "check": ("check", "Check the records in a file."),
-    "compare": ("compare", "Compare the verdicts of two files."),
+    "compare": ("compare", "Compare the verdicts of two files, or two versions."),
     "calibrate": ("calibrate", "Thresholds with a promise, from labelled records."),
     "judge": ("judge", "Measure the configured judge."),
     "criteria": ("criteria", "Try your own criteria on examples."),
