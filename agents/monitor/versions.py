@@ -48,15 +48,20 @@ def judged_rate(
 ) -> VersionRate:
     """The rate of a version by the judge; `counts` are its verdicts and accepts. `dispersion` divides evidence."""
     verdicts, accepted = counts
-    rate = (accepted + _ADDED) / (verdicts + 2 * _ADDED)
     return VersionRate(
         version=dict(version),
         first_at=first_at,
         verdicts=verdicts,
         rate=accepted / verdicts,
-        variance=dispersion * rate * (1 - rate) / verdicts,
+        variance=dispersion * rate_variance(verdicts, accepted),
         traffic=traffic,
     )
+
+
+def rate_variance(number: float, good: float) -> float:
+    """The variance of a rate of so many."""
+    rate = (good + _ADDED) / (number + 2 * _ADDED)
+    return rate * (1 - rate) / number
 
 
 def true_rate(version: Mapping[str, str], first_at: datetime, strata: Collection[Sums]) -> VersionRate | None:
@@ -65,14 +70,13 @@ def true_rate(version: Mapping[str, str], first_at: datetime, strata: Collection
         return None
     verdicts = sum(each.verdicts for each in strata)
     # That of which verdicts were drawn, and of which outputs there were at all.
-    middle = (found.estimate * found.traffic + _ADDED) / (found.traffic + 2 * _ADDED)
     return VersionRate(
         version=dict(version),
         first_at=first_at,
         verdicts=verdicts,
         labels=sum(each.labels for each in strata),
         rate=found.estimate,
-        variance=found.variance + middle * (1 - middle) / found.traffic,
+        variance=found.variance + rate_variance(found.traffic, found.estimate * found.traffic),
     )
 
 

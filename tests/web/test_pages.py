@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -12,6 +13,7 @@ from schemas import Measured, SeriesAnew
 from schemas.bundled_judge import BUNDLED_ACCURACY, BUNDLED_MODEL
 from tests.support.labels import CALIBRATION, TRUE_RATE
 from tests.support.page import ALERT, SAMPLES, dead_letter, improvement, numbered, opened, sample
+from tests.support.versions import DAY, version_rate, version_rates
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
 
@@ -328,6 +330,66 @@ async def test_another_configuration_begins_anew_and_what_was_before_is_told(sam
         shown = await _shown(client, "/")
     assert "agrees with your people on 2 of 3 outputs" in shown
     assert "labels start again; before, 90% were good (80% to 95%, 30 labels)" in shown
+
+
+SERIES = {"source": "support-bot", "model": "acme-chat-4", "checker": "consistency"}
+OF_SERIES = "/verdicts?" + urlencode(SERIES)
+
+
+def _versions(*, kinds=({"generation": 400}, {"generation": 200})):
+    first = version_rate("4.1", 400, 360, kind=kinds[0])
+    return version_rates(first, version_rate("4.2 <b>", 200, 150, day=1, kind=kinds[1]), **SERIES)
+
+
+async def test_a_series_shows_its_versions_and_whether_the_latest_is_worse(samples):
+    samples.keep_message(_versions())
+    async with opened(samples) as client:
+        html, shown = await _text(client, OF_SERIES), await _shown(client, OF_SERIES)
+        assert "Versions" not in await _shown(client, "/verdicts?source=support-bot")
+    assert "−15.0 points from 4.1 to 4.2 <b>, between −25.5 and −4.5." in shown
+    assert "4.2 &lt;b&gt;" in html
+    assert "The traffic differs" not in shown
+    assert "4.1 2026-03-02 00:00:00 400 90% – 0 – – –" in shown
+
+
+async def test_other_traffic_is_said(samples):
+    samples.keep_message(_versions(kinds=({"generation": 400}, {"generation": 100, "probe": 100})))
+    async with opened(samples) as client:
+        shown = await _shown(client, OF_SERIES)
+    assert "The traffic differs (kind): the difference may come from there." in shown
+    assert "differs: kind" in shown
+
+
+async def test_peoples_labels_correct_the_difference(samples):
+    samples.keep_message(_versions())
+    measured = Measured(estimate=-0.02, low=-0.1, high=0.06)
+    of_labels = [
+        version_rate(name, 400, 350).model_copy(update={"labels": 60, "change": change, "first_at": DAY})
+        for name, change in (("4.1", None), ("4.2 <b>", measured))
+    ]
+    samples.keep_message(_calibration(versions=tuple(of_labels)))
+    async with opened(samples) as client:
+        shown = await _shown(client, OF_SERIES)
+    assert "−2.0 points from 4.1 to 4.2 <b>, between −10.0 and +6.0, by people’s labels." in shown
+    assert "Neither is proved to be better." in shown
+    assert "−2.0 (−10.0 to +6.0)" in shown
+
+
+async def test_a_worse_version_is_open_until_its_end_and_hides_no_drop(empty):
+    empty.keep(numbered(30))
+    difference = Measured(estimate=-0.1, low=-0.2, high=-0.02)
+    given = {"id": "alert-2", "kind": "version_worse", "baseline_from": "version", "difference": difference}
+    worse = ALERT.model_copy(update=given)
+    empty.keep_message(ALERT, worse)
+    async with opened(empty) as client:
+        assert "2 open alerts" in await _shown(client, "/")
+        assert "of its latest version’s 88 accepted, 82% of the version’s before" in await _shown(client, "/")
+        shown = await _shown(client, "/alerts/alert-2")
+        assert "Version before 82%, less a tolerance" in shown
+        assert "Difference −10.0 points, between −20.0 and −2.0, at every look" in shown
+        empty.keep_message(worse.model_copy(update={"id": "alert-3", "kind": "version_recovery"}))
+        assert "1 open alert" in await _shown(client, "/")
+        assert "▲ version recovered" in await _shown(client, "/alerts")
 
 
 async def test_an_improvement_stands_beside_the_verdict(samples):
