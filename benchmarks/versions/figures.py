@@ -128,6 +128,7 @@ def verdicts(course: str, before: float, after: float, seed: int) -> Verdicts:
             counts[which] += 1, goods[which, place]
             if place % 50 == 49 and counts[:, 0].all():
                 share = 0.7 if counts[1, 1] / counts[1, 0] >= counts[0, 1] / counts[0, 0] else 0.1
+    later[0] = False  # The earlier version is there first.
     return later, np.where(later, goods[1], goods[0])
 
 
