@@ -15,7 +15,7 @@ from schemas import Alert, AlertKind, RejectedRecord, VersionRate, VersionRates,
 if TYPE_CHECKING:
     from agents.monitor.trust_series import Plan
 
-_OVER_AFTER: Final = 50  # So many verdicts in a row of other versions end the alert: it was rolled back.
+_OVER_AFTER: Final = 50  # So many times the usual number of verdicts from one on it to the next: it was rolled back.
 _REJECTED_IN_ALERT: Final = 10
 _STORED: Final = ConfigDict(extra="forbid")
 
@@ -48,29 +48,30 @@ class VersionCount:
 class VersionWatch:
     """Compares the latest version with the one that came before it, after every verdict, in bounded memory.
 
-    Once for each version, when it is proved to be worse by more than the tolerance on traffic that is alike, it raises
-    `version_worse`; and `version_recovery` when it is not proved any more, or when others alone have verdicts. A newer
-    version ends it without a word, as it begins a series that is told of. A version that is as good raises an alert
-    with a probability of at most the error bound, ever, for large numbers; that it holds for small ones is simulated.
+    When it is proved to be worse by more than the tolerance on traffic that is alike, that raises `version_worse`; and
+    `version_recovery` when it is not proved any more, or others alone have verdicts. A newer version ends it without a
+    word, as it begins a series that is told of. A version that is as good ever raises an alert with a probability of
+    at most the error bound, for large numbers; that it holds for small ones is simulated.
     """
 
     counts: dict[str, VersionCount] = Field(default_factory=dict)  # Those without a verdict for longest come first.
     begun: int = 0  # Versions so far.
     alert: Alert | None = None  # That the latest version is worse, from its alarm to its end.
-    told: int = 0  # The number of the last version that was told of.
+    since: int = 0  # Verdicts since the latest version began.
     beside: int = 0  # Verdicts in a row of other versions than that.
 
     def count(self, outcome: SeriesOutcome, ids: Sequence[str]) -> None:
         """Count an outcome; `ids`: of what its verdict compares with, and of its version."""
         own = self.counts.pop(ids[1], None)
         if own is None:
-            self.begun, self.alert = self.begun + 1, None
+            self.begun, self.alert, self.since = self.begun + 1, None, 0
             own = VersionCount(self.begun, ids[0], outcome.release, outcome.checked_at)
         self.counts[ids[1]] = own
         if len(self.counts) > MOST:
             del self.counts[next(iter(self.counts))]
         own.count(outcome)
-        self.beside = 0 if own.number == self.told else self.beside + 1
+        self.since += 1
+        self.beside = 0 if own.number == self.begun else self.beside + 1
 
     def compared(
         self, outcome: SeriesOutcome, plan: "Plan", dispersion: float, now: datetime, *, run: int
@@ -83,18 +84,17 @@ class VersionWatch:
         if len(found) < 2:
             return None
         earlier, later = found[-2:]
-        # Most verdicts are on a version that is as good, or was told of: that is seen at once.
+        # That the version is as good, as most are, is seen at once.
         as_good = later.accepted * earlier.verdicts >= earlier.accepted * later.verdicts
-        if self.alert is None and (as_good or self.told == later.number):
+        if self.alert is None and (as_good or self.beside):
             return None
         before, after = earlier.rate(dispersion), later.rate(dispersion)
         proved = change(before, after, plan.error_bound)
         if self.alert is not None:
-            if proved is None or proved.high >= 0 or self.beside >= _OVER_AFTER:
+            if proved is None or proved.high >= 0 or self.beside * later.verdicts >= _OVER_AFTER * self.since:
                 self.alert = None
                 return _alert(outcome, before, after, plan, now=now, run=run)
         elif proved is not None and proved.high < -plan.tolerance and not unlike(before, after):
-            self.told, self.beside = later.number, 0
             rejected = tuple(later.rejected[::-1])
             self.alert = _alert(outcome, before, after, plan, now=now, run=run, rejected=rejected)
             return self.alert
