@@ -89,7 +89,8 @@ class VersionWatch:
         if self.alert is None and (as_good or self.beside):
             return None
         before, after = earlier.rate(dispersion), later.rate(dispersion)
-        proved = change(before, after, plan.error_bound)
+        # Half of the error is on the other side, where a version is better.
+        proved = change(before, after, 2 * plan.error_bound)
         if self.alert is not None:
             if proved is None or proved.high >= 0 or self.beside * later.verdicts >= _OVER_AFTER * self.since:
                 self.alert = None
