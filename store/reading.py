@@ -250,7 +250,7 @@ class Reader:
         on_versions = kind.in_(("version_worse", "version_recovery"))
         latest = select(func.max(ALERTS.c.seq))
         by_kind = latest.where(~on_versions).group_by(*of, kind == "true_rate")
-        # A series that begins anew ends an alert on versions as well.
+        # A series that is reset ends an alert on versions as well.
         last = by_kind.union(latest.where(on_versions | (kind == "series_anew")).group_by(*of))
         query = select(ALERTS.c.body).where(ALERTS.c.seq.in_(last)).order_by(ALERTS.c.seq.desc()).limit(MOST)
         return [_MESSAGE.validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]

@@ -58,7 +58,7 @@ class VersionWatch:
     begun: int = 0  # Versions so far.
     alert: Alert | None = None  # That the latest version is worse, from its alarm to its end.
     since: int = 0  # Verdicts since the latest version began.
-    beside: int = 0  # Verdicts in a row of other versions than that.
+    others: int = 0  # Verdicts in a row of other versions than that.
 
     def count(self, outcome: SeriesOutcome, ids: Sequence[str]) -> None:
         """Count an outcome; `ids`: of what its verdict compares with, and of its version."""
@@ -71,7 +71,7 @@ class VersionWatch:
             del self.counts[next(iter(self.counts))]
         own.count(outcome)
         self.since += 1
-        self.beside = 0 if own.number == self.begun else self.beside + 1
+        self.others = 0 if own.number == self.begun else self.others + 1
 
     def compared(
         self, outcome: SeriesOutcome, plan: "Plan", dispersion: float, now: datetime, *, run: int
@@ -86,13 +86,13 @@ class VersionWatch:
         earlier, later = found[-2:]
         # That the version is as good, as most are, is seen at once.
         as_good = later.accepted * earlier.verdicts >= earlier.accepted * later.verdicts
-        if self.alert is None and (as_good or self.beside):
+        if self.alert is None and (as_good or self.others):
             return None
         before, after = earlier.rate(dispersion), later.rate(dispersion)
         # Half of the error is on the other side, where a version is better.
         proved = change(before, after, 2 * plan.error_bound)
         if self.alert is not None:
-            if proved is None or proved.high >= 0 or self.beside * later.verdicts >= _OVER_AFTER * self.since:
+            if proved is None or proved.high >= 0 or self.others * later.verdicts >= _OVER_AFTER * self.since:
                 self.alert = None
                 return _alert(outcome, before, after, plan, now=now, run=run)
         elif proved is not None and proved.high < -plan.tolerance and not unlike(before, after):
