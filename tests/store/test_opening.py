@@ -32,9 +32,9 @@ class OpeningPromises:
     def test_a_store_of_another_version_is_refused(self, stored: Stored):
         with stored.engine.begin() as connection:
             connection.execute(update(SCHEMA).values(version=9))
-        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 2"):
+        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
             open_store(stored.url)
-        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 2"):
+        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
             open_for_reading(stored.url)
 
 
