@@ -26,6 +26,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[s
         yield "  ".join([f"{first:<{widths[0]}}", *aligned]).rstrip()
 
 
+def table_of(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    """The lines of a table whose columns are the keys of its rows; none if there are no rows."""
+    if rows:
+        yield from table([name.replace("_", " ") for name in rows[0]], [list(row.values()) for row in rows])
+
+
 def listing(summary: Mapping[str, Any]) -> Iterator[str]:
     """A line for each figure, and for each within one; what is not known is left out."""
     for name, value in summary.items():

@@ -15,6 +15,9 @@ POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
 BY_SIGN = 7
 """The template that asks without a negation: the right answer depends on the sign of the conclusion."""
 
+PAIR = (1, 8)
+"""The templates that ask the same of a conclusion and of its negation: who knows affirms the first more."""
+
 _IS_TRUE = "{Premise}. Is it true that {about}? Answer yes or no."
 _FOLLOWS = "{Premise}. Yes or no: does this mean that {about}?"
 _TRUE_OR_FALSE = "{Premise}. True or false: {about}."

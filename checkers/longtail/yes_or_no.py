@@ -42,6 +42,11 @@ def meaning(answer: str) -> bool:
     raise Unparsable("no yes or no, true or false, right or wrong stands as the answer")
 
 
+def claims_no_answer(answer: str) -> bool:
+    """True if it says that the subject does not know."""
+    return bool(_WORDS.search(answer)) and claims_nothing(answer)
+
+
 def is_right(answer: str, expected: str) -> bool:
     """True if both mean the same; not so an answer that claims nothing, such as “I don't know”.
 
@@ -52,7 +57,7 @@ def is_right(answer: str, expected: str) -> bool:
     try:
         return meaning(answer) is right
     except Unparsable:
-        if _WORDS.search(answer) and claims_nothing(answer):
+        if claims_no_answer(answer):
             return False
         raise
 

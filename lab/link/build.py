@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
-from assay.cli.common import CannotRun, NotFinished, Progress, progress
+from assay.cli.common import CannotRun, Progress, progress
 from assay.config import Configuration
 from checkers.longtail.corpus import STATEMENTS, write_corpus
 from lab.kept_answers import KeptAnswers
@@ -13,6 +13,8 @@ from lab.link.rules import Rule
 from lab.link.search import SearchOptions, search
 from lab.link.statements import BuildFigures, statements_of
 from models.build import build_model
+from models.judges.prompted import PromptedJudge
+from models.judges.questions import JudgeQuestions
 from models.protocol import Model
 from models.settings import OMIT, JudgeSettings, SubjectSettings
 
@@ -38,7 +40,8 @@ async def search_models(
         raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another one")
     named = {"scorer": options.scorer, "measurer": options.measurer}
     scorers = {role: _scorer(configured, name, f"--{role}", shown) for role, name in named.items() if name is not None}
-    models = SearchModels(knowledge_model(configured), build_model(critic), scorers, kept, shown)
+    judge = PromptedJudge(build_model(critic), JudgeQuestions(configured.judge.prompts))
+    models = SearchModels(knowledge_model(configured), judge, scorers, kept, shown)
     try:
         yield models
     finally:
@@ -53,9 +56,8 @@ async def build(configured: Configuration, options: SearchOptions, rules: Sequen
             found = [await statements_of(rule, await search(rule, models, options), models) for rule in rules]
             figures = BuildFigures(found, models.costs, models.failures)
     statements = [statement for one in found for statement in one.statements]
-    if not statements:
-        raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
-    write_corpus(folder / STATEMENTS, statements)
+    if statements:
+        write_corpus(folder / STATEMENTS, statements)
     return figures
 
 

@@ -6,62 +6,54 @@ The likelihood of a sentence is the mean log-probability of its tokens, by a loc
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import openai
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic_core import from_json
 
 from assay.cli.common import Progress
 from checkers.model_patience import ModelPatience
 from lab.kept_answers import KeptAnswers, KeptModel
 from models.concurrent import gather_or_cancel
 from models.endpoint import client_options, request_headers
+from models.judges.prompted import PromptedJudge
 from models.model_loading import ModelThread, loading
-from models.prompts import Placeholders, PromptSet, as_list
+from models.prompts import Placeholders, PromptSet
 from models.protocol import Answer, Model, ModelFailed, ModelUnavailable, Question, ReplyT
-from models.replies import salvaging
 from models.settings import EndpointSettings
 from models.wording import first_line
 from schemas import Usage, digest
 
-
-class _Form(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class NumberedValue(_Form):
-    number: int
-    value: str
+_TOKENS_A_VALUE = 16
+MOST_CHARACTERS = 120
+"""Length of a value; longer ones explain themselves."""
 
 
-class ValuesReply(_Form):
+class ValuesReply(BaseModel):
     """Things that fit a gap."""
 
-    values: list[NumberedValue]
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    values: list[str]
 
 
-class Holding(_Form):
-    number: int
-    """The statement's, from 1."""
-    holds: bool
-
-
-class CriticReply(_Form):
-    """Tells of each statement if it is true."""
-
-    entries: list[Holding]
+@cache
+def _form(count: int) -> type[ValuesReply]:
+    """The form that demands so many of an endpoint; a reply with fewer is taken as it is."""
+    value: Any = Annotated[str, Field(json_schema_extra={"minLength": 1, "maxLength": MOST_CHARACTERS})]
+    demanded = Field(json_schema_extra={"minItems": count, "maxItems": count})
+    return create_model("ValuesReply", __base__=ValuesReply, values=(list[value], demanded))
 
 
 class LinkPrompts(PromptSet):
-    """Makes each question from its template."""
+    """Makes the question for values from its template."""
 
     package = "lab.link.prompts"
-    placeholders: ClassVar = {
-        "values": Placeholders(("sentences", "named"), ("count", "type", "call")),
-        "critic": Placeholders(("statements",)),
-    }
+    placeholders: ClassVar = {"values": Placeholders(("sentences", "named"), ("count", "type", "call"))}
 
     def values(
         self, sentences: Sequence[str], data_type: str, *, count: int, call: int, named: Sequence[str]
@@ -70,25 +62,24 @@ class LinkPrompts(PromptSet):
 
         `call` counts the calls for one gap from 1, so that no two of them are the same question.
         """
+        form = _form(count)
+
+        def salvage(text: str) -> ValuesReply | None:
+            try:
+                return form.model_validate(from_json(text, allow_partial=True))
+            except ValueError:
+                return None
+
         return self._question(
             "values",
             "longtail.values",
-            ValuesReply,
-            {"sentences": as_list(sentences), "named": as_list(named)},
+            form,
+            {"sentences": "\n".join(f"{one}." for one in sentences), "named": ", ".join(named) or "nothing"},
             {"count": str(count), "type": data_type, "call": str(call)},
-            salvage=salvaging(ValuesReply, "values"),
+            salvage=salvage,
+            written=_TOKENS_A_VALUE * count // 2,
+            max_tokens=_TOKENS_A_VALUE * (count + 2),
         )
-
-    def critic(self, statements: Sequence[str]) -> Question[CriticReply]:
-        """Ask of each statement if it is true, with the probability of that."""
-
-        def complaint(reply: CriticReply) -> str | None:
-            if [one.number for one in reply.entries] == list(range(1, len(statements) + 1)):
-                return None
-            return f"'entries' must have one entry for each of the {len(statements)} statements, in their order"
-
-        fenced = {"statements": as_list([{"number": n, "statement": one} for n, one in enumerate(statements, start=1)])}
-        return self._question("critic", "longtail.critic", CriticReply, fenced, complaint=complaint, graded="holds")
 
 
 _MOST_TOKENS = 512
@@ -150,7 +141,12 @@ class _Loaded:
 
 
 class EndpointScorer:
-    """A model whose endpoint gives the log-probabilities of a prompt: `/completions` with `echo`."""
+    """A model whose endpoint gives the log-probabilities of a text by `/completions`.
+
+    Of a prompt that is echoed (vLLM); or, where `echo` is ignored (llama.cpp), of a completion that a grammar forces to
+    be the text, token by token. Both tell the same: the probability of each token after those before it, by the model
+    itself. The first token has none.
+    """
 
     def __init__(self, settings: EndpointSettings) -> None:
         self.name = f"openai/{settings.model}"
@@ -160,6 +156,8 @@ class EndpointScorer:
         options = client_options(settings)
         self._client = openai.AsyncOpenAI(**options, timeout=settings.timeout_seconds, max_retries=0, http_client=http)
         self._places = asyncio.Semaphore(settings.concurrency)
+        self._echoes = True
+        """False once the endpoint has been seen to ignore `echo`."""
 
     async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
         """Tell for each sentence the mean log-probability of its tokens, the first aside, in nats.
@@ -169,34 +167,62 @@ class EndpointScorer:
             ModelFailed: it gives no log-probabilities.
         """
         try:
-            async with self._places:
-                answer = await self._client.completions.create(
-                    model=str(self._settings.model),
-                    prompt=list(sentences),
-                    # The least that every endpoint writes is a token; it is left out of the mean.
-                    max_tokens=1,
-                    temperature=0,
-                    echo=True,
-                    logprobs=1,
-                    extra_headers=request_headers(self._settings),
-                )
-            by_place = {choice.index: choice.logprobs for choice in answer.choices}
-            found = [_mean(by_place[place], len(text)) for place, text in enumerate(sentences)]
-            tokens = answer.usage.prompt_tokens if answer.usage else 0
+            spent: list[Any] = []
+            if self._echoes:
+                # The least that every endpoint writes is a token; it is left out of the mean.
+                answer = await self._answer(prompt=list(sentences), max_tokens=1, echo=True)
+                spent.append(answer.usage)
+                by_place = {choice.index: choice.logprobs for choice in answer.choices}
+                self._echoes = getattr(by_place[0], "content", None) is None
+            if self._echoes:
+                found = [_mean(by_place[place], len(text)) for place, text in enumerate(sentences)]
+            else:
+                told = await gather_or_cancel(map(self._forced, sentences))
+                found = [mean for mean, _ in told]
+                spent += [usage for _, usage in told]
         except openai.APIConnectionError as error:
             said = f"{self.name}: {first_line(error.__cause__ or error)}"
             raise ModelUnavailable(said, retry_after=_RETRY_SECONDS) from None
         except (LookupError, TypeError, ValueError, AttributeError, openai.APIError) as error:
             status = error.status_code if isinstance(error, openai.APIStatusError) else 200
             refused = status in _REFUSED
-            said = f"{self.name} gives no log-probabilities of a prompt (/completions with echo); status {status}"
+            said = f"{self.name} gives no log-probabilities of a text (/completions, echo or grammar); status {status}"
             if refused or status == 429 or status >= 500:
                 raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused) from None
             raise ModelFailed(said, cause="judge_unusable") from None
-        return found, Usage(calls=1, prompt_tokens=tokens, cost=self._settings.cost(tokens))
+        read, written = (sum(getattr(one, name, 0) or 0 for one in spent) for name in _COUNTS)
+        cost = self._settings.cost(read, written)
+        return found, Usage(calls=len(spent), prompt_tokens=read, completion_tokens=written, cost=cost)
+
+    async def _forced(self, text: str) -> tuple[float, Any]:
+        """The mean of a text that llama.cpp writes because it may write nothing else, and the usage."""
+        address = f"{str(self._settings.base_url).rstrip('/').removesuffix('/v1')}/tokenize"
+        async with self._places:
+            tokens = (await self._client.post(address, cast_to=dict[str, Any], body={"content": text}))["tokens"]
+        grammar = f"root ::= {' '.join(f'<[{token}]>' for token in tokens[1:])}"
+        answer = await self._answer(prompt=tokens[:1], max_tokens=len(tokens) - 1, extra_body={"grammar": grammar})
+        written = answer.choices[0].logprobs.content
+        if [one["id"] for one in written] != tokens[1:]:
+            raise ValueError("the completion is another text")
+        return fmean(max(one["logprob"], _LEAST) for one in written), answer.usage
+
+    async def _answer(self, **asked: Any) -> Any:
+        async with self._places:
+            return await self._client.completions.create(
+                model=str(self._settings.model),
+                temperature=0,
+                logprobs=1,
+                extra_headers=request_headers(self._settings),
+                **asked,
+            )
 
     async def close(self) -> None:
         await self._client.close()
+
+
+_COUNTS = ("prompt_tokens", "completion_tokens")
+_LEAST = -50.0
+"""The log-probability of what a model rules out: that is no number, or the smallest there is."""
 
 
 def _mean(logprobs: Any, length: int) -> float:
@@ -210,8 +236,6 @@ def _mean(logprobs: Any, length: int) -> float:
 Scorer = CausalModel | EndpointScorer
 """Says how likely sentences are."""
 
-CRITIC_BATCH = 25
-"""Statements in one question; a repair turn or a failure costs all of them."""
 _SCORER_BATCH = 16
 """Sentences in one request: the log-probabilities of all words stand in memory for each token."""
 
@@ -224,14 +248,20 @@ class SearchModels:
     """
 
     def __init__(
-        self, knowledge: Model, critic: Model, scorers: Mapping[str, Scorer], kept: KeptAnswers, shown: Progress
+        self,
+        knowledge: Model,
+        critic: PromptedJudge,
+        scorers: Mapping[str, Scorer],
+        kept: KeptAnswers,
+        shown: Progress,
     ) -> None:
         """`scorers` are the one that ranks, `scorer`, and perhaps the one that measures, `measurer`."""
         self.prompts = LinkPrompts()
+        self._critic_questions = critic.questions
         self.failures: Counter[str] = Counter()
         """Questions without a usable answer, by cause; they are asked again by the next build."""
         self._knowledge = KeptModel(knowledge, kept, "knowledge")
-        self._critic = KeptModel(critic, kept, "critic")
+        self._critic = KeptModel(critic.model, kept, "critic")
         self._scorers = scorers
         self._scored = dict.fromkeys(scorers, Usage())
         self._kept = kept
@@ -259,21 +289,20 @@ class SearchModels:
 
         async def named(question: Question[ValuesReply]) -> list[str]:
             answer = await self._asked(self._knowledge, question)
-            return [] if answer is None else [one.value for one in answer.reply.values]
+            return [] if answer is None else answer.reply.values
 
         return await gather_or_cancel([named(one) for one in questions])
 
     async def probabilities(self, statements: Sequence[str]) -> list[float | None]:
         """Ask for the critic's probability that each statement is true; None if it gave no usable answer."""
 
-        async def judge(some: Sequence[str]) -> None:
-            answer = await self._asked(self._critic, self.prompts.critic(some))
+        async def judge(statement: str) -> None:
+            question = self._critic_questions.word("true_statement", "longtail.critic", statement=statement)
+            answer = await self._asked(self._critic, question)
             if answer is not None:
-                told = answer.probabilities or [float(entry.holds) for entry in answer.reply.entries]
-                self._judged.update(zip(some, told, strict=True))
+                self._judged[statement] = answer.probabilities[0] if answer.probabilities else float(answer.reply.yes)
 
-        new = [one for one in dict.fromkeys(statements) if one not in self._judged]
-        await gather_or_cancel([judge(some) for some in _batches(new, CRITIC_BATCH)])
+        await gather_or_cancel([judge(one) for one in dict.fromkeys(statements) if one not in self._judged])
         return [self._judged.get(one) for one in statements]
 
     async def log_likelihoods(self, sentences: Sequence[str], by: str = "scorer") -> Mapping[str, float]:
@@ -293,7 +322,9 @@ class SearchModels:
             self._scored[by] += Usage(**told[1])
             found.update(zip(some, told[0], strict=True))
 
-        await gather_or_cancel([score(some) for some in _batches(list(dict.fromkeys(sentences)), _SCORER_BATCH)])
+        new = list(dict.fromkeys(sentences))
+        batches = [new[first : first + _SCORER_BATCH] for first in range(0, len(new), _SCORER_BATCH)]
+        await gather_or_cancel(map(score, batches))
         return found
 
     async def _asked(self, model: KeptModel, question: Question[ReplyT]) -> Answer[ReplyT] | None:
@@ -302,7 +333,3 @@ class SearchModels:
         except ModelFailed as error:
             self.failures[error.cause] += 1
             return None
-
-
-def _batches(texts: Sequence[str], size: int) -> list[Sequence[str]]:
-    return [texts[first : first + size] for first in range(0, len(texts), size)]

@@ -1,7 +1,7 @@
 """Rules that can be searched: typed variables, premise sentences that chain them, one conclusion (LINK, 2.2)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -142,8 +142,11 @@ def filled(sentence: str, values: Mapping[str, str]) -> str:
     return _HOLE.sub(lambda hole: values[hole[1]], sentence)
 
 
-def read_rules(rules: str) -> list[Rule]:
-    """The rules of a YAML file, by name, in its order; `bundled` are those that come with assay."""
+def read_rules(rules: str, only: Collection[str] = ()) -> list[Rule]:
+    """The rules of a YAML file, by name, in its order; `bundled` are those that come with assay.
+
+    `only` are the names of those that are wanted; all if empty.
+    """
     path = Path(__file__).with_name("bundled.yaml") if rules == BUNDLED else Path(rules)
     try:
         document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
@@ -161,7 +164,9 @@ def read_rules(rules: str) -> list[Rule]:
             faults.append(f"{path}: {name}: {explain(error)}")
     if faults:
         raise CannotRun("\n".join(faults))
-    return found
+    if unknown := sorted(set(only) - document.keys()):
+        raise CannotRun(f"{path}: has no rule {unknown[0]!r}; its rules are {', '.join(document)}")
+    return [one for one in found if not only or one.name in only]
 
 
 _KEYS = [name for name in Rule.model_fields if name != "name"]

@@ -1,12 +1,13 @@
 """Knowledge beam search: values for a rule's variables one after the other, for head and tail (LINK, 2.3)."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
-from lab.link.models import SearchModels
+from lab.link.models import MOST_CHARACTERS, SearchModels
 from lab.link.rules import Rule, filled
 
 CALLS = 4
@@ -23,8 +24,7 @@ FACT_FLOOR = 0.5
 
 _MISSES = 2
 """Calls in a row without a correct value that end a search."""
-_MOST_CHARACTERS = 120
-"""Length of a value; longer ones explain themselves."""
+_NUMBER = re.compile(r"\d{1,3}[.)] ")
 
 ItemT = TypeVar("ItemT")
 
@@ -60,24 +60,94 @@ class Gap:
     def statements(self, value: str) -> list[str]:
         """All that must hold of a value: its type first."""
         facts = (filled(one, {self.variable: value}) for one in self.facts)
-        return [f"{value} is of the type {self.data_type}.", *(f"{one[0].upper()}{one[1:]}." for one in facts)]
+        return [f"{one[0].upper()}{one[1:]}." for one in (f"{value} is {_a(self.data_type)}", *facts)]
 
 
-async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> tuple[Beams, Beams]:
-    """The beams with a value for each variable, and the same with a last value that breaks the chain."""
+@dataclass(frozen=True, slots=True)
+class VariableFigures:
+    """What became of the values of a variable, over all beams."""
+
+    rule: str
+    variable: str
+    """With its type."""
+    gaps: int
+    """Places that it was asked for: beams with other values before it."""
+    named: int
+    of_type: int
+    """Values that the critic found to be of the type."""
+    best_type: float | None
+    """The highest probability of that; None if no value was judged."""
+    needed_type: float
+    """The lowest threshold in the end."""
+    true: int
+    """Values of the type with which all sentences hold."""
+    best_fact: float | None
+    """The highest probability of a sentence; None if none was judged."""
+    needed_fact: float | None
+    """The lowest threshold in the end; None if no sentence can be false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search came to."""
+
+    beams: Beams
+    """With a value for each variable."""
+    wrong: Beams
+    """The same with a last value that breaks the chain."""
+    variables: Sequence[VariableFigures]
+    """In the order of the search, as far as there were beams."""
+    same: int
+    """Beams of the head that are also of the tail."""
+
+
+async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Searched:
+    """Search for values of all variables, for head and tail."""
+    figures = []
     beams: dict[Distribution, list[Beam]] = {one: [{rule.generic: rule.general_value}] for one in DISTRIBUTIONS}
     wrong: dict[Distribution, list[Beam]] = {one: [] for one in DISTRIBUTIONS}
     for variable in rule.searched:
         models.begin(f"{rule.name}, {rule.types[variable]} {variable}")
         gaps = dict.fromkeys(gap_of(rule, variable, beam) for some in beams.values() for beam in some)
+        if not gaps:
+            continue
         found = await _values(list(gaps), models, options.values)
+        figures.append(_figures(rule, variable, found.values()))
         wrong = {one: list(_grown(rule, variable, some, found, "wrong")) for one, some in beams.items()}
         after = {one: list(_grown(rule, variable, some, found, "accepted")) for one, some in beams.items()}
         likelihoods = await models.log_likelihoods([_sentence(rule, beam) for some in after.values() for beam in some])
         for one, some in after.items():
             order = ranked([(likelihoods[_sentence(rule, beam)], beam) for beam in some], one)
             beams[one] = order[: kept(len(some), options.beams)]
-    return beams, wrong
+    same = sum(beam in beams["tail"] for beam in beams["head"])
+    return Searched(beams, wrong, figures, same)
+
+
+def _figures(rule: Rule, variable: str, found: Collection["_Search"]) -> VariableFigures:
+    told = [one for search in found for one in search.named.values()]
+    facts = [threshold.value for search in found for threshold in search.thresholds[1:]]
+    return VariableFigures(
+        rule=rule.name,
+        variable=f"{rule.types[variable]} {variable}",
+        gaps=len(found),
+        named=len(told),
+        of_type=sum(len(search.of_type) for search in found),
+        best_type=_best(some[:1] for some in told),
+        needed_type=min(search.thresholds[0].value for search in found),
+        true=sum(len(search.accepted) for search in found),
+        best_fact=_best(some[1:] for some in told),
+        needed_fact=min(facts, default=None),
+    )
+
+
+def _best(told: Iterable[Sequence[float | None]]) -> float | None:
+    return max((one for some in told for one in some if one is not None), default=None)
+
+
+def _a(data_type: str) -> str:
+    """The type as it stands in a sentence: `a historical event`; what is short for something stays: `a US state`."""
+    said = " ".join(word.lower() if word.istitle() else word for word in data_type.split())
+    return f"{'an' if said[0].lower() in 'aeiou' else 'a'} {said}"
 
 
 def gap_of(rule: Rule, variable: str, known: Mapping[str, str]) -> Gap:
@@ -163,6 +233,11 @@ class _Search:
         self.thresholds = [DynamicThreshold(TYPE_FLOOR), *(DynamicThreshold(FACT_FLOOR) for _ in gap.facts)]
 
     @property
+    def of_type(self) -> list[str]:
+        """By the type's threshold as it is now."""
+        return [value for value, told in self.named.items() if told and self.thresholds[0].accepts(told[0])]
+
+    @property
     def accepted(self) -> list[str]:
         """By the thresholds as they are now: a value may have been accepted, and be rejected again."""
         return [value for value in self.named if self._accepts(value)]
@@ -172,8 +247,8 @@ class _Search:
         """Values of the right type with a fact that is as improbable as it must be probable to be accepted at once."""
         return [
             value
-            for value, (of_type, *of_facts) in self.named.items()
-            if self.thresholds[0].accepts(of_type) and any(one is not None and one <= 1 - START for one in of_facts)
+            for value in self.of_type
+            if any(one is not None and one <= 1 - START for one in self.named[value][1:])
         ]
 
     def take(self, values: Iterable[str]) -> None:
@@ -239,6 +314,6 @@ def _grown(rule: Rule, variable: str, beams: Iterable[Beam], found: Mapping[Gap,
 
 
 def _cleaned(value: str) -> str:
-    """The value on one line without a full stop; empty if it cannot stand in a sentence."""
-    text = " ".join(value.split()).rstrip(".")
-    return text if len(text) <= _MOST_CHARACTERS and text.isprintable() and not set(text) & set("{}") else ""
+    """The value on one line without a number before it or a full stop; empty if it cannot stand in a sentence."""
+    text = _NUMBER.sub("", " ".join(value.split())).rstrip(".")
+    return text if len(text) <= MOST_CHARACTERS and text.isprintable() and not set(text) & set("{}<>_") else ""

@@ -1,15 +1,16 @@
 """From complete beams to the statements of a corpus, and what separates head from tail (LINK, 2.2 and 3.2)."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean, variance
 from typing import Any
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
 from lab.link.models import SearchModels
 from lab.link.rules import Rule, filled
-from lab.link.search import START, Beam, Beams, ranked
-from lab.report import listing, table
+from lab.link.search import START, Beam, Searched, ranked
+from lab.report import listing, table_of
 from schemas import Usage
 
 WRONG_SHARE = 0.16
@@ -28,10 +29,27 @@ class RuleStatements:
     statements: tuple[Statement, ...]
     in_both: int
     """Statements that the search for the head and that for the tail both ended with; they are left out."""
+    searched: Searched
 
     delta: float | None = None
     """Mean log-likelihood of the head less that of the tail by the measurer, in nats a token; None if there is none, or
     one of them is empty. Above 0.3 the two are well apart."""
+    interval: tuple[float, float] | None = None
+    """Of delta, 95%; None if it is not known, or a side has a single statement."""
+
+    @property
+    def missing(self) -> str | None:
+        """What the rule lacks for statements of both head and tail; None if nothing."""
+        if min(map(self.count, DISTRIBUTIONS)):
+            return None
+        for one in self.searched.variables:
+            what = f"{one.named} named, {one.of_type} of the type"
+            if not one.of_type:
+                return f"{one.variable}: {what} (best {_figure(one.best_type)}, needed {one.needed_type:.2f})"
+            if not one.true:
+                needed = f"best {_figure(one.best_fact)}, needed {_figure(one.needed_fact)}"
+                return f"{one.variable}: {what}, 0 true ({needed})"
+        return f"head and tail are the same {self.searched.same} beams: more values are needed"
 
     def count(self, distribution: Distribution | None = None, *, correct: bool = True) -> int:
         """The number of statements of this kind."""
@@ -48,6 +66,11 @@ class BuildFigures:
     failures: Mapping[str, int]
     """Questions without a usable answer, by cause."""
 
+    @property
+    def missing(self) -> str:
+        """What each rule lacks that has no statements of both head and tail."""
+        return "; ".join(f"{one.rule}: {one.missing}" for one in self.rules if one.missing)
+
     def summary(self) -> dict[str, Any]:
         """All figures; the mean is over the rules that have a delta, null if none has."""
         deltas = [one.delta for one in self.rules if one.delta is not None]
@@ -59,29 +82,38 @@ class BuildFigures:
                     "wrong": one.count(correct=False),
                     "in_both": one.in_both,
                     "delta": one.delta,
+                    "low": one.interval and one.interval[0],
+                    "high": one.interval and one.interval[1],
                 }
                 for one in self.rules
             ],
+            "variables": [asdict(each) for one in self.rules for each in one.searched.variables],
             "mean_delta": fmean(deltas) if deltas else None,
             "costs": {role: usage.model_dump(exclude={"cached", "seconds"}) for role, usage in self.costs.items()},
             "failures": dict(self.failures),
         }
 
     def lines(self) -> Iterator[str]:
-        """A table for a person, and what it took."""
-        rules, *others = self.summary().items()
-        rows: Any = rules[1]
-        yield from table(list(rows[0]), [list(row.values()) for row in rows])
-        yield from listing(dict(others))
+        """Tables of rules and of variables for a person, and what it took."""
+        figures = self.summary()
+        for rows in (figures.pop("rules"), figures.pop("variables")):
+            yield from table_of(rows)
+            yield ""
+        yield from (f"{one.rule} lacks head or tail: {one.missing}" for one in self.rules if one.missing)
+        yield from listing(figures)
 
 
-async def statements_of(rule: Rule, searched: tuple[Beams, Beams], models: SearchModels) -> RuleStatements:
+def _figure(known: float | None) -> str:
+    return "unknown" if known is None else f"{known:.2f}"
+
+
+async def statements_of(rule: Rule, searched: Searched, models: SearchModels) -> RuleStatements:
     """The statements of the beams, head first, each kind followed by those that are wrong on purpose.
 
     A value of an intermediate variable is not told, so that several beams may say the same; they make one statement.
     """
-    right = {side: _distinct(rule, some, side, correct=True) for side, some in searched[0].items()}
-    wrong = {side: _distinct(rule, some, side, correct=False) for side, some in searched[1].items()}
+    right = {side: _distinct(rule, some, side, correct=True) for side, some in searched.beams.items()}
+    wrong = {side: _distinct(rule, some, side, correct=False) for side, some in searched.wrong.items()}
     shared = right["head"].keys() & right["tail"].keys()
     known = right["head"].keys() | right["tail"].keys()
     candidates = [one for some in (*right.values(), *wrong.values()) for one in some.values()]
@@ -98,10 +130,15 @@ async def statements_of(rule: Rule, searched: tuple[Beams, Beams], models: Searc
     scored = (one.model_copy(update={"log_likelihood": round(likelihoods[_spoken(one)], 6)}) for one in statements)
     correct = [one for one in statements if one.correct]
     measured = await models.log_likelihoods([_spoken(one) for one in correct], by="measurer")
-    found = {one.distribution for one in correct if measured}
-    means = {side: fmean(measured[_spoken(one)] for one in correct if one.distribution == side) for side in found}
-    delta = means["head"] - means["tail"] if len(means) == 2 else None
-    return RuleStatements(rule.name, tuple(scored), len(shared), delta)
+    told = RuleStatements(rule.name, tuple(scored), len(shared), searched)
+    if not measured or not min(map(told.count, DISTRIBUTIONS)):
+        return told
+    head, tail = ([measured[_spoken(one)] for one in correct if one.distribution == side] for side in DISTRIBUTIONS)
+    delta = fmean(head) - fmean(tail)
+    if min(len(head), len(tail)) < 2:
+        return replace(told, delta=delta)
+    reach = 1.96 * math.sqrt(variance(head) / len(head) + variance(tail) / len(tail))
+    return replace(told, delta=delta, interval=(delta - reach, delta + reach))
 
 
 def premise_of(rule: Rule, values: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from assay.cli.common import config_option, configuration, print_figures, quiet_logs, run_errors
+from assay.cli.common import NotFinished, config_option, configuration, print_figures, quiet_logs, run_errors
 from checkers.longtail.settings import Way
 from lab.options import json_option, out_option, seed_option
 
@@ -20,16 +20,18 @@ def probes() -> None:
 @click.argument("rules", metavar="RULES")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True,
               help="Folder for the statements and for what models answered; resumable.")  # fmt: skip
+@click.option("--only", multiple=True, metavar="RULE", help="The rule of this name alone; may be given several times.")
 @click.option("--scorer", default="HuggingFaceTB/SmolLM2-135M", show_default=True, metavar="M",
               help="The model whose likelihood of a sentence ranks it: a causal one of the Hugging Face hub, its "
-              "folder, or endpoint:judge or endpoint:SUBJECT, for an endpoint that gives the log-probabilities of a "
-              "prompt.")  # fmt: skip
+              "folder, or endpoint:judge or endpoint:SUBJECT, for one behind vLLM or llama.cpp.")  # fmt: skip
 @click.option("--measurer", metavar="M", help="Another one, which says how far head and tail are apart (delta).")
 @click.option("--values", type=click.IntRange(1, 200), default=50, show_default=True, help="Values asked for at once.")
 @click.option("--beams", type=click.IntRange(1, 5000), default=200, show_default=True, help="Beams that are kept.")
 @json_option
 @config_option
-def build(*, rules: str, out: Path, as_json: bool, config_file: Path | None, **options: Any) -> None:
+def build(
+    *, rules: str, only: tuple[str, ...], out: Path, as_json: bool, config_file: Path | None, **options: Any
+) -> None:
     """Search for statements, common ones and rare ones, that follow by the rules of the file RULES.
 
     RULES is a file, or `bundled` for the rules that come with assay. A model is asked for values, a critic judges
@@ -45,10 +47,12 @@ def build(*, rules: str, out: Path, as_json: bool, config_file: Path | None, **o
     from models.model_loading import ModelUnusable
 
     with run_errors(ModelUnusable, resumable=True):
-        chosen = read_rules(rules)
+        chosen = read_rules(rules, only)
         out.mkdir(parents=True, exist_ok=True)
         figures = asyncio.run(link.build(configured, SearchOptions(**options), chosen, out))
     print_figures(figures, as_json=as_json)
+    if not any(one.statements for one in figures.rules):
+        raise NotFinished(f"no statement was found: {figures.missing}")
 
 
 @probes.command("run", short_help="Ask models about statements, head and tail apart.")

@@ -1,8 +1,9 @@
 """The result of each probe, as a line of the output, and table 3 of LINT over all of them."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import count, product
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -10,16 +11,18 @@ from pydantic import BaseModel, ConfigDict
 from checkers.intervals import difference, wilson
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from checkers.longtail.settings import Way
-from checkers.longtail.templates import POLARITIES, Polarity
-from lab.report import listing, table
+from checkers.longtail.templates import PAIR, POLARITIES, TEMPLATES, Polarity
+from lab.report import listing, table, table_of
 from schemas import Usage
 from schemas.evidence import SubjectCause
 
 ALL: Final = "all"
 
-Sign: TypeAlias = Polarity | Literal["all"]
+Sign: TypeAlias = Polarity | Literal["all", "paired"]
 
-_SIGNS: tuple[Sign, ...] = (*POLARITIES, ALL)
+PAIRED: Final = "paired"
+"""The statements whose conclusion is affirmed with a higher probability than its negation, whatever is said oftener."""
+_SIGNS: tuple[Sign, ...] = (*POLARITIES, ALL, PAIRED)
 
 
 class ProbeResult(BaseModel):
@@ -45,6 +48,10 @@ class ProbeResult(BaseModel):
     reasoning: str | None = None
     right: bool | None = None
     """Null if the subject gave no answer that can be read; “I don't know” is not right."""
+    no_answer: bool = False
+    """True for “I don't know” and the like."""
+    yes: float | None = None
+    """The probability of a yes, asked for as a word alone; of templates 1 and 8. Else 1 or 0 by the word."""
     cause: SubjectCause | None = None
     """Why there is none."""
     usage: Usage = Usage()
@@ -89,12 +96,12 @@ def effective(answers: Sequence[tuple[str, bool]]) -> tuple[float, float]:
     counts: defaultdict[str, list[bool]] = defaultdict(list)
     for statement, one in answers:
         counts[statement].append(one)
-    n, count, rate = len(answers), len(counts), share(answers) or 0.0
-    if count < 2 or rate in {0.0, 1.0}:
-        return rate * count, float(count)
+    n, groups, rate = len(answers), len(counts), share(answers) or 0.0
+    if groups < 2 or rate in {0.0, 1.0}:
+        return rate * groups, float(groups)
     spread = sum((sum(some) - rate * len(some)) ** 2 for some in counts.values())
-    effect = count / (count - 1) * spread / (n * rate * (1 - rate))
-    number = min(float(n), max(float(count), n / effect if effect else float(n)))
+    effect = groups / (groups - 1) * spread / (n * rate * (1 - rate))
+    number = min(float(n), max(float(groups), n / effect if effect else float(n)))
     return rate * number, number
 
 
@@ -114,16 +121,34 @@ class ProbeTable:
         self._results = results
 
     def cell(self, run: Run, domain: str, distribution: Distribution, sign: Sign) -> Cell:
-        """The answers of one cell; empty if there are none."""
-        return Cell(
-            [
-                one
-                for one in self._results
-                if (one.model, one.way, one.distribution) == (*run, distribution)
-                and domain in (one.domain, ALL)
-                and sign in (one.polarity, ALL)
-            ]
-        )
+        """The answers of one cell; empty if there are none. If `sign` is `paired`, one a statement."""
+        found = [
+            one
+            for one in self._of(run)
+            if one.distribution == distribution and domain in (one.domain, ALL) and sign in (one.polarity, ALL, PAIRED)
+        ]
+        return Cell(list(_paired(found)) if sign == PAIRED else found)
+
+    def _of(self, run: Run) -> list[ProbeResult]:
+        return [one for one in self._results if (one.model, one.way) == run]
+
+    def templates(self, run: Run) -> list[dict[str, Any]]:
+        """For each template the answers to it: how many, how many are right, say that they do not know, are unread."""
+        found = ((number, [one for one in self._of(run) if one.template == number]) for number in TEMPLATES)
+        return [
+            {
+                "template": number,
+                "asks": TEMPLATES[number].text.rpartition("{Premise}. ")[2].format(About="…", about="…"),
+                "about": TEMPLATES[number].about,
+                "probes": len(some),
+                "right": sum(one.right is True for one in some),
+                "wrong": sum(one.right is False and not one.no_answer for one in some),
+                "no_answer": sum(one.no_answer for one in some),
+                "unread": sum(one.right is None for one in some),
+            }
+            for number, some in found
+            if some
+        ]
 
     def gap(self, run: Run, domain: str, sign: Sign) -> dict[str, Any]:
         """Accuracy on the head less accuracy on the tail, with its 95% interval; None if either is not known.
@@ -170,6 +195,7 @@ class ProbeTable:
                         {"domain": domain, "polarity": sign} | self.gap(run, domain, sign)
                         for domain, sign in product(self.domains, _SIGNS)
                     ],
+                    "templates": self.templates(run),
                 }
                 for run in self._runs
             ],
@@ -179,14 +205,17 @@ class ProbeTable:
     def lines(self) -> Iterator[str]:
         """Table 3 for a person, with the gaps."""
         yield f"{len(self._results)} probes"
-        for cause, count in self._causes.items():
-            yield f"  without an answer {count:>8}   {cause}"
+        for cause, number in self._causes.items():
+            yield f"  without an answer {number:>8}   {cause}"
         for run in self._runs:
             yield f"{run.model}, {run.way}: right answers in percent, and the gap between head and tail in points"
             rows = [self._row(run, domain, sign) for domain, sign in product(self.domains, _SIGNS)]
             yield from table(["domain", "", *DISTRIBUTIONS, "gap", "95% interval", "unread: head", "tail", ""], rows)
             if any(row[-1] for row in rows):
                 yield "* Head and tail differ in answers that cannot be read: this is no gap in what is known."
+            yield "paired: of a statement's conclusion and negation, the former is affirmed with the higher probability"
+            yield f"{run.model}, {run.way}: answers by template"
+            yield from table_of(self.templates(run))
         yield from listing({"usage": self._usage.model_dump()})
 
     def _row(self, run: Run, domain: str, sign: Sign) -> list[str]:
@@ -196,6 +225,25 @@ class ProbeTable:
         told = [f"{100 * found['gap']:+.1f}", f"{100 * low:+.1f} to {100 * high:+.1f}"] if known else ["-", "-"]
         right, unread = [_percent(share(one.read)) for one in cells], [_percent(share(one.asked)) for one in cells]
         return [domain, sign, *right, *told, *unread, "*" if found["unread_differs"] else ""]
+
+
+def _paired(results: Sequence[ProbeResult]) -> Iterator[ProbeResult]:
+    """The result of each pair: right if the conclusion is affirmed with the higher probability."""
+    first, second = ({one.statement: one for one in results if one.template == number} for number in PAIR)
+    for statement in first.keys() & second.keys():
+        of, against = first[statement].yes, second[statement].yes
+        yield first[statement].model_copy(update={"right": None if of is None or against is None else of > against})
+
+
+def points(answers: int) -> int:
+    """Half the width of the gap's interval, in points, if so many independent answers of each side are half right."""
+    low, high = difference((answers / 2, answers), (answers / 2, answers))
+    return math.ceil(50 * (high - low))
+
+
+def needed(reach: int) -> int:
+    """Independent answers of each side from which the interval is no wider than so many points to either side."""
+    return next(answers for answers in count(1) if points(answers) <= reach)
 
 
 def _percent(known: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,13 @@ from assay.config import Configuration
 from checkers.checker import Models
 from checkers.draws import generator
 from checkers.longtail.asking.asker import Asker
-from checkers.longtail.corpus import Statement, read_corpus
+from checkers.longtail.corpus import DISTRIBUTIONS, Statement, read_corpus
 from checkers.longtail.settings import Way
-from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
-from checkers.longtail.yes_or_no import Unparsable, is_right
+from checkers.longtail.templates import PAIR, TEMPLATES, ProbeTemplate, polarity, templates_of
+from checkers.longtail.yes_or_no import Unparsable, claims_no_answer, is_right
 from checkers.model_patience import ModelPatience
 from lab.kept_answers import kept_run
-from lab.probes.results import ProbeResult, ProbeTable, Run
+from lab.probes.results import ProbeResult, ProbeTable, Run, needed, points
 from models.billing import billed
 from models.concurrent import in_order
 from models.protocol import Model, ModelFailed
@@ -56,6 +57,18 @@ class ProbeRun:
         self.count = len(self.runs) * sum(1 for one in self._statements for _ in templates_of(one))
         self._window = max(_WINDOW, *(3 * configured.subjects[name].concurrency // 2 for name in self._subjects))
 
+    @property
+    def size(self) -> str:
+        """What so many statements can show, and how many an interval of ±10 points needs."""
+        head, tail = (sum(one.distribution == side for one in self._statements) for side in DISTRIBUTIONS)
+        asked, most = len(TEMPLATES), needed(10)
+        least, widest = (points(min(head, tail) * answers) for answers in (asked, 1))
+        return (
+            f"{head} statements of the head and {tail} of the tail: the gap's interval will be ±{least} to ±{widest} "
+            f"points, as a statement's {asked} answers differ or are alike; ±10 needs {-(-most // asked)} to {most} of "
+            f"each, and {most} for the paired figure"
+        )
+
     async def over(self, emit: Callable[[ProbeResult], None], patience: ModelPatience) -> None:
         """Give `emit` the result of each probe, in order."""
 
@@ -81,10 +94,16 @@ class ProbeRun:
                 reply = (await patience.until_answered(lambda: self._subjects[run.model].ask(question))).reply
                 found = {"answer": reply.answer, "reasoning": getattr(reply, "reasoning", None)}
                 found["right"] = is_right(reply.answer, expected)
+                found["no_answer"] = not found["right"] and claims_no_answer(reply.answer)
             except ModelFailed as error:
                 found["cause"] = error.cause_of_subject
             except Unparsable:
                 found["cause"] = "subject_unusable"
+            if template.number in PAIR:
+                with suppress(ModelFailed):
+                    word = self._askers[run.way].word(statement, template)
+                    told = await patience.until_answered(lambda: self._subjects[run.model].ask(word))
+                    found["yes"] = told.probabilities[0] if told.probabilities else float(told.reply.yes)
             return ProbeResult(
                 number=number,
                 model=run.model,
@@ -107,6 +126,7 @@ async def probed(configured: Configuration, options: ProbeOptions, data: Path, o
         with kept_run(out, models) as (kept, results):
             probing = ProbeRun(options, data, configured, kept)
             with progress(probing.count) as shown:
+                shown.say(probing.size)
 
                 def emit(result: ProbeResult) -> None:
                     results.append(result)

@@ -6,6 +6,7 @@ Tools are called `tool-0`, `tool-1` and so on, and rooms likewise. The numbers i
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 import orjson
 
@@ -24,6 +25,8 @@ tools:
   answer: "yes"
 """
 
+_ASKED = re.compile(r"List (\d+) different things of the type (\w+)")
+_WORD = re.compile(r"\s*\S+")
 NAME = re.compile(r"\b(tool|room)-(\d+)\b")
 
 
@@ -35,6 +38,9 @@ class World(StubEndpoint):
         super().__init__(answer=self._said, script=self._act)
         self.things = {"Tool": _names("tool", tools), "Room": _names("room", rooms)}
         self.holds = holds
+        self.echoes = True
+        """False to score as llama.cpp does."""
+        self.words: dict[str, None] = {}
         self.likelihoods = {"world": log_likelihood}
         """By the model that is asked for them, if not those of this world."""
         self.probability = lambda request, place: self.holds(statements_of(request)[place])
@@ -60,23 +66,26 @@ class World(StubEndpoint):
     @property
     def calls_for_values(self) -> list[StubRequest]:
         """The requests to the knowledge model."""
-        return [request for request in self.requests if "sentences" in request.fences]
+        return [request for request in self.requests if gaps_of(request)]
 
     def _said(self, request: StubRequest) -> str:
-        if "statements" in request.fences:
-            held = [self.holds(one) >= 0.5 for one in statements_of(request)]
-            return orjson.dumps({"entries": [{"number": n, "holds": h} for n, h in enumerate(held, 1)]}).decode()
-        count, data_type = re.findall(
-            r"Name (\d+) different things, each of the type\s+(\w+)", request.body["messages"][0]["content"]
-        )[0]
-        named = set(json.loads(request.fences["named"]))
+        if request.kind == "true_statement":
+            return "yes" if self.holds(statements_of(request)[0]) >= 0.5 else "no"
+        count, data_type = _ASKED.findall(request.body["messages"][-1]["content"])[0]
+        named = named_in(request)
         values = [one for one in self.things[data_type] if one not in named][: int(count)]
-        return orjson.dumps({"values": [{"number": n, "value": v} for n, v in enumerate(values, 1)]}).decode()
+        return orjson.dumps({"values": values}).decode()
 
     def _act(self, request: StubRequest) -> Act:
+        if request.path.endswith("/tokenize"):
+            self.words.update(dict.fromkeys(_WORD.findall(request.body["content"])))
+            known = list(self.words)
+            return Act(document={"tokens": [known.index(one) for one in _WORD.findall(request.body["content"])]})
         if not request.path.endswith("/completions") or request.path.endswith("/chat/completions"):
             return good()
         likely = self.likelihoods.get(request.body["model"], log_likelihood)
+        if not self.echoes:
+            return Act(document=self._forced(request, likely))
         return Act(
             document={
                 "id": "cmpl-1",
@@ -101,6 +110,22 @@ class World(StubEndpoint):
             }
         )
 
+    def _forced(self, request: StubRequest, likely: Callable[[str], float]) -> dict[str, Any]:
+        """As llama.cpp: `echo` is ignored, and what a grammar of tokens allows is written."""
+        tokens = [int(one) for one in re.findall(r"<\[(\d+)\]>", request.body.get("grammar", "<[0]>"))]
+        known = list(self.words) or [""]
+        first = request.body["prompt"][0] if "grammar" in request.body else 0
+        whole = "".join(known[token] for token in [first, *tokens])
+        told = [{"id": one, "token": known[one], "bytes": [1], "logprob": likely(whole)} for one in tokens]
+        return {
+            "id": "cmpl-1",
+            "object": "text_completion",
+            "created": 1_700_000_000,
+            "model": "world",
+            "choices": [{"index": 0, "text": "", "finish_reason": "length", "logprobs": {"content": told}}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": len(tokens), "total_tokens": 1 + len(tokens)},
+        }
+
 
 def log_likelihood(text: str) -> float:
     """By the tool far more than by the room: -0.1 for each number of a tool, -0.001 for each of a room."""
@@ -113,5 +138,16 @@ def _names(kind: str, count: int) -> list[str]:
 
 
 def statements_of(request: StubRequest) -> list[str]:
-    """The statements that the critic is asked about."""
-    return [one["statement"] for one in json.loads(request.fences.get("statements", "[]"))]
+    """The statement that the critic is asked about; none if it is not the critic who is asked."""
+    return [request.quotes["Statement"]] if request.kind == "true_statement" else []
+
+
+def gaps_of(request: StubRequest) -> str:
+    """The sentences with a gap that the knowledge model is asked about; empty if it is not that who is asked."""
+    return request.quotes.get("Sentences with the gap ___", "")
+
+
+def named_in(request: StubRequest) -> list[str]:
+    """The values that are to be left out."""
+    told = request.quotes["Named before"]
+    return [] if told == "nothing" else told.split(", ")

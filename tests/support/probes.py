@@ -9,7 +9,7 @@ from typing import Any
 
 from checkers.longtail.corpus import DISTRIBUTIONS, DOMAINS, Distribution, Statement, write_corpus
 from checkers.longtail.templates import ProbeTemplate, templates_of
-from models.protocol import Answer, ModelFailed, Question, ReplyT
+from models.protocol import Answer, ModelFailed, Question, ReplyT, YesNo
 from schemas import Usage
 from tests.support.stub_request import StubRequest
 
@@ -94,16 +94,24 @@ class SimulatedSubject:
         }
 
     def __call__(self, request: StubRequest) -> str:
+        if "question" not in request.fences:
+            return self._word(request.body["messages"][-1]["content"].split("\n")[0].removeprefix("> "))
         return json.dumps(self._reply(request.fences["question"], "step by step" in str(request.body["messages"])))
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         texts = [message.content for message in question.messages]
+        if question.reply is YesNo:
+            word = self._word(texts[-1].split("\n")[0].removeprefix("> "))
+            return Answer(question.reply.model_validate({"yes": word == "yes"}), Usage(calls=1))
         asked = texts[-1].split(">\n")[1].split("\n</")[0]
         reply = self._reply(asked, "reasoning" in question.reply.model_fields)
         return Answer(question.reply.model_validate(reply), Usage(calls=1))
 
     async def close(self) -> None:
         pass
+
+    def _word(self, question: str) -> str:
+        return self.manner(self._known[question], random.Random(f"{self._seed}/{question}"))
 
     def _reply(self, question: str, reasoned: bool) -> dict[str, Any]:
         self.asked.append(question)

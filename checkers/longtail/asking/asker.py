@@ -9,8 +9,9 @@ from checkers.draws import generator, seed_of
 from checkers.longtail.corpus import Statement
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
+from models.judges.questions import WORD_TOKENS
 from models.prompts import Placeholders, PromptSet
-from models.protocol import Question
+from models.protocol import Question, YesNo
 
 
 class AnswerReply(BaseModel):
@@ -37,6 +38,7 @@ class Asker(PromptSet):
     placeholders: ClassVar = {
         "answer": Placeholders(("question",)),
         "reasoning": Placeholders(("question",), ("examples",)),
+        "word": Placeholders(("question",)),
     }
 
     def __init__(self, way: Way, *, seed: int = 0) -> None:
@@ -52,6 +54,11 @@ class Asker(PromptSet):
             return self._question("answer", "longtail.answer", AnswerReply, fenced)
         examples = _worked_examples(seed_of(self._seed, statement.id, template.number))
         return self._question("reasoning", "longtail.reasoning", ReasonedReply, fenced, {"examples": examples})
+
+    def word(self, statement: Statement, template: ProbeTemplate) -> Question[YesNo]:
+        """A question that offers yes and no, for the probability of a yes."""
+        fenced = {"question": template.question(statement)}
+        return self._question("word", "longtail.word", YesNo, fenced, written=1, max_tokens=WORD_TOKENS)
 
 
 _PLASTER = Statement(

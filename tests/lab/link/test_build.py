@@ -14,7 +14,7 @@ import pytest
 from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
 from tests.assay.running import assay, environment
 from tests.support.interrupted import torn
-from tests.support.link import RULES, World, log_likelihood
+from tests.support.link import RULES, World, gaps_of, log_likelihood, named_in
 from tests.support.stub_acts import Act
 from tests.support.waiting import wait_until
 
@@ -106,19 +106,17 @@ def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(rules: Path,
         ran = assay("probes", "build", rules, "--out", "out", *given, cwd=tmp_path, **world.variables())
         assert ran.returncode == 3
         assert "no statement was found" in ran.stderr
-        tools = [one for one in world.calls_for_values if "works only with ___" in one.fences["sentences"]]
-        rooms = [one for one in world.calls_for_values if "fits into ___" in one.fences["sentences"]]
-    assert [len(json.loads(one.fences["named"])) for one in tools] == [0, 20, 40, 60]
+        tools = [one for one in world.calls_for_values if "works only with ___" in gaps_of(one)]
+        rooms = [one for one in world.calls_for_values if "fits into ___" in gaps_of(one)]
+    assert [len(named_in(one)) for one in tools] == [0, 20, 40, 60]
     assert all(one.body["temperature"] == 0.7 for one in tools)
     # Of 80 tools 60 go on to each distribution, 40 of them to both; two calls in vain end each search.
-    assert Counter(one.fences["sentences"] for one in rooms) == {
-        f'[\n"tool-{number} fits into ___"\n]': 2 for number in range(80)
-    }
+    assert Counter(gaps_of(one) for one in rooms) == {f"tool-{number} fits into ___.": 2 for number in range(80)}
 
 
 def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wrong(rules: Path, tmp_path: Path):
     def holds(statement: str) -> float:
-        if statement in ("room-1 is of the type Room.", "tool-2 is of the type Tool."):
+        if statement in ("Room-1 is a room.", "Tool-2 is a tool."):
             return 0.6
         if "fits into" in statement and ("room-3" in statement or "room-4" in statement):
             return 0.02
@@ -144,8 +142,8 @@ def test_wrong_values_are_not_named_again_either(rules: Path, tmp_path: Path):
     with World(tools=0, rooms=1, holds=lambda said: 0.1 if said.startswith(wrong) else 0.97) as world:
         world.things["Tool"] = ["hammer tool-0", "cloud", "saw tool-1", "dream", "axe tool-2", "drill tool-3"]
         build(world, rules, cwd=tmp_path, values=2)
-        tools = [one for one in world.calls_for_values if "works only" in one.fences["sentences"]]
-    assert [json.loads(one.fences["named"]) for one in tools[:3]] == [
+        tools = [one for one in world.calls_for_values if "works only" in gaps_of(one)]
+    assert [named_in(one) for one in tools[:3]] == [
         [],
         ["hammer tool-0", "cloud"],
         ["hammer tool-0", "cloud", "saw tool-1", "dream"],

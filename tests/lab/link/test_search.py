@@ -1,6 +1,5 @@
 """A search asks in its order, keeps its beams, and leaves out again what is no longer accepted."""
 
-import json
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from lab.kept_answers import KeptAnswers
 from lab.link.rules import Rule
 from lab.link.search import gap_of, kept
 from tests.assay.running import assay
-from tests.support.link import RULES, World, statements_of
+from tests.support.link import RULES, World, gaps_of, named_in, statements_of
 from tests.support.stub_acts import status
 
 ALLERGY = {
@@ -71,8 +70,8 @@ def test_a_value_that_was_accepted_is_left_out_once_there_are_more_probable_ones
     with World(tools=8, rooms=6, holds=holds) as world:
         ran = build(world, RULES, tmp_path, values=2)
         assert ran.returncode == 0, ran.stderr
-        rooms = [one.fences["named"] for one in world.calls_for_values if "tool-0 fits into" in one.fences["sentences"]]
-    assert [len(json.loads(one)) for one in rooms] == [0, 2, 4, 6]
+        rooms = [named_in(one) for one in world.calls_for_values if "tool-0 fits into" in gaps_of(one)]
+    assert [len(one) for one in rooms] == [0, 2, 4, 6]
     # In the first call they are the best; in the second they are not right any more.
     assert {one.conclusion[-1] for one in read_corpus(tmp_path / "out")} <= set("2345")
 
@@ -110,7 +109,7 @@ def test_the_critic_is_asked_about_a_statement_once_for_all_beams(tmp_path: Path
         ran = build(world, RULES, tmp_path)
         asked = [one for request in world.requests for one in statements_of(request)]
     assert ran.returncode == 0, ran.stderr
-    assert "room-7 is of the type Room." in asked
+    assert "Room-7 is a room." in asked
     assert len(set(asked)) == len(asked)
 
 
@@ -119,7 +118,7 @@ def test_questions_without_a_usable_answer_are_told_and_asked_again_by_the_next_
         answer = world._script
 
         def script(request):
-            refused = "tool-3 fits into" in request.fences.get("sentences", "")
+            refused = "tool-3 fits into" in gaps_of(request)
             return status(400, "I do not talk about that") if refused else answer(request)
 
         world.play(script)
@@ -133,7 +132,7 @@ def test_questions_without_a_usable_answer_are_told_and_asked_again_by_the_next_
         second = build(world, RULES, tmp_path)
         assert second.returncode == 0, second.stderr
         assert "failures" not in second.stdout
-        assert all("tool-3" in one.fences["sentences"] for one in world.calls_for_values)
+        assert all("tool-3" in gaps_of(one) for one in world.calls_for_values)
         assert world.calls_for_values
 
 
