@@ -65,38 +65,32 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class VariableFigures:
-    """What became of the values of a variable, over all beams."""
+    """How many values of a variable were named, of its type, and true, over all beams.
+
+    The best probability is the highest of any value, None if none was judged; needed is the lowest threshold in the
+    end, None if no sentence can be false.
+    """
 
     rule: str
     variable: str
-    """With its type."""
     gaps: int
     """Places that it was asked for: beams with other values before it."""
     named: int
     of_type: int
-    """Values that the critic found to be of the type."""
     best_type: float | None
-    """The highest probability of that; None if no value was judged."""
     needed_type: float
-    """The lowest threshold in the end."""
     true: int
-    """Values of the type with which all sentences hold."""
     best_fact: float | None
-    """The highest probability of a sentence; None if none was judged."""
     needed_fact: float | None
-    """The lowest threshold in the end; None if no sentence can be false."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search came to."""
+    """The beams of a search, the same with a last value that breaks the chain, and what became of each variable."""
 
     beams: Beams
-    """With a value for each variable."""
     wrong: Beams
-    """The same with a last value that breaks the chain."""
     variables: Sequence[VariableFigures]
-    """In the order of the search, as far as there were beams."""
     same: int
     """Beams of the head that are also of the tail."""
 

@@ -1,6 +1,7 @@
 """The result of each probe, as a line of the output, and table 3 of LINT over all of them."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import count, product
@@ -22,6 +23,8 @@ Sign: TypeAlias = Polarity | Literal["all", "paired"]
 
 PAIRED: Final = "paired"
 """The statements whose conclusion is affirmed with a higher probability than its negation, whatever is said oftener."""
+_SHOWN = re.compile(r"\{(?:Premise|About)\}\. ")
+"""What is left of a template behind it tells what it asks."""
 _SIGNS: tuple[Sign, ...] = (*POLARITIES, ALL, PAIRED)
 
 
@@ -138,7 +141,7 @@ class ProbeTable:
         return [
             {
                 "template": number,
-                "asks": TEMPLATES[number].text.rpartition("{Premise}. ")[2].format(About="…", about="…"),
+                "asks": _SHOWN.split(TEMPLATES[number].text)[-1],
                 "about": TEMPLATES[number].about,
                 "probes": len(some),
                 "right": sum(one.right is True for one in some),

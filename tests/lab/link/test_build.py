@@ -14,7 +14,7 @@ import pytest
 from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
 from tests.assay.running import assay, environment
 from tests.support.interrupted import torn
-from tests.support.link import RULES, World, gaps_of, log_likelihood, named_in
+from tests.support.link import RULES, World, gaps_of, log_likelihood, named_in, statements_of
 from tests.support.stub_acts import Act
 from tests.support.waiting import wait_until
 
@@ -135,6 +135,52 @@ def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wr
             for correct in (True, False)
         )
         assert len(wrong) == round(len(right) * 0.16 / 0.84) > 0
+
+
+def test_what_stopped_a_search_is_told_with_a_table_of_its_variables(rules: Path, tmp_path: Path):
+    with World(tools=3, rooms=2, holds=lambda said: 0.51 if said.startswith("Tool") else 0.97) as world:
+        given = ("probes", "build", rules, "--out", "out", *world.options, *sizes(values=3))
+        ran = assay(*given, cwd=tmp_path, **world.variables())
+    assert ran.returncode == 3
+    told = "Error: no statement was found: tools: Tool A: 3 named, 0 of the type (best 0.51, needed 0.65)"
+    assert ran.stderr.splitlines()[-1] == told
+    (row,) = [line.split() for line in ran.stdout.splitlines() if "Tool A" in line]
+    assert row[3:9] == ["1", "3", "0", "0.510", "0.650", "0"]
+    assert not (tmp_path / "out" / STATEMENTS).exists()
+
+
+def test_head_and_tail_of_the_same_few_beams_are_called_so(rules: Path, tmp_path: Path):
+    with World(tools=1, rooms=1) as world:
+        given = ("probes", "build", rules, "--out", "out", *world.options, *sizes(values=3))
+        ran = assay(*given, cwd=tmp_path, **world.variables())
+    assert ran.returncode == 3
+    assert "head and tail are the same 1 beams: more values are needed" in ran.stderr
+
+
+def test_what_a_real_model_lists_is_taken_but_for_repeats_and_what_is_no_value(rules: Path, tmp_path: Path):
+    """The list is Qwen2.5-Coder-1.5B-Instruct's of countries, with what small models add."""
+    listed = ["the United States", "Canada", "Australia", "1. Brazil", "canada", "", "___", "<text-1f>", "Germany."]
+    with World(tools=0, rooms=0) as world:
+        answer = world.answer
+        world.answer = lambda asked: answer(asked) if statements_of(asked) else json.dumps({"values": listed})
+        given = ("probes", "build", rules, "--out", "out", *world.options, *sizes(values=9), "--json")
+        ran = assay(*given, cwd=tmp_path, **world.variables())
+        schema = world.calls_for_values[0].body["response_format"]["json_schema"]["schema"]["properties"]["values"]
+        limits = {request.body["max_tokens"] for request in world.calls_for_values}
+        asked = {one for request in world.requests for one in statements_of(request) if one.endswith("is a tool.")}
+    assert json.loads(ran.stdout)["variables"][0]["named"] == 5
+    assert asked == {f"{one} is a tool." for one in ("The United States", "Canada", "Australia", "Brazil", "Germany")}
+    assert (schema["minItems"], schema["maxItems"], schema["items"]["minLength"]) == (9, 9, 1)
+    assert max(limits) <= 200
+
+
+def test_one_rule_of_a_file_may_be_built_alone(rules: Path, tmp_path: Path):
+    with World(tools=1, rooms=1) as world:
+        given = ("probes", "build", rules, "--only", "spoons", "--out", "out", *world.options)
+        ran = assay(*given, cwd=tmp_path, **world.variables())
+        assert not world.requests
+    assert ran.returncode == 2
+    assert "has no rule 'spoons'; its rules are tools" in ran.stderr
 
 
 def test_wrong_values_are_not_named_again_either(rules: Path, tmp_path: Path):

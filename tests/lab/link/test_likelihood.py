@@ -64,6 +64,20 @@ async def test_an_endpoint_tells_them_and_what_it_adds_does_not_count():
     assert request.body["echo"] is True
 
 
+async def test_llama_cpp_which_ignores_echo_is_made_to_write_the_sentence_token_by_token():
+    sentences = ["tool-3 and room-4", "tool-9 alone"]
+    with World(tools=1, rooms=1) as world:
+        world.echoes = False
+        found, usage = await _scored(world, sentences)
+        forced = [request.body for request in world.requests if "grammar" in request.body]
+        paths = [request.path for request in world.requests]
+    assert found == pytest.approx(list(map(log_likelihood, sentences)))
+    assert [one["max_tokens"] for one in forced] == [2, 1]
+    assert all(one["logprobs"] == 1 for one in forced)
+    assert paths.count("/tokenize") == 2
+    assert (usage.calls, usage.completion_tokens) == (3, 4)
+
+
 @pytest.mark.parametrize(
     ("act", "error", "told"),
     [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from checkers.longtail.corpus import Statement
 from checkers.longtail.templates import polarity, templates_of
-from lab.probes.results import ALL, ProbeResult, ProbeTable, Run, effective, share
+from lab.probes.results import ALL, ProbeResult, ProbeTable, Run, effective, needed, points, share
 from tests.support.probes import Asked, Manner, always_no, coin, perfect, right_at, statements
 
 RUN = Run(model="acme", way="zero-shot")
@@ -141,3 +141,30 @@ def test_a_side_without_answers_has_no_gap():
     table = table_of([one for one in statements() if one.distribution == "head"], perfect)
     assert table.gap(RUN, ALL, ALL)["gap"] is None
     assert any("  -" in line for line in table.lines())
+
+
+def test_the_paired_figure_shows_knowledge_behind_answers_that_are_always_the_same():
+    results = []
+    for number, statement in enumerate(statements(2, 10)):
+        known = statement.distribution == "head" or number % 2 == 0
+        for template, yes in ((1, 0.2), (8, 0.1 if known else 0.3)):
+            answer = result(statement, template, template == 8, "yes" if template == 1 else "no")
+            results.append(answer.model_copy(update={"yes": yes}))
+    table = ProbeTable([RUN], results)
+    assert accuracy(table, "head") == accuracy(table, "tail") == 0.5
+    assert (accuracy(table, "head", "paired"), accuracy(table, "tail", "paired")) == (1.0, 0.5)
+    (row,) = [line.split() for line in table.lines() if line.startswith("all ") and " paired " in line]
+    assert row[2:5] == ["100.0", "50.0", "+50.0"]
+
+
+def test_a_row_a_template_tells_those_who_do_not_know_from_answers_that_cannot_be_read():
+    (statement, *_) = statements()
+    does_not_know = result(statement, 1, False, "yes").model_copy(update={"no_answer": True})
+    answers = [*(result(statement, 1, right, "yes") for right in (True, False, None)), does_not_know]
+    (row,) = ProbeTable([RUN], answers).templates(RUN)
+    assert [row[name] for name in ("template", "probes", "right", "wrong", "no_answer", "unread")] == [1, 4, 1, 1, 1, 1]
+
+
+def test_the_size_of_a_run_is_what_its_interval_needs():
+    assert points(needed(10)) == 10 < points(needed(10) - 1)
+    assert 180 < needed(10) < 200
