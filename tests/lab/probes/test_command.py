@@ -52,7 +52,15 @@ def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: 
     assert "acme, zero-shot: right answers in percent, and the gap between head and tail in points" in lines
     (temporal,) = [line for line in lines if line.startswith("temporal") and " all " in line]
     assert temporal.split()[2:5] == ["100.0", "0.0", "+100.0"]
-    assert ran.stderr == ""
+    assert ran.stderr.splitlines() == [
+        "4 statements of the head and 4 of the tail: the gap's interval will be ±19 to ±50 points, as a statement's 13 "
+        "answers differ or are alike; ±10 needs 15 to 189 of each, and 189 for the paired figure"
+    ]
+    paired = [line.split() for line in lines if line.startswith("temporal") and " paired " in line]
+    assert paired[0][2:5] == ["100.0", "0.0", "+100.0"]
+    by_template = lines[lines.index("acme, zero-shot: answers by template") + 2 :][:13]
+    assert [line.split()[0] for line in by_template] == [str(number) for number in range(1, 14)]
+    assert all(line.split()[-4:] == ["4", "4", "0", "0"] for line in by_template)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +175,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path, stub: StubEn
     ran = run(corpus, "--json", "--out", out, **variables)
     assert int(re.search(r"going on with (\d+) answers", ran.stderr)[1]) >= asked - 8
     assert cell(figures(ran), domain="all", distribution="head", polarity="all")["right"] == 52
-    assert len(stub.requests) <= 104 + 8
+    assert len(stub.requests) <= 120 + 8
     assert [json.loads(line)["number"] for line in out.read_text("utf-8").splitlines()] == list(range(1, 105))
     assert not list(tmp_path.glob("out.jsonl.*"))
 
@@ -178,7 +186,7 @@ def test_subjects_that_differ_in_their_settings_alone_answer_for_themselves(tmp_
     found = figures(run(corpus_in(tmp_path, 1, 3), *arguments, **subject(stub), **cold))
     assert [one["model"] for one in found["runs"]] == ["acme", "cold"]
     # So many that the first are answered before the second subject is asked.
-    assert len(stub.requests) == found["usage"]["calls"] == 2 * 6 * 13
+    assert len(stub.requests) == found["usage"]["calls"] == 2 * 6 * 15
 
 
 @pytest.mark.parametrize(
