@@ -139,7 +139,7 @@ def _best(told: Iterable[Sequence[float | None]]) -> float | None:
 
 
 def _a(data_type: str) -> str:
-    """The type as it stands in a sentence: `a historical event`; what is short for something stays: `a US state`."""
+    """The type within a sentence: `a historical event`; what is short for something stays: `a US state`."""
     said = " ".join(word.lower() if word.istitle() else word for word in data_type.split())
     return f"{'an' if said[0].lower() in 'aeiou' else 'a'} {said}"
 
