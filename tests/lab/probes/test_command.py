@@ -52,10 +52,10 @@ def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: 
     assert "acme, zero-shot: right answers in percent, and the gap between head and tail in points" in lines
     (temporal,) = [line for line in lines if line.startswith("temporal") and " all " in line]
     assert temporal.split()[2:5] == ["100.0", "0.0", "+100.0"]
-    assert ran.stderr.splitlines() == [
+    assert ran.stderr == (
         "4 statements of the head and 4 of the tail: the gap's interval will be ±19 to ±50 points, as a statement's 13 "
-        "answers differ or are alike; ±10 needs 15 to 189 of each, and 189 for the paired figure"
-    ]
+        "answers differ or are alike; ±10 needs 15 to 189 of each, and 189 for the paired figure\n"
+    )
     paired = [line.split() for line in lines if line.startswith("temporal") and " paired " in line]
     assert paired[0][2:5] == ["100.0", "0.0", "+100.0"]
     by_template = lines[lines.index("acme, zero-shot: answers by template") + 2 :][:13]
