@@ -46,7 +46,7 @@ def _put_release(store, before=200, after=60):
 
 def test_a_release_is_named_and_the_other_rejects_are_grouped(store):
     _put_release(store)
-    report = read_failures(store.reader, SERIES, NOW - DAY, NOW)
+    report = read_failures(store.reader, SERIES, NOW - DAY, NOW, compared=300)
     (one,) = report.common
     assert one.line == ("30 of 40 rejects have metadata.release 4.2 (and hour 2026-11-23T11); 30 of 220 accepts do")
     assert (report.rejects, report.accepts, report.compared) == (40, 220, (40, 220))
