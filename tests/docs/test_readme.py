@@ -27,7 +27,7 @@ def blocks(kind: str) -> list[str]:
 COMMANDS = [line.partition(" #")[0].strip() for block in blocks("sh") for line in block.splitlines()]
 DEMO, ALERTS, *SENT = [each for each in COMMANDS if re.search("demo --|alerts|model_update", each)]
 JUDGE = [each for each in COMMANDS if "JUDGE" in each or "judge check" in each]
-FILES = [each for each in COMMANDS if re.search("assay (check|compare)", each)]
+FILES = [each for each in COMMANDS if re.search("assay (check|compare v)", each)]
 MAKE = [each for each in COMMANDS if each.startswith("make ")]
 COMPOSE = "docker compose up --build --wait"
 KAFKA = [each for each in COMMANDS if each not in {DEMO, ALERTS, *SENT, *JUDGE, *FILES, *MAKE, COMPOSE}]
