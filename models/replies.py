@@ -130,7 +130,9 @@ def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str |
         return "the reply repeats what was said about the one before"
     if len(_WORD.findall(" ".join(strings))) >= _FEWEST_WORDS:
         shown = [one for message in question.messages[:-1] for one in _objects_in(message.role, message.content)]
-        if any(_is_same(reply, one) for one in shown):
+        # What stands in the material is an answer, though an example may say the same.
+        stands = all(text in question.messages[-1].content for text in strings)
+        if not stands and any(_is_same(reply, one) for one in shown):
             return "the reply is the example of the prompt, and no answer to the question"
     return None
 

@@ -15,7 +15,7 @@ def test_it_has_its_section_and_its_variables(tmp_path, site):
     (tmp_path / "assay.toml").write_text("[shouting]\nmark = '?'\napi_key = 'sk-1'")
     ran = assay("config", "check", cwd=tmp_path, site=site, ASSAY_SHOUTING__DELAY="0.5")
     assert ran.returncode == 0
-    assert re.search(r"^# checkers: consistency, .*\bshouting$", ran.stdout, flags=re.MULTILINE)
+    assert re.search(r"^# checkers: consistency, .*\bshouting\b", ran.stdout, flags=re.MULTILINE)
     assert 'mark = "?"' in ran.stdout
     assert "# ASSAY_SHOUTING__DELAY" in ran.stdout
     assert "sk-1" not in ran.stdout

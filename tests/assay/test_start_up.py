@@ -43,14 +43,14 @@ def test_quick_commands_import_nothing_heavy(tmp_path, command):
 
 
 SERVICE = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics", "demo"}
-SERVICE |= {"check", "calibrate", "convert", "config", "schemas", "judge", "recheck", "compare"}
+SERVICE |= {"check", "calibrate", "convert", "config", "schemas", "judge", "recheck", "compare", "criteria", "failures"}
 
 
 def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
     text = assay("--help", cwd=tmp_path).stdout
     commands = {line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()}
-    # The last three are of the distribution assay-lab.
-    assert commands == SERVICE | {"audit", "probes", "trust"}
+    # The last four are of the distribution assay-lab.
+    assert commands == SERVICE | {"audit", "equivalence", "probes", "trust"}
     for command in commands:
         ran = assay(command, "--help", cwd=tmp_path)
         assert (ran.returncode, ran.stdout.split()[:3]) == (0, ["Usage:", "assay", command])

@@ -139,8 +139,13 @@ async def test_no_line_end_leads_out_of_it(form: FormName, line_end: str):
 async def test_other_kinds_of_claims_keep_it_in_quotation_too(kind: ClaimKind):
     for attack in ATTACKS:
         claims = claims_of(attack)
-        about = Claims(claims.reference, (claims.whole,), kind, around=(claims.reference, claims.whole))
-        plain = Claims("There are houses.", ("There is one.",), kind, around=("There are houses.", "There is one."))
+        texts = (claims.reference, claims.whole)
+        # Of this kind the sentence is the user's own question; the others are about both texts.
+        said = ("Is it polite?", "Is it polite?") if kind is ClaimKind.QUESTION else (claims.whole, "There is one.")
+        about = Claims(claims.reference, said[:1], kind, text=claims.whole, around=texts)
+        plain = Claims(
+            "There are houses.", said[1:], kind, text="There is one.", around=("There are houses.", "There is one.")
+        )
         outside = {frame(question) for question in await asked_about(about, "short")}
         assert outside == {frame(question) for question in await asked_about(plain, "short")}, name_of(attack)
 

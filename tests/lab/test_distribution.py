@@ -26,4 +26,4 @@ def test_the_services_wheel_has_no_laboratory():
 
 def test_the_commands_come_with_the_laboratory():
     commands = {one.name for one in distribution("assay-lab").entry_points if one.group == "assay.commands"}
-    assert commands == {"audit", "probes", "trust"}
+    assert commands == {"audit", "equivalence", "probes", "trust"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lab.equivalence import command
+from lab.equivalence.command import command
 from tests.support.equivalence import ALIGNED, APART, StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 

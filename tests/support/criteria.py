@@ -16,7 +16,7 @@ from tests.support.stub_request import StubRequest
 ASK = "Does the answer promise a refund?"
 BROKEN = "You will get a full refund tomorrow."
 KEPT = "A colleague looks into it."
-WORDS = "a full refund"
+WORDS = "get a full refund"
 
 
 def asked(request: StubRequest) -> str:

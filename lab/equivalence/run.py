@@ -1,22 +1,15 @@
-"""`assay equivalence`: a subject's own yes and no about pairs of sentences, next to what is proved and what stands."""
+"""A subject's own yes and no about pairs of sentences, next to what is proved and what stands."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from assay.cli.common import (
     CannotRun,
-    config_option,
-    configuration,
     models_of,
-    print_figures,
     progress,
-    quiet_logs,
-    run_errors,
 )
 from assay.config import Configuration
 from checkers.checker import Undecidable
@@ -26,7 +19,6 @@ from checkers.intervals import wilson
 from checkers.lines import numbered_lines
 from checkers.model_patience import ModelPatience
 from lab.kept_answers import kept_run
-from lab.options import json_option, out_option
 from lab.report import table
 from models.billing import billed
 from models.concurrent import in_order
@@ -94,26 +86,8 @@ def _row(results: Sequence[PairResult]) -> dict[str, Any]:
     return row | {"undecided": sum(one.outcome == "abstain" for one in results)}
 
 
-@click.command("equivalence", short_help="A subject's own yes and no about pairs of sentences, and what stands.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--subject", default="", metavar="NAME", help="Who is asked. Default: the only subject.")
-@out_option
-@json_option
-@config_option
-def command(*, file: Path, subject: str, out: Path | None, as_json: bool, config_file: Path | None) -> None:
-    """Ask a subject whether the two sentences of each line of FILE mean the same, and check its answers.
-
-    FILE holds JSON lines with sentence1, sentence2 and, if it is known, a label: true if they mean the same. With --out
-    an interrupted run goes on where it stopped.
-    """
-    configured = configuration(config_file)
-    quiet_logs()
-    with run_errors(resumable=out is not None):
-        figures = asyncio.run(answered(configured, _pairs(file), subject, out))
-    print_figures(figures, as_json=as_json)
-
-
-def _pairs(path: Path) -> list[Pair]:
+def read_pairs(path: Path) -> list[Pair]:
+    """The pairs on the lines of a file; raises CannotRun for a line that is none."""
     found: list[Pair] = []
     for number, line in numbered_lines(path, CannotRun):
         try:

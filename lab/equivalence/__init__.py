@@ -1,0 +1,1 @@
+"""A subject's own answers to pairs of sentences, without a stream."""
