@@ -218,6 +218,7 @@ async def test_spans_of_three_packages_are_judged_and_their_verdicts_come_back_t
             count = len(calls) + len(relays)
             await until(lambda: len(_consistency(endpoint.events)) >= len(calls), lambda: endpoint.events)
             assert service.total("assay_otlp_records_total") == count
+    assert {event["gen_ai.evaluation.name"] for event in endpoint.events} <= {"consistency", "tool_call"}
     events = _consistency(endpoint.events)
     assert sorted((event["trace"], event["span"]) for event in events) == sorted(calls)
     assert {event["event"] for event in events} == {"gen_ai.evaluation.result"}
