@@ -139,6 +139,11 @@ class KafkaCluster:
             await asyncio.sleep(_LOOK_SECONDS)
         return True
 
+    def condition(self) -> str:
+        """Of each node whether its process runs, and the end of its log: what an assertion says."""
+        logs = {node: (broker.folder / "broker.log").read_text()[-3000:] for node, broker in self.brokers.items()}
+        return "\n".join(f"node {node}: {self.brokers[node].state()}\n{log}" for node, log in logs.items())
+
     def _signal(self, node: int, number: signal.Signals) -> None:
         if (process := self.brokers[node].pid) is not None:
             os.kill(process, number)

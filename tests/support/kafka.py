@@ -154,6 +154,12 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
         """Its process id while it runs."""
         return None if self._process is None else self._process.pid
 
+    def state(self) -> str:
+        """Whether its process was started, runs, or ended by itself, with which status."""
+        if self._process is None:
+            return "not started"
+        return "running" if (status := self._process.poll()) is None else f"ended with status {status}"
+
     def start(self) -> int:
         """Start it and wait until it answers; its process id."""
         self.launch()

@@ -5,8 +5,9 @@ TCP has it; nobody is told. New connections are taken and stand still, too.
 """
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Self
 
 import psutil
@@ -15,10 +16,10 @@ _CHUNK = 65_536
 
 
 class _Connection:
-    """One connection through a port to the node `target`; `peer` is the port of its other end."""
+    """One connection to the node `target`; `ports` are that of its other end and the one that it came in by."""
 
-    def __init__(self, peer: int, target: int) -> None:
-        self.peer = peer
+    def __init__(self, ports: tuple[int, int], target: int) -> None:
+        self.ports = ports
         self.target = target
         self.open = asyncio.Event()
         self.open.set()
@@ -59,25 +60,27 @@ class Proxies:
 
     def cut(self, node: int | None) -> None:
         """Carry nothing to or from this node, and all to and from the others; with None, everything."""
-        self._loop.call_soon_threadsafe(self._set_cut, node, self._ports_of(node))
+        asyncio.run_coroutine_threadsafe(self._set_cut(node), self._loop).result()
 
-    def _set_cut(self, node: int | None, ports: Collection[int]) -> None:
+    async def _set_cut(self, node: int | None) -> None:
+        # First new connections are looked up, then those there are: none that is made meanwhile is missed.
         self._cut = node
         for connection in self._connections:
-            if node is not None and (connection.target == node or connection.peer in ports):
+            connection.open.set()
+        of_node = await asyncio.to_thread(self._ports_of, node)
+        for connection in self._connections:
+            if connection.target == node or connection.ports in of_node:
                 connection.open.clear()
-            else:
-                connection.open.set()
 
     async def _listen(self, port: int) -> None:
         target, behind = self._ports[port]
 
         async def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            connection = _Connection(writer.get_extra_info("peername")[1], target)
+            connection = _Connection((writer.get_extra_info("peername")[1], port), target)
             self._connections.add(connection)
             # Looked up while there is a cut alone: it takes a while, and clients connect often.
             if (node := self._cut) is not None:
-                of_node = target == node or connection.peer in await asyncio.to_thread(self._ports_of, node)
+                of_node = target == node or connection.ports in await asyncio.to_thread(self._ports_of, node)
                 if of_node and self._cut == node:
                     connection.open.clear()
             try:
@@ -92,12 +95,12 @@ class Proxies:
 
         await asyncio.start_server(taken, "127.0.0.1", port, backlog=1024)
 
-    def _ports_of(self, node: int | None) -> set[int]:
-        """The ports that connections have at the end of a node's process."""
+    def _ports_of(self, node: int | None) -> set[tuple[int, int]]:
+        """The own port and the other end's of each connection of a node's process: other processes' may share one."""
         process = None if node is None else self._process_of(node)
         if process is None:
             return set()
-        try:
-            return {each.laddr.port for each in psutil.Process(process).net_connections("tcp") if each.laddr}
-        except psutil.Error:
-            return set()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            connections = psutil.Process(process).net_connections("tcp")
+            return {(each.laddr.port, each.raddr.port) for each in connections if each.raddr}
+        return set()

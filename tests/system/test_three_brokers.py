@@ -51,9 +51,9 @@ def test_a_message_counts_as_written_with_one_broker_away_and_not_with_two(
     goes: Callable[[int], None] = getattr(cluster, way)
     try:
         goes(3)
-        asyncio.run(_out_of_sync(_without(cluster, settings, 3), 3))
+        asyncio.run(_out_of_sync(cluster, _without(cluster, settings, 3), 3))
         # A client that asks the one that is away gives up after its time, and the next one may ask another.
-        wait_until(lambda: asyncio.run(_written(_without(cluster, settings, 3))), seconds=220)
+        wait_until(lambda: asyncio.run(_written(_without(cluster, settings, 3))), cluster.condition, seconds=220)
         cluster.kill(2)
         assert not asyncio.run(_written(_without(cluster, settings, 2, 3)))
         cluster.start(2)
@@ -61,7 +61,7 @@ def test_a_message_counts_as_written_with_one_broker_away_and_not_with_two(
         cluster.thaw(3)
         cluster.heal()
     assert cluster.wait_whole()
-    wait_until(lambda: asyncio.run(_written(settings)))
+    wait_until(lambda: asyncio.run(_written(settings)), cluster.condition)
 
 
 def _without(cluster: KafkaCluster, settings: StreamSettings, *away: int) -> StreamSettings:
@@ -71,7 +71,7 @@ def _without(cluster: KafkaCluster, settings: StreamSettings, *away: int) -> Str
     return settings.model_copy(update={"kafka": kafka})
 
 
-async def _out_of_sync(settings: StreamSettings, node: int) -> None:
+async def _out_of_sync(cluster: KafkaCluster, settings: StreamSettings, node: int) -> None:
     async def gone() -> bool:
         try:
             async with admin(settings.kafka) as client:
@@ -79,9 +79,9 @@ async def _out_of_sync(settings: StreamSettings, node: int) -> None:
         except BrokerUnavailable:
             # It was the one that is away that was asked.
             return False
-        return all(node not in partition["isr"] for partition in topic["partitions"])
+        return all(node not in (partition["leader"], *partition["isr"]) for partition in topic["partitions"])
 
-    await until(gone)
+    await until(gone, cluster.condition)
 
 
 async def _written(settings: StreamSettings) -> bool:
@@ -93,7 +93,9 @@ async def _written(settings: StreamSettings) -> bool:
         async with producer:
             sent = [await producer.send(settings.topics.outputs, b"{}", partition=number) for number in range(3)]
             done = await asyncio.gather(*sent, return_exceptions=True)
-    except KafkaError:
+    except KafkaError as error:
+        print(f"no producer: {error!r}")
         return False
+    print(f"acknowledged: {done}")
     assert all(not isinstance(each, BaseException) or isinstance(each, KafkaError) for each in done), done
     return not any(isinstance(each, BaseException) for each in done)
