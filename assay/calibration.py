@@ -30,6 +30,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import Literal
 
 MIN_LABELS = 30
@@ -49,10 +50,8 @@ _LATER = 4
 hundreds of labels hold by chance; with the second alone, small sets would promise nothing."""
 _ERROR_STEP = 0.01
 """Promises that can be kept are reported in these steps."""
-_LEAST_SHARE = 0.05
-"""A threshold that decides fewer of the labels says nothing about how many would do."""
-_MOST_LABELS = 1_000_000
-"""Nobody has more labels: what would need them counts as impossible."""
+_TIMES = (2, 3, 4, 6, 8, 10, 14, 20)
+"""So many times as many labels are tried where there are too few."""
 
 Outcome = Literal["accept", "reject"]
 
@@ -122,39 +121,22 @@ def shortfall(
 
     Returns:
         The smallest error, in steps of 0.01, that these labels could promise at the same confidence; None if none below
-        a half. And about so many labelled records in all as would keep the promise, if the share of errors stays what
-        it is here; None if no number would.
+        a half. And how many labels would do, a multiple of these, if the share of errors stays what it is; None if 20
+        times as many would not.
     """
-    thresholds = _thresholds(labelled, outcome)
     level = (1 - confidence) / 2
+
+    def kept(error: float, times: int = 1) -> bool:
+        return bool(_passing(_thresholds([*labelled] * times, outcome), error, level))
+
     steps = range(math.floor(error / _ERROR_STEP) + 1, round(_LARGEST_ERROR / _ERROR_STEP))
-    possible = next((step * _ERROR_STEP for step in steps if _passing(thresholds, step * _ERROR_STEP, level)), None)
-    if not labelled:
-        return possible, max(MIN_LABELS, fewest_labels(error, level / 2))
-    # Of few labels, few decide on an outcome, and may all the same be right.
-    least = min(MIN_LABELS, max(1, _LEAST_SHARE * len(labelled)))
-    behind = {
-        (decided, fewest_labels(error, level / 2, share=wrong / decided))
-        for decided, wrong in {(one.decided, one.wrong) for one in thresholds if one.decided >= least}
-        if wrong < error * decided
-    }
-    needed = [math.ceil(max(MIN_LABELS, n) * len(labelled) / decided) for decided, n in behind if n < _MOST_LABELS]
-    return possible, max(min(needed), len(labelled) + 1) if needed else None
+    possible = next((step * _ERROR_STEP for step in steps if kept(step * _ERROR_STEP)), None)
+    return possible, next((times * len(labelled) for times in _TIMES if kept(error, times)), None)
 
 
-def fewest_labels(error: float, level: float, *, wrong: int = 0, share: float = 0.0) -> int:
-    """The fewest labels that refute a rate above `error` at `level` with `wrong` errors, or this share of them.
-
-    `_MOST_LABELS` if so many do not.
-    """
-
-    def refute(labels: int) -> bool:
-        return max(wrong, math.ceil(share * labels)) <= most_wrong(labels, error, level)
-
-    enough = MIN_LABELS
-    while enough < _MOST_LABELS and not refute(enough):
-        enough *= 2
-    return min(_MOST_LABELS, bisect_left(range(enough), True, key=refute))
+def fewest_labels(error: float, level: float, *, wrong: int = 0) -> int:
+    """The fewest labels, of at least 30, that refute a rate above `error` at `level` with `wrong` errors among them."""
+    return next(labels for labels in count(MIN_LABELS) if wrong <= most_wrong(labels, error, level))
 
 
 def _thresholds(labelled: Sequence[Labelled], outcome: Outcome) -> list[Threshold]:
@@ -178,7 +160,7 @@ def _thresholds(labelled: Sequence[Labelled], outcome: Outcome) -> list[Threshol
 def _passing(thresholds: Iterable[Threshold], error: float, level: float) -> list[Threshold]:
     """Those that pass, from strict to lenient."""
     share = level / 2
-    begins = [max(MIN_LABELS, fewest_labels(error, share, wrong=wrong)) for wrong in (0, _LATER)]
+    begins = [fewest_labels(error, share, wrong=wrong) for wrong in (0, _LATER)]
     passing = []
     at_hand = 0.0
     for one in thresholds:

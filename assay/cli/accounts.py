@@ -4,19 +4,17 @@ import asyncio
 import hashlib
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
 import click
 import orjson
-from aiokafka.structs import OffsetAndMetadata
 from pydantic import ValidationError
 
 from agents.routing import Routing
-from assay.cli.common import MOMENT, config_option, configuration, print_figures, quiet_logs, reported, selected
+from assay.cli.common import MOMENT, configured, print_figures, selected
 from assay.config import Configuration
 from checkers.checker import NOBODY
 from checkers.wording import plain
@@ -27,6 +25,9 @@ from streams.messages import recheck_of
 from streams.settings import StreamSettings
 from streams.takeover import read_note
 from streams.topic_reader import kept_since, read_topic
+
+MISSING = 1
+"""Exit status if an answer is missing."""
 
 UNCHECKED: Final = "unchecked"
 """Instead of a checker's name, for messages that cannot be read."""
@@ -51,45 +52,61 @@ _BATCH: Final = 1000
 
 _UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", "undeliverable"}
 
-Hour = datetime
-
 
 class Reached(NamedTuple):
     """A checker's progress in a partition."""
 
-    offset: int
+    offset: int = 0
     """Offset after the last record before which all are finished."""
     begun: int = 0
     """Offset at which it began: it was added to the deployment when earlier records were there already."""
 
 
-NEVER: Final = Reached(0)
-"""Of a partition in which it finished nothing."""
-
-
-class MissingRecord(NamedTuple):
-    """A record that a checker has passed, that its rules select, and that has no answer."""
-
-    checker: str
-    source: str
-    record_id: str
-    partition: int
-    offset: int
-
-
-@dataclass
 class Accounts:
-    """The messages of some time by their fate."""
+    """The messages of some time by their fate: reads the answers first, in any order, then the messages.
 
-    since: datetime
-    topic: str
-    messages: int = 0
-    """On the topic in that time; each checker received them, or they are of other kinds, or cannot be read."""
-    fates: dict[tuple[str, Hour], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """By checker and hour; skipped ones by reason, and kinds that it does not check as `others`."""
-    named: list[MissingRecord] = field(default_factory=list)
-    """The first of those that are missing."""
-    asked_since: datetime | None = None
+    Answers are kept in a file that is deleted at the end.
+    """
+
+    def __init__(
+        self,
+        since: datetime,
+        settings: StreamSettings,
+        checkers: Mapping[str, Collection[str]],
+        committed: Mapping[str, Mapping[int, Reached]],
+        *,
+        routing: Routing,
+        checked_kinds: Collection[str] | None,
+    ) -> None:
+        """`checkers`: the kinds that each checks. `committed`: the progress of each, by partition.
+
+        Unless `checked_kinds` is None, unreadable messages and those of other kinds are accounted for, too.
+        """
+        self.since = since
+        self.messages = 0
+        """On the topic in that time; each checker received them, or they are of other kinds, or cannot be read."""
+        self.fates: defaultdict[tuple[str, datetime], Counter[str]] = defaultdict(Counter)
+        """By checker and hour; skipped ones by reason, and kinds that it does not check as `others`."""
+        self.named: list[dict[str, Any]] = []
+        """The first of those that are missing."""
+        self.begins_later = False
+        """Answers from the beginning of the time are deleted already."""
+        self._topics = settings.topics
+        self._max_bytes = settings.records.max_bytes
+        self._checkers = checkers
+        self._committed = committed
+        self._routing = routing
+        self._checked_kinds = checked_kinds
+        self._answers = sqlite3.connect("", isolation_level=None)
+        self._answers.execute("PRAGMA journal_mode = OFF")
+        self._answers.execute(
+            "CREATE TABLE answer (partition INTEGER, at INTEGER, checker TEXT, fate TEXT, mark TEXT, "
+            "PRIMARY KEY (partition, at, checker, mark)) WITHOUT ROWID"
+        )
+        self._batch: list[tuple[int, int, str, str, str]] = []
+
+    def close(self) -> None:
+        self._answers.close()
 
     @property
     def missing(self) -> int:
@@ -102,12 +119,8 @@ class Accounts:
     def rows(self, checker: str) -> Iterator[dict[str, Any]]:
         """The hours of a checker in which it received something, in order."""
         for (name, hour), fates in sorted(self.fates.items()):
-            if name == checker and (row := row_of(fates))["received"]:
+            if name == checker and (row := _row(fates))["received"]:
                 yield {"hour": hour, **row}
-
-    def total(self, checker: str) -> dict[str, int]:
-        """The sum of a checker's hours."""
-        return row_of(sum((fates for (name, _), fates in self.fates.items() if name == checker), Counter()))
 
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""
@@ -121,13 +134,13 @@ class Accounts:
             ],
             "others": {name: sum(self.fates[each]["others"] for each in self.fates if each[0] == name)
                        for name in self.checkers},
-            "missing": [each._asdict() for each in self.named],
+            "missing": self.named,
         }  # fmt: skip
 
     def lines(self) -> Iterator[str]:
         """The figures for a person."""
         since = f"{self.since:%Y-%m-%d %H:%M}Z"
-        if self.asked_since is not None and self.since > self.asked_since:
+        if self.begins_later:
             yield f"Answers from before {since} are deleted already; the accounts begin there."
         heads = ["received", *(name.replace("_", " ") for name in COLUMNS)]
         idle = []
@@ -139,10 +152,11 @@ class Accounts:
             yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
             for row in rows:
                 yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
-            yield _line("all", self.total(checker))
+            total = sum((fates for (name, _), fates in self.fates.items() if name == checker), Counter[str]())
+            yield _line("all", _row(total))
         if named := [checker for checker in idle if checker not in _TITLES]:
             yield f"Nothing received by {', '.join(named)}."
-        yield f"{counted(self.messages, 'message')} on {self.topic} since {since}."
+        yield f"{counted(self.messages, 'message')} on {self._topics.outputs} since {since}."
         if not self.checkers:
             yield "No checker was running."
         elif not self.missing:
@@ -151,53 +165,11 @@ class Accounts:
             missing = f"{counted(self.missing, 'answer')} missing"
             yield f"{missing}: lost, or skipped by rules that have changed since ([[routing.rules]])."
             for each in self.named[:_NAMED]:
-                at = f"{self.topic}[{each.partition}]@{each.offset}"
-                yield f"  {plain(each.record_id) or 'unreadable'}  {plain(each.source)}  by {each.checker}  {at}"
+                at = f"{self._topics.outputs}[{each['partition']}]@{each['offset']}"
+                record = plain(each["record_id"]) or "unreadable"
+                yield f"  {record}  {plain(each['source'])}  by {each['checker']}  {at}"
             if self.missing > _NAMED:
                 yield "  … (--json names up to 1,000)"
-
-
-def row_of(fates: Mapping[str, int]) -> dict[str, int]:
-    """The columns of a table."""
-    row = {name: fates.get(name, 0) for name in COLUMNS} | {"skipped": sum(fates.get(each, 0) for each in _SKIPPED)}
-    return {"received": sum(row.values())} | row
-
-
-class Ledger:
-    """Reads the answers first, in any order, then the messages that they are about; keeps them on disk."""
-
-    def __init__(
-        self,
-        settings: StreamSettings,
-        checkers: Mapping[str, Collection[str]],
-        committed: Mapping[str, Mapping[int, Reached]],
-        *,
-        routing: Routing,
-        checked_kinds: Collection[str] | None,
-        accounts: Accounts,
-    ) -> None:
-        """`checkers`: the kinds that each checks. `committed`: the progress of each, by partition.
-
-        Unless `checked_kinds` is None, unreadable messages and those of other kinds are accounted for, too.
-        """
-        self._topics = settings.topics
-        self._max_bytes = settings.records.max_bytes
-        self._checkers = checkers
-        self._committed = committed
-        self._routing = routing
-        self._checked_kinds = checked_kinds
-        self._accounts = accounts
-        # A temporary file, deleted with the connection.
-        self._answers = sqlite3.connect("", isolation_level=None)
-        self._answers.execute("PRAGMA journal_mode = OFF")
-        self._answers.execute(
-            "CREATE TABLE answer (partition INTEGER, at INTEGER, checker TEXT, fate TEXT, mark TEXT, "
-            "PRIMARY KEY (partition, at, checker, mark)) WITHOUT ROWID"
-        )
-        self._batch: list[tuple[int, int, str, str, str]] = []
-
-    def close(self) -> None:
-        self._answers.close()
 
     def answer(self, topic: str, value: bytes | None) -> None:
         """Note a verdict or a dead letter; repeats with one origin are one answer."""
@@ -222,7 +194,7 @@ class Ledger:
     def message(self, message: Any) -> None:
         """Account for a message of the outputs topic, of which all answers are noted; an aiokafka `ConsumerRecord`."""
         self._write()
-        self._accounts.messages += 1
+        self.messages += 1
         hour = datetime.fromtimestamp(max(0, message.timestamp or 0) // 3_600_000 * 3600, UTC)
         place = message.partition, message.offset
         found = self._answers.execute(
@@ -241,10 +213,11 @@ class Ledger:
             envelope = None if dead else self._skipped_by_all(message.value)
             for checker, kinds in self._checkers.items():
                 takes = envelope is not None and envelope.kind in kinds  # type: ignore[attr-defined]
-                self._count(checker, hour, self._fate(checker, envelope, *place) if takes and envelope else "others")
+                fate = self._fate(checker, envelope, *place) if takes and envelope else "others"
+                self._count(checker, hour, fate, place, envelope)
             if self._checked_kinds is not None and envelope is None:
                 fate = "dead_letters" if dead else self._unanswered(*place)
-                self._count(UNCHECKED, hour, fate, MissingRecord(UNCHECKED, "", "", *place))
+                self._count(UNCHECKED, hour, fate, place)
             return
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         asked = recheck_of(message.headers)
@@ -255,10 +228,10 @@ class Ledger:
                 # it was read again after a crash, is decided.
                 answer = answers.get((checker, record.id)) or answers.get((checker, content))
                 fate = answer or self._fate(checker, record, *place, by_rules=asked is None)
-            self._count(checker, hour, fate, MissingRecord(checker, record.source, record.id, *place))
+            self._count(checker, hour, fate, place, record)
         if self._checked_kinds is not None and kind not in self._checked_kinds:
             fate = answers.get((NOBODY, record.id)) or self._unanswered(*place)
-            self._count(NOBODY, hour, fate, MissingRecord(NOBODY, record.source, record.id, *place))
+            self._count(NOBODY, hour, fate, place, record)
 
     def _skipped_by_all(self, value: bytes | None) -> Envelope | None:
         """The envelope of an invalid record that every checker's rules skip: no checker reads it in full."""
@@ -273,23 +246,27 @@ class Ledger:
 
     def _was_there(self, checker: str, partition: int, offset: int) -> bool:
         """True if the message was there before the checker was added."""
-        return offset < self._committed[checker].get(partition, NEVER).begun
+        return offset < self._committed[checker].get(partition, Reached()).begun
 
     def _fate(self, checker: str, record: Envelope, partition: int, offset: int, *, by_rules: bool = True) -> str:
         """The fate of a record without an answer."""
-        if offset >= self._committed[checker].get(partition, NEVER).offset:
+        if offset >= self._committed[checker].get(partition, Reached()).offset:
             return "held"
         return (self._routing.left_out(checker, record) if by_rules else None) or "missing"
 
     def _unanswered(self, partition: int, offset: int) -> str:
         """The fate of a message that any checker might have answered, and none has."""
-        passed = all(offset < self._committed[checker].get(partition, NEVER).offset for checker in self._checkers)
+        passed = all(offset < self._committed[checker].get(partition, Reached()).offset for checker in self._checkers)
         return "missing" if passed else "held"
 
-    def _count(self, checker: str, hour: Hour, fate: str, record: MissingRecord | None = None) -> None:
-        self._accounts.fates[checker, hour][fate] += 1
-        if fate == "missing" and record is not None and len(self._accounts.named) < _MOST_NAMED:
-            self._accounts.named.append(record)
+    def _count(
+        self, checker: str, hour: datetime, fate: str, place: tuple[int, int], record: Envelope | None = None
+    ) -> None:
+        self.fates[checker, hour][fate] += 1
+        if fate == "missing" and len(self.named) < _MOST_NAMED:
+            source, record_id = ("", "") if record is None else (record.source, record.id)
+            named = {"checker": checker, "source": source, "record_id": record_id}
+            self.named.append(named | {"partition": place[0], "offset": place[1]})
 
     def _write(self) -> None:
         if self._batch:
@@ -297,73 +274,66 @@ class Ledger:
             self._batch = []
 
 
-def groups_of(configuration: Configuration, names: Sequence[str] = ()) -> dict[str, str]:
-    """The consumer groups of these checkers, or of all that the configuration knows and that answer each record."""
-    prefix, installed = configuration.streams.topics.prefix, configuration.installed.plugins
-    every = configuration.routing.checkers or installed
-    known = names or [name for name in every if name not in installed or installed[name].checker.unit == "record"]
-    return {name: f"{prefix}.{name}" for name in known}
+def _row(fates: Mapping[str, int]) -> dict[str, int]:
+    """The columns of a table."""
+    row = {name: fates.get(name, 0) for name in COLUMNS} | {"skipped": sum(fates.get(each, 0) for each in _SKIPPED)}
+    return {"received": sum(row.values())} | row
 
 
-async def take_accounts(configuration: Configuration, since: datetime, names: Sequence[str] = ()) -> Accounts:
-    """Count the fate of each message on the outputs topic since `since`, as far as the topics still hold answers.
+def _line(title: str, row: dict[str, Any]) -> str:
+    return f"  {title:<16}" + "".join(f"{value:>14,}" for value in row.values())
+
+
+async def _taken(loaded: Configuration, asked_since: datetime, names: Collection[str]) -> Accounts:
+    """Count the fate of each message on the outputs topic, as far as the topics still hold answers.
 
     `names` are checkers; without any, all that `routing.checkers` names or that have a consumer group, and the messages
     that no checker checks or can read.
-
-    Raises:
-        StreamError: no broker answered, or topics are missing.
     """
-    settings, installed = configuration.streams, configuration.installed.plugins
+    settings, installed = loaded.streams, loaded.installed.plugins
     topics, kafka = settings.topics, settings.kafka
-    groups = groups_of(configuration, names)
+    named = names or loaded.routing.checkers
+    # One that checks conversations answers no single record.
+    wanted = named or [name for name, plugin in installed.items() if plugin.checker.unit == "record"]
+    groups = {name: f"{topics.prefix}.{name}" for name in wanted}
     # In this order: a group's committed messages were answered before, and the answers are read to their end after.
-    found = {
-        group: {number: _progress(at) for number, at in each.items()}
-        for group, each in (await commits(kafka, topics.outputs, [*groups.values()])).items()
-    }
-    wanted = names or configuration.routing.checkers
-    committed = {name: found[group] for name, group in groups.items() if wanted or found[group]}
+    found = await commits(kafka, topics.outputs, [*groups.values()])
+    committed: dict[str, dict[int, Reached]] = {}
+    for name, group in groups.items():
+        if named or found[group]:
+            notes = {number: (at.offset, read_note(at.metadata)) for number, at in found[group].items()}
+            committed[name] = {
+                number: Reached(offset, note.begun if note else 0) for number, (offset, note) in notes.items()
+            }
     answers = (topics.accepted, topics.rejected, topics.abstained, topics.dead_letter)
-    since = max(since, await kept_since(kafka, *answers) or since)
-    accounts = Accounts(since, topics.outputs)
-    kinds = frozenset[str]().union(*(installed[name].kinds for name in configuration.routing.checkers or installed))
-    ledger = Ledger(
+    since = max(asked_since, await kept_since(kafka, *answers) or asked_since)
+    kinds = frozenset[str]().union(*(installed[name].kinds for name in loaded.routing.checkers or installed))
+    accounts = Accounts(
+        since,
         settings,
         {name: installed[name].kinds for name in committed},
         committed,
-        routing=Routing(configuration.routing, configuration.sources),
+        routing=Routing(loaded.routing, loaded.sources),
         checked_kinds=None if names else kinds,
-        accounts=accounts,
     )
-    try:
+    accounts.begins_later = since > asked_since
+    with closing(accounts):
         async for message in read_topic(kafka, *answers, since=since - _CLOCKS):
-            ledger.answer(message.topic, message.value)
+            accounts.answer(message.topic, message.value)
         async for message in read_topic(kafka, topics.outputs, since=since):
             if message.timestamp is None or message.timestamp >= since.timestamp() * 1000:
-                ledger.message(message)
-    finally:
-        ledger.close()
+                accounts.message(message)
     return accounts
-
-
-def _progress(at: OffsetAndMetadata) -> Reached:
-    note = read_note(at.metadata)
-    return Reached(at.offset, note.begun if note else 0)
-
-
-MISSING = 1
-"""Exit status if an answer is missing."""
 
 
 @click.command()
 @click.option("--since", type=MOMENT, default="24h", show_default=True, metavar="T", help="How far back: 90m, 24h, 7d.")
 @click.option("--checker", "checkers", multiple=True, metavar="C", help="Only this checker; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@config_option
+@configured
 @click.pass_context
 def accounts(
-    ctx: click.Context, *, since: datetime, checkers: tuple[str, ...], as_json: bool, config_file: Path | None
+    ctx: click.Context, *, loaded: Configuration, since: datetime, checkers: tuple[str, ...], as_json: bool
 ) -> None:
     """Show the fate of each message on the outputs topic, by checker and hour of its arrival.
 
@@ -371,16 +341,8 @@ def accounts(
     An answer is missing if the consumer group has passed the record without any of these: it is lost, or was skipped by
     rules that have changed since. Everything is counted from the topics. Exit status 1 if an answer is missing.
     """
-    loaded = configuration(config_file)
     selected(loaded, checkers)
-    quiet_logs()
-    with reported():
-        found = asyncio.run(take_accounts(loaded, since, checkers))
-    found.asked_since = since
+    found = asyncio.run(_taken(loaded, since, checkers))
     print_figures(found, as_json=as_json)
     if found.missing:
         ctx.exit(MISSING)
-
-
-def _line(title: str, row: dict[str, Any]) -> str:
-    return f"  {title:<16}" + "".join(f"{value:>14,}" for value in row.values())

@@ -6,25 +6,23 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import orjson
 
-from assay.agreement import PersonLabel, agreed_with, agreement_line, labelled_records, person_label
+from agents.monitor.true_rate import Sums, agreement
+from assay.agreement import DRAWN
 from assay.calibration import Labelled, Outcome, shortfall
 from assay.calibration import calibrate as calibrated
 from assay.cli.common import (
     EXISTING_OR_DASH,
     NotFinished,
     WrongUse,
-    config_option,
-    configuration,
+    configured,
     download_models,
     progress,
-    quiet_logs,
     reading,
-    run_errors,
     selected,
     size_of,
 )
@@ -35,22 +33,54 @@ from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
 from models.wording import counted
+from schemas import Verdict
 
 
 @dataclasses.dataclass(slots=True)
 class _Scored:
     """The labelled records of one checker."""
 
+    judge: str
     scores: list[Labelled | None] = dataclasses.field(default_factory=list)
     """Scores of those that are drawn evenly; None where the checker abstains."""
     uneven: int = 0
     """Those that are skipped so that the others are drawn evenly."""
-    verdicts: list[tuple[bool, PersonLabel]] = dataclasses.field(default_factory=list)
-    """Whether it accepts and what a person says, of all."""
+    agreed: int = 0
+    sums: dict[bool, Sums] = dataclasses.field(default_factory=lambda: {True: Sums(), False: Sums()})
+    """People's labels of all that the judge accepts, and of all that it rejects."""
+
+    def add(self, verdict: Verdict, label: "_Label") -> None:
+        if label.even:
+            self.scores.append(None if verdict.score is None else Labelled(verdict.score, label.accept))
+        else:
+            self.uneven += 1
+        if verdict.outcome != "abstain":
+            side = self.sums[verdict.outcome == "accept"]
+            # Each counts for as many as it was drawn from.
+            side.verdicts += round(1 / label.probability)
+            side.add(float(label.accept), label.probability)
+            self.agreed += label.accept == (verdict.outcome == "accept")
+
+    @property
+    def agreement(self) -> dict[str, Any]:
+        """How far the judge agrees with people, as JSON has it."""
+        found = agreement(self.sums[True], self.sums[False], "kappa")
+        of = sum(side.labels for side in self.sums.values())
+        return {"agreed": self.agreed, "of": of, "kappa": None if found is None else found.kappa.model_dump()}
+
+
+class _Label(NamedTuple):
+    """A person's label of a record."""
+
+    accept: bool
+    probability: float = 1.0
+    """The sampling rate of the record."""
+    even: bool = True
+    """False if it is skipped so that the others are an even sample."""
 
 
 @click.command()
-@click.argument("file", required=False, type=EXISTING_OR_DASH)
+@click.argument("file", type=EXISTING_OR_DASH)
 @click.option(
     "--error",
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
@@ -67,38 +97,23 @@ class _Scored:
 )
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Only this checker; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each checker instead.")
-@config_option
+@configured
 def calibrate(
-    *,
-    file: Path | None,
-    error: float,
-    confidence: float,
-    checkers: tuple[str, ...],
-    as_json: bool,
-    config_file: Path | None,
+    *, loaded: Configuration, file: Path, error: float, confidence: float, checkers: tuple[str, ...], as_json: bool
 ) -> None:
-    """Print how far the judge agrees with people, and find the scores from which to accept and below which to reject.
+    """Find the scores from which to accept and below which to reject, so that at most --error of either is wrong.
 
-    At most --error of either is wrong. FILE holds records (JSON lines; - is standard input) with a further field
-    "label", "accept" or "reject": what people say. Draw the records from the traffic that is judged later. Without
-    FILE, people's labels are read from their topic, with the records that they are about. Prints a table and a section
-    for assay.toml. Exits with status 3 if no threshold keeps the promise, and prints what could be promised.
+    FILE holds records (JSON lines; - is standard input) with a further field "label", "accept" or "reject": what people
+    say. Draw the records from the traffic that is judged later; `assay export records --labelled` writes those that
+    people labelled. Prints a table and a section for assay.toml. Exits with status 3 if no threshold keeps the promise,
+    and prints what could be promised.
     """
-    loaded = configuration(config_file)
     plugins = _scoring(loaded, selected(loaded, checkers), named=bool(checkers))
-    quiet_logs()
-    with run_errors():
-        configured = _configured(loaded, plugins)
-        download_models(configured)
-        with labelled_records(loaded.streams, [plugin.name for plugin in plugins], file) as records:
-            scored = asyncio.run(_scored(configured, plugins, records))
-    found = [
-        _found(checker, judge, each, error, confidence) | {"agreement": agreed_with(each.verdicts)}
-        for (checker, judge), each in scored.items()
-        if each.scores or each.uneven
-    ]
+    download_models(loaded)
+    scored = asyncio.run(_scored(_without_thresholds(loaded, plugins), plugins, file))
+    found = [_found(checker, each, error, confidence) for checker, each in scored.items() if each.scores or each.uneven]
     if not found:
-        raise WrongUse(f"no labelled record is of a kind that {' or '.join(name for name, _ in scored)} takes")
+        raise WrongUse(f"no labelled record is of a kind that {' or '.join(scored)} takes")
     for number, one in enumerate(found):
         if as_json:
             click.echo(orjson.dumps(one).decode())
@@ -109,7 +124,7 @@ def calibrate(
         raise NotFinished(f"an error of {error:g} with confidence {confidence:g} cannot be promised")
 
 
-def _found(checker: str, judge: str, scored: _Scored, error: float, confidence: float) -> dict[str, Any]:
+def _found(checker: str, scored: _Scored, error: float, confidence: float) -> dict[str, Any]:
     """The thresholds of a checker, as JSON has them."""
     labelled = [one for one in scored.scores if one is not None]
     found = calibrated(labelled, error=error, confidence=confidence)
@@ -123,7 +138,7 @@ def _found(checker: str, judge: str, scored: _Scored, error: float, confidence: 
 
     return {
         "checker": checker,
-        "judge": judge,
+        "judge": scored.judge,
         "error": error,
         "confidence": confidence,
         "kept": found.decided > 0,
@@ -137,13 +152,18 @@ def _found(checker: str, judge: str, scored: _Scored, error: float, confidence: 
         "wrong": found.wrong,
         "accept": side("accept"),
         "reject": side("reject"),
+        "agreement": scored.agreement,
     }
 
 
 def _table(found: Mapping[str, Any]) -> Iterator[str]:
     """The table and the promise; why not, where there is none."""
     error = found["error"]
-    yield f"{found['checker']}, judged by {found['judge']}: {agreement_line(found['agreement'])}"
+    agreed = found["agreement"]
+    said = f"agrees with your people on {agreed['agreed']} of {agreed['of']}"
+    if (kappa := agreed["kappa"]) is not None:
+        said += f" (kappa {kappa['estimate']:.2f}, {kappa['low']:.2f} to {kappa['high']:.2f})"
+    yield f"{found['checker']}, judged by {found['judge']}: {said}"
     yield f"{counted(found['labelled'], 'labelled record')}, of which thresholds can use {found['labels']}"
     if found["uneven"]:
         yield f"  {found['uneven']} skipped at random: outcomes that were drawn more often must not count for more"
@@ -164,13 +184,9 @@ def _table(found: Mapping[str, Any]) -> Iterator[str]:
         if found[key] is None:
             possible, needed = found[outcome]["possible_error"], found[outcome]["labels_needed"]
             promise = f"{possible:.2f}" if possible else "no error below 0.5"
-            enough = (
-                f"about {needed:,} labels would keep {error:g}"
-                if needed
-                else f"even the most certain scores are wrong too often for {error:g}, whatever the number of labels"
-            )
-            instead = f"these labels could promise {promise}; {enough}"
-            yield f"No threshold to {outcome} keeps an error of {error:g}: {instead}."
+            enough = f"about {needed:,} labels" if needed else "not even twenty times as many"
+            could = f"these labels could promise {promise}; {enough} would keep {error:g}"
+            yield f"No threshold to {outcome} keeps an error of {error:g}: {could}."
 
 
 def _section(found: Mapping[str, Any], section: str) -> Iterator[str]:
@@ -198,8 +214,7 @@ def _scoring(loaded: Configuration, plugins: list[CheckerPlugin], *, named: bool
     return scoring
 
 
-def _configured(loaded: Configuration, plugins: list[CheckerPlugin]) -> Configuration:
-    """The configuration without thresholds."""
+def _without_thresholds(loaded: Configuration, plugins: list[CheckerPlugin]) -> Configuration:
     settings = loaded.judge
     if settings.backend == "cascade":
         # The thresholds are those of its first judge.
@@ -210,28 +225,18 @@ def _configured(loaded: Configuration, plugins: list[CheckerPlugin]) -> Configur
     return dataclasses.replace(loaded, judge=settings, checkers={**loaded.checkers, **bare})
 
 
-async def _scored(
-    configured: Configuration, plugins: list[CheckerPlugin], file: Path
-) -> dict[tuple[str, str], _Scored]:
-    """The labelled records by the names of checker and judge."""
-    max_bytes = configured.streams.records.max_bytes
-    labels: dict[int, PersonLabel] = {}
+async def _scored(loaded: Configuration, plugins: list[CheckerPlugin], file: Path) -> dict[str, _Scored]:
+    """The labelled records by the name of the checker."""
+    max_bytes = loaded.streams.records.max_bytes
+    labels: dict[int, _Label] = {}
     counts: Counter[str] = Counter()
-    async with wired(configured, plugins) as service:
-        scored = {checker.name: _Scored() for checker in service.checkers}
-        judges = {checker.name: checker.judge_name for checker in service.checkers}
+    async with wired(loaded, plugins) as service:
+        scored = {checker.name: _Scored(checker.judge_name) for checker in service.checkers}
         with reading(file) as source, progress(size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:
                 for verdict in checked.verdicts if checked.taken else ():
-                    label, one = labels[checked.line.number], scored[verdict.checker]
-                    if label.even:
-                        score = None if verdict.score is None else Labelled(verdict.score, label.accept)
-                        one.scores.append(score)
-                    else:
-                        one.uneven += 1
-                    if verdict.outcome != "abstain":
-                        one.verdicts.append((verdict.outcome == "accept", label))
+                    scored[verdict.checker].add(verdict, labels[checked.line.number])
                 for fault in checked.faults:
                     counts["unfinished"] += 1
                     shown.say(f"line {checked.line.number}: {fault}")
@@ -239,7 +244,7 @@ async def _scored(
 
             patience = ModelPatience(shown.say)
             labelled = _labelled(file, read_lines(source, keep_bytes=max_bytes), labels, counts)
-            await configured_check(service.checkers, configured, patience).run(labelled, emit)
+            await configured_check(service.checkers, loaded, patience).run(labelled, emit)
     if patience.lost or counts["unfinished"]:
         raise NotFinished("not every labelled record could be judged, so nothing is promised")
     if not labels:
@@ -247,13 +252,13 @@ async def _scored(
     if without := counts["without"]:
         were = "was" if without == 1 else "were"
         click.echo(f"{counted(without, 'line')} without a label {were} skipped", err=True)
-    return {(name, judges[name]): scores for name, scores in scored.items()}
+    return scored
 
 
 async def _labelled(
-    file: Path, lines: AsyncIterator[Line], labels: dict[int, PersonLabel], counts: Counter[str]
+    file: Path, lines: AsyncIterator[Line], labels: dict[int, _Label], counts: Counter[str]
 ) -> AsyncIterator[Line]:
-    """The lines with a label. Adds the labels to `labels` by line number, and to `counts` the lines `without`.
+    """The lines with a label, which is added to `labels` by line number; counts those `without`.
 
     Raises:
         WrongUse: a label is another than `accept` or `reject`.
@@ -265,7 +270,10 @@ async def _labelled(
             record = None
         label = record.get("label") if isinstance(record, dict) else None
         if label in ("accept", "reject"):
-            labels[line.number] = person_label(record)
+            drawn = record.get(DRAWN)
+            labels[line.number] = _Label(
+                label == "accept", *(drawn if isinstance(drawn, list) and len(drawn) == 2 else ())
+            )
         elif label is not None:
             said = f"line {line.number}: label is {str(label)[:40]!r}"
             raise WrongUse(f"{file}, {said}; allowed are accept and reject")

@@ -16,14 +16,11 @@ from assay.cli.common import (
     REJECTED,
     NotFinished,
     Progress,
-    config_option,
-    configuration,
+    configured,
     download_models,
     out_option,
     progress,
-    quiet_logs,
     reading,
-    run_errors,
     selected,
     size_of,
     writing,
@@ -70,40 +67,16 @@ class _Run:
             one.add(checked)
         self.shown.at(checked.line.end, f"{self.summary.records} records, {self.summary.rejected} rejected")
 
-    async def check(
-        self,
-        loaded: Configuration,
-        plugins: list[CheckerPlugin],
-        lines: AsyncIterator[Line],
-        *,
-        patience: ModelPatience,
-        strict: bool,
-    ) -> None:
-        from assay.wiring import wired
-
-        async with wired(loaded, plugins) as service:
-            watching = asyncio.create_task(self._watch_loading())
-            try:
-                await configured_check(service.checkers, loaded, patience, strict=strict).run(lines, self.emit)
-            finally:
-                watching.cancel()
-        self.target.flush()
-
-    async def _watch_loading(self) -> None:
+    async def watch_loading(self) -> None:
         """Show models that are being loaded, and count the time."""
-        said: list[str] = []
         before = time.monotonic()
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             now = time.monotonic()
             if names := being_loaded():
                 self.summary.loading_seconds += now - before
-                note = f"loading {' and '.join(names)}"
-                if not self.bar and names != said:
-                    self.shown.say(f"{note}…")
-                elif self.bar and not self.summary.records:
-                    self.shown.at(0, note)
-                said = names
+                if not self.summary.records:
+                    self.shown.at(0, f"loading {' and '.join(names)}")
             before = now
 
 
@@ -140,11 +113,12 @@ class _Run:
 )
 @click.option("--strict", is_flag=True, help="Refuse records with a misspelt field, such as context for contexts.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON lines on a terminal, too, and no explanations.")
-@config_option
+@configured
 @click.pass_context
 def check(
     ctx: click.Context,
     *,
+    loaded: Configuration,
     file: Path,
     checkers: tuple[str, ...],
     out: Path | None,
@@ -155,7 +129,6 @@ def check(
     sample: int | None,
     strict: bool,
     as_json: bool,
-    config_file: Path | None,
 ) -> None:
     """Check the records in FILE (JSON lines; - is standard input), in order.
 
@@ -163,18 +136,15 @@ def check(
     gets them as JSON lines. Progress, explanations and a summary go to standard error. --sample prints the cost of N
     records, and the estimated cost of all with an interval.
     """
-    loaded = configuration(config_file)
     plugins = selected(loaded, checkers)
-    quiet_logs()
     download_models(loaded)
+    printer, summary = VerdictPrinter(plugins), Summary()
+    report = JUnitReport(printer)
     with (
-        run_errors(),
         reading(file) as source,
         writing(out, source=file) as target,
         nullcontext() if junit is None else writing(junit, source=file) as report_target,
     ):
-        printer, summary = VerdictPrinter(plugins), Summary()
-        report = JUnitReport(printer)
         lines = read_lines(source, keep_bytes=loaded.streams.records.max_bytes)
         drawn = FileSample(lines, sample) if sample else None
         writes_json = out is not None or as_json or not (target.isatty() and sys.stderr.isatty())
@@ -191,7 +161,8 @@ def check(
                 counts=[summary, *([report] if junit else []), *([drawn] if drawn else [])],
             )
             patience = ModelPatience(shown.say)
-            asyncio.run(run.check(loaded, plugins, drawn.lines() if drawn else lines, patience=patience, strict=strict))
+            asyncio.run(_check(run, loaded, plugins, drawn.lines() if drawn else lines, patience, strict=strict))
+        target.flush()
         if report_target is not None:
             report.write(report_target, name=str(file))
     costs = drawn.report(summary.working_seconds) if drawn and not patience.lost else ()
@@ -205,6 +176,25 @@ def check(
         click.echo(fault, err=True)
     if fault or (fail_on_reject and summary.rejected):
         ctx.exit(REJECTED)
+
+
+async def _check(
+    run: _Run,
+    loaded: Configuration,
+    plugins: list[CheckerPlugin],
+    lines: AsyncIterator[Line],
+    patience: ModelPatience,
+    *,
+    strict: bool,
+) -> None:
+    from assay.wiring import wired
+
+    async with wired(loaded, plugins) as service:
+        watching = asyncio.create_task(run.watch_loading())
+        try:
+            await configured_check(service.checkers, loaded, patience, strict=strict).run(lines, run.emit)
+        finally:
+            watching.cancel()
 
 
 def _require_decisions(summary: Summary, fail_under: float | None) -> None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -22,6 +23,7 @@ from assay.plugins import UnknownChecker
 from checkers.checker import Models
 from checkers.model_patience import ModelLost, ModelRefuses
 from checkers.plugin import CheckerPlugin, Figures
+from models.model_loading import ModelUnusable
 from models.protocol import ModelFailed, ModelUnavailable
 from models.wording import first_line
 from streams.errors import ExtraMissing, StreamError
@@ -88,24 +90,23 @@ config_option: _Decorator = click.option(
 )
 
 
+def configured(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command that people read `--config`, and the configuration as `loaded`; only errors are logged."""
+
+    @config_option
+    @wraps(command)
+    def run(*, config_file: Path | None, **options: Any) -> Any:
+        loaded = configuration(config_file)
+        quiet_logs()
+        return command(loaded=loaded, **options)
+
+    return run
+
+
 def out_option(what: str) -> _Decorator:
     """The option `--out` of a command that writes this."""
     path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
     return click.option("--out", type=path, help=f"File for the {what}. Default: standard output.")
-
-
-@contextmanager
-def reported() -> Iterator[None]:
-    """Turn errors by a user's mistake or a missing broker into a message and the exit status."""
-    try:
-        yield
-    except Misconfigured as error:
-        indented = str(error).replace("\n", "\n  ")
-        raise WrongUse(f"the configuration is wrong:\n  {indented}") from None
-    except (ExtraMissing, ModelRefuses) as error:
-        raise WrongUse(str(error)) from None
-    except StreamError as error:
-        raise NotFinished(str(error)) from None
 
 
 def typed() -> str:
@@ -126,7 +127,7 @@ def configuration(config_file: Path | None) -> Configuration:
     Raises:
         WrongUse: with a line for every fault.
     """
-    with reported():
+    with run_errors():
         loaded = load_configuration(config_file or click.get_current_context().find_root().params.get("config_file"))
     for warning in loaded.warnings:
         click.secho(f"warning: {warning}", err=True, fg="yellow")
@@ -137,12 +138,10 @@ def selected(loaded: Configuration, names: Collection[str]) -> list[CheckerPlugi
     """The checkers with these names; all that are installed if there are no names.
 
     Raises:
-        WrongUse: there is no such checker, or none at all.
+        UnknownChecker: there is no such checker.
+        WrongUse: there is none at all.
     """
-    try:
-        plugins = loaded.installed.select(names)
-    except UnknownChecker as error:
-        raise WrongUse(str(error)) from None
+    plugins = loaded.installed.select(names)
     if not plugins:
         raise WrongUse("no checker is installed")
     return plugins
@@ -172,18 +171,10 @@ def report_broker(event: str, *, servers: str, since: str, why: str | None = Non
 
 
 def download_models(configured: Configuration) -> None:
-    """Download the models of the judge that are missing on this machine, with a bar.
-
-    Raises:
-        NotFinished: it cannot be downloaded.
-    """
+    """Download the models of the judge that are missing on this machine, with a bar; raises ModelUnusable."""
     from models.build import fetch_models
-    from models.model_loading import ModelUnusable
 
-    try:
-        fetch_models(configured.judge, lambda message: click.echo(message, err=True))
-    except ModelUnusable as error:
-        raise NotFinished(str(error)) from None
+    fetch_models(configured.judge, lambda message: click.echo(message, err=True))
 
 
 @asynccontextmanager
@@ -198,29 +189,34 @@ async def models_of(configured: Configuration) -> AsyncIterator[Models]:
 
 @contextmanager
 def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[None]:
-    """Turn any error of a run into a message and the exit status, as `reported` does and more.
+    """Turn any error of a run into a message and the exit status; every command runs within it.
 
     `mistakes` are errors of the user, as `CannotRun` is. A `resumable` run keeps its results when a model is lost.
     """
-    wrong: tuple[type[Exception], ...] = (CannotRun, *mistakes)
-    with reported():
-        try:
-            yield
-        except wrong as error:
-            raise WrongUse(str(error)) from None
-        except ModelLost as error:
-            kept = "; results so far are kept, the same command continues" if resumable else ""
-            raise NotFinished(f"{error}{kept}") from None
-        except ModelUnavailable as error:
-            raise NotFinished(f"a model cannot be reached: {error.detail}") from None
-        except ModelFailed as error:
-            raise NotFinished(error.detail) from None
-        except BrokenPipeError:
-            # Nobody reads the output any more.
-            raise
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            raise NotFinished(f"{where}reading or writing failed: {error.strerror or first_line(error)}") from None
+    wrong: tuple[type[Exception], ...] = (CannotRun, ExtraMissing, ModelRefuses, UnknownChecker, *mistakes)
+    try:
+        yield
+    except Misconfigured as error:
+        indented = str(error).replace("\n", "\n  ")
+        raise WrongUse(f"the configuration is wrong:\n  {indented}") from None
+    except wrong as error:
+        raise WrongUse(str(error)) from None
+    except ModelLost as error:
+        kept = "; results so far are kept, the same command continues" if resumable else ""
+        raise NotFinished(f"{error}{kept}") from None
+    except ModelUnavailable as error:
+        raise NotFinished(f"a model cannot be reached: {error.detail}") from None
+    except (ModelFailed, ModelUnusable, StreamError) as error:
+        raise NotFinished(str(error)) from None
+    except BrokenPipeError:
+        # Nobody reads the output any more.
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise NotFinished(f"{where}reading or writing failed: {error.strerror or first_line(error)}") from None
+
+
+reported = run_errors
 
 
 def print_figures(figures: Figures, *, as_json: bool) -> None:

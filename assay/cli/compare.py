@@ -11,16 +11,8 @@ from typing import Any, TypeAlias
 import click
 from pydantic import ValidationError
 
-from assay.cli.common import (
-    EXISTING,
-    NotFinished,
-    WrongUse,
-    config_option,
-    configuration,
-    print_figures,
-    quiet_logs,
-    reported,
-)
+from assay.cli.common import EXISTING, NotFinished, WrongUse, configured, print_figures
+from assay.config import Configuration
 from checkers.intervals import wilson
 from checkers.wording import plain
 from models.wording import on_a_line
@@ -43,9 +35,10 @@ Key: TypeAlias = tuple[str, str, str]
 @click.option("--model", "models", multiple=True, metavar="M", help="With --by: only about this model; repeatable.")
 @click.option("--checker", "checkers", multiple=True, metavar="C", help="With --by: only of this one; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures, and every change, as JSON.")
-@config_option
+@configured
 def compare(
     *,
+    loaded: Configuration,
     before: Path | None,
     after: Path | None,
     by: str | None,
@@ -54,7 +47,6 @@ def compare(
     models: tuple[str, ...],
     checkers: tuple[str, ...],
     as_json: bool,
-    config_file: Path | None,
 ) -> None:
     """Compare the verdicts in BEFORE with those in AFTER, files that `assay check --out` wrote.
 
@@ -69,10 +61,7 @@ def compare(
             raise WrongUse("files and --by exclude each other")
         from assay.versions import compared_versions
 
-        loaded = configuration(config_file)
-        quiet_logs()
-        with reported():
-            found = compared_versions(loaded, by, versions, {"source": sources, "model": models, "checker": checkers})
+        found = compared_versions(loaded, by, versions, {"source": sources, "model": models, "checker": checkers})
         print_figures(found, as_json=as_json)
         return
     if before is None or after is None or versions or sources or models or checkers:

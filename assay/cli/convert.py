@@ -13,17 +13,8 @@ import click
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assay.cli.common import (
-    EXISTING,
-    CannotRun,
-    NotFinished,
-    WrongUse,
-    config_option,
-    configuration,
-    out_option,
-    run_errors,
-    writing,
-)
+from assay.cli.common import EXISTING, CannotRun, NotFinished, configured, out_option, writing
+from assay.config import Configuration
 from checkers.wording import plain
 from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Unreadable, explain, nearest, read_record
 from streams.errors import ExtraMissing
@@ -32,34 +23,34 @@ from streams.errors import ExtraMissing
 @click.command()
 @click.argument("file", type=EXISTING)
 @click.option(
-    "--mapping", type=click.Path(path_type=Path), metavar="M", help="A TOML file that names the columns; required."
+    "--mapping",
+    type=EXISTING,
+    metavar="M",
+    required=True,
+    help="A TOML file that names the columns, such as examples/mapping.toml.",
 )
 @out_option("records")
-@config_option
-def convert(file: Path, *, mapping: Path | None, out: Path | None, config_file: Path | None) -> None:
+@configured
+def convert(*, loaded: Configuration, file: Path, mapping: Path, out: Path | None) -> None:
     """Write the rows of FILE (CSV, JSON, JSON lines, Parquet) as records, JSON lines; a summary on standard error.
 
     Rows that are not records are named and skipped; the exit status is then 3.
     """
-    if mapping is None:
-        raise WrongUse("--mapping is missing: a TOML file that names the columns, such as examples/mapping.toml")
-    settings = configuration(config_file)
     records = refused = 0
-    with run_errors():
-        limit = settings.streams.records.max_bytes
-        columns = Mapped.read(mapping)
-        with writing(out, source=file) as target:
-            for number, row in read_rows(file, max_bytes=limit):
-                try:
-                    if isinstance(row, Unreadable):
-                        raise row
-                    target.write(columns.record(row, max_bytes=limit) + b"\n")
-                except Unreadable as error:
-                    refused += 1
-                    click.echo(f"row {number} was skipped: {error.reason}: {plain(error.detail)}", err=True)
-                else:
-                    records += 1
-            target.flush()
+    limit = loaded.streams.records.max_bytes
+    columns = Mapped.read(mapping)
+    with writing(out, source=file) as target:
+        for number, row in read_rows(file, max_bytes=limit):
+            try:
+                if isinstance(row, Unreadable):
+                    raise row
+                target.write(columns.record(row, max_bytes=limit) + b"\n")
+            except Unreadable as error:
+                refused += 1
+                click.echo(f"row {number} was skipped: {error.reason}: {plain(error.detail)}", err=True)
+            else:
+                records += 1
+        target.flush()
     click.echo(f"{records} records, {refused} rows refused", err=True)
     if refused:
         raise NotFinished("not every row is a record")

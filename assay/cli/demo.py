@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.common import NotFinished, reported, typed
+from assay.cli.common import NotFinished, typed
 from streams.errors import ExtraMissing, StreamError
 
 
@@ -22,7 +22,7 @@ def demo(follow: bool) -> None:
     assay.toml and ASSAY_ variables are ignored.
     """
     click.echo("loading assay…")
-    with reported(), _quiet_libraries() as log:
+    with _quiet_libraries() as log:
         from assay.demo import run_demo
 
         try:

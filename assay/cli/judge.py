@@ -3,22 +3,17 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import count
 from typing import Any
 
 import click
 
 from assay.cli.common import (
     CannotRun,
-    Progress,
-    config_option,
-    configuration,
-    download_models,
+    configured,
     models_of,
     print_figures,
     progress,
-    quiet_logs,
-    run_errors,
 )
 from assay.config import Configuration
 from checkers.intervals import wilson
@@ -39,22 +34,18 @@ def judge() -> None:
 @judge.command("check", short_help="Self-test the judge.")
 @click.option("--language", metavar="NAME", help="Also ask about pairs in this language: German or Spanish.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@config_option
+@configured
 @click.pass_context
-def check_judge(ctx: click.Context, *, language: str | None, as_json: bool, config_file: Path | None) -> None:
+def check_judge(ctx: click.Context, *, loaded: Configuration, language: str | None, as_json: bool) -> None:
     """Self-test the judge on built-in pairs of passages and answers, and print its accuracy.
 
     An endpoint is asked in the short form and, if that goes well, in the list form. The better form and the threshold
     are saved, and every worker of this machine uses them. Exit status 1 below 75%.
     """
-    loaded = configuration(config_file)
     known = {pair.kind for pair in pairs(language)} - {pair.kind for pair in pairs()}
     if language and not known:
         raise click.BadParameter(f"{language!r}: there are pairs in German and Spanish", param_hint="--language")
-    quiet_logs()
-    with run_errors():
-        download_models(loaded)
-        test = asyncio.run(_tested(loaded, language))
+    test = asyncio.run(_tested(loaded, language))
     print_figures(_Report(test), as_json=as_json)
     if test.chosen.accuracy < GOOD_ENOUGH:
         ctx.exit(INACCURATE)
@@ -65,28 +56,21 @@ async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
     async with models_of(loaded) as models:
         if models.judge is None:
             raise CannotRun("no judge is configured")
-        if not isinstance(models.judge, PromptedJudge):
-            with progress(len(asked)) as shown:
-                return await measured(models.judge, asked, _Count(shown))
-        forms = forms_of(loaded.judge)
-        with progress(len(asked) * len(forms)) as shown:
+        forms = forms_of(loaded.judge) if isinstance(models.judge, PromptedJudge) else ()
+        with progress(len(asked) * max(len(forms), 1)) as shown:
+            done = count(1)
+
+            def answered() -> None:
+                number = next(done)
+                shown.at(number, f"{number} pairs")
+
+            if not isinstance(models.judge, PromptedJudge):
+                return await measured(models.judge, asked, answered)
             model, questions = models.judge.model, models.judge.questions
-            test = await run(model, questions, forms=forms, asked=asked, on_answer=_Count(shown))
+            test = await run(model, questions, forms=forms, asked=asked, on_answer=answered)
             path = keep(test, questions)
             shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
             return test
-
-
-class _Count:
-    """Moves the bar."""
-
-    def __init__(self, shown: Progress) -> None:
-        self._shown = shown
-        self._done = 0
-
-    def __call__(self) -> None:
-        self._done += 1
-        self._shown.at(self._done, f"{self._done} pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +99,15 @@ class _Report:
                 f"  {result.form} form: right on {result.accuracy:.0%} ({low:.0%} to {high:.0%}), AUROC "
                 f"{result.auroc:.2f}, threshold {result.threshold:g}"
             )
-        for kind, (right, count) in chosen.by_kind().items():
-            yield f"  {kind:<16} {right:g} of {count}"
+        for kind, (right, asked) in chosen.by_kind().items():
+            yield f"  {kind:<16} {right:g} of {asked}"
         usage = test.usage
         tokens = f"{usage.prompt_tokens - usage.cached_tokens:,} tokens read, {usage.completion_tokens:,} written"
         yield f"{usage.calls} calls, {tokens}, {usage.cached_tokens:,} from the endpoint's cache, {usage.seconds:g} s"
         if chosen.pace:
             yield f"about {chosen.pace:.2g} records a second, {AT_ONCE} at once"
         if chosen.accuracy < GOOD_ENOUGH:
-            failed = ", ".join(kind for kind, (right, count) in chosen.by_kind().items() if right <= count / 2)
+            failed = ", ".join(kind for kind, (right, asked) in chosen.by_kind().items() if right <= asked / 2)
             yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed or 'all'}."
         elif test.is_asked_in_a_form:
             yield "To use this form without a self-test on each new machine, set under [judge]:"
@@ -132,11 +116,11 @@ class _Report:
 
 
 def _figures(result: FormResult) -> dict[str, Any]:
-    count = len(result.outcomes)
+    asked = len(result.outcomes)
     return {
         "form": result.form,
         "accuracy": result.accuracy,
-        "accuracy_interval": wilson(result.accuracy * count, count),
+        "accuracy_interval": wilson(result.accuracy * asked, asked),
         "auroc": result.auroc,
         "threshold": result.threshold,
         "kinds": {kind: {"right": right, "pairs": pairs} for kind, (right, pairs) in result.by_kind().items()},

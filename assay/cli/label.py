@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import click
-import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agents.monitor.labels import EXPIRES_AFTER
-from assay.cli.common import EXISTING, NotFinished, WrongUse, config_option, configuration, quiet_logs, reported
+from assay.cli.common import EXISTING, WrongUse, configured
 from assay.config import Configuration
 from assay.messages import TopicView
 from assay.verdict_printer import VerdictPrinter, head, indented
@@ -24,7 +23,7 @@ from schemas import Label, ReviewRequest, Verdict, content_id, explain, valid_la
 from schemas.base import Name
 from streams.lookup import RecordGone, RecordLookup
 from streams.messages import Outgoing, label_message, request_message
-from streams.publisher import Publisher, Undelivered
+from streams.publisher import Publisher
 from streams.settings import StreamSettings
 
 _Said: TypeAlias = Literal["good", "bad", "unsure"]
@@ -58,6 +57,9 @@ class _Review:
     """Number of people who are asked."""
     said: list[Label] = field(default_factory=list)
 
+    def is_about(self, identifier: str | None) -> bool:
+        return identifier in {self.request.verdict_id, self.request.record_id, self.request.id}
+
     def label_of(self, annotator: str) -> Label | None:
         return valid_labels(self.said).get(annotator)
 
@@ -81,9 +83,10 @@ class _Review:
 @click.option(
     "--from", "file", type=EXISTING, help='Label by a file: JSON lines with "source", "record_id" and "label".'
 )
-@config_option
+@configured
 def label(
     *,
+    loaded: Configuration,
     identifier: str | None,
     said: str | None,
     note: str | None,
@@ -91,7 +94,6 @@ def label(
     ask: bool,
     annotator: str | None,
     file: Path | None,
-    config_file: Path | None,
 ) -> None:
     """Label an output as good or bad, whatever the judge says of it. ID is that of the verdict or of the record.
 
@@ -102,40 +104,31 @@ def label(
         raise WrongUse("ID and its label go together: assay label ID good, bad or unsure, --undo or --ask")
     if file is not None and identifier is not None:
         raise WrongUse("either ID or --from")
-    by_file = {} if file is None else _read(file)
-    loaded = configuration(config_file)
     settings = loaded.streams
-    labels_now = identifier is not None or file is not None
-    name = _named(annotator) if labels_now and not ask else annotator
-    quiet_logs()
-    with reported():
-        try:
-            if ask and identifier is not None:
-                asyncio.run(_complain(settings, identifier, loaded.labels.rubric_version))
-                click.echo(f"people are asked about {plain(identifier)}", err=True)
-                return
-            asked = asyncio.run(_asked(settings))
-            if identifier is None and file is None:
-                asyncio.run(_list(loaded, [each.request for each in asked if each.is_open_to(annotator)]))
-                return
-            name = name or ""
-            named = [each for each in asked if identifier in _ids(each.request)]
-            if undo:
-                labels = [_undone(before) for each in named if (before := each.label_of(name)) is not None]
-            else:
-                wanted = [(each.request, said or "", note) for each in named]
-                for each in asked:
-                    found = by_file.get((each.request.source, each.request.record_id))
-                    if found is not None and each.label_of(name) is None:
-                        wanted.append((each.request, found.label, found.note))
-                labels = [_label(request, name, what, why) for request, what, why in wanted]
-            if not labels:
-                fault = f"{plain(name)} has not labelled it" if named else "nobody is asked about it"
-                about = plain(identifier or str(file))
-                raise WrongUse(f"{about}: {fault}; `assay label` lists what people are asked")
-            asyncio.run(_send(settings, [label_message(each, settings.topics) for each in labels]))
-        except Undelivered as error:
-            raise NotFinished(f"the broker did not take the labels: {error}") from None
+    if ask and identifier is not None:
+        asyncio.run(_complain(settings, identifier, loaded.labels.rubric_version))
+        click.echo(f"people are asked about {plain(identifier)}", err=True)
+        return
+    by_file = {} if file is None else _read(file)
+    if file is None and identifier is None:
+        asyncio.run(_list(loaded, annotator))
+        return
+    name = _named(annotator)
+    asked = asyncio.run(_asked(settings))
+    named = [each for each in asked if each.is_about(identifier)]
+    if undo:
+        before = [given for each in named if (given := each.label_of(name)) is not None]
+        labels = [Label(**one.model_dump(include=_ABOUT), label=one.label, withdrawn=True) for one in before]
+    else:
+        labels = [_label(each.request, name, said or "", note) for each in named]
+        for each in asked:
+            found = by_file.get((each.request.source, each.request.record_id))
+            if found is not None and each.label_of(name) is None:
+                labels.append(_label(each.request, name, found.label, found.note))
+    if not labels:
+        fault = f"{plain(name)} has not labelled it" if named else "nobody is asked about it"
+        raise WrongUse(f"{plain(identifier or str(file))}: {fault}; `assay label` lists what people are asked")
+    asyncio.run(_send(settings, [label_message(each, settings.topics) for each in labels]))
     what = counted(len(labels), "label") + " taken back" * undo
     click.echo(f"{what} by {plain(name)} on {settings.topics.labels}", err=True)
 
@@ -150,9 +143,7 @@ def _read(file: Path) -> dict[tuple[str, str], SampleLabel]:
     found = {}
     for number, line in enumerate(file.read_bytes().splitlines(), 1):
         try:
-            one = SampleLabel.model_validate(orjson.loads(line))
-        except orjson.JSONDecodeError as error:
-            raise WrongUse(f"{file}, line {number}: not JSON at column {error.colno}") from None
+            one = SampleLabel.model_validate_json(line)
         except ValidationError as error:
             raise WrongUse(f"{file}, line {number}: {explain(error)}") from None
         found[one.source, one.record_id] = one
@@ -198,15 +189,12 @@ async def _complain(settings: StreamSettings, identifier: str, rubric_version: s
     ]
     if not requests:
         raise WrongUse(f"{plain(identifier)}: no accept or reject with this id is on the topics of verdicts")
-    await _send(settings, [request_message(each, topics) for each in {each.id: each for each in requests}.values()])
+    await _send(settings, [request_message(each, topics) for each in requests])
 
 
-def _ids(request: ReviewRequest) -> tuple[str, ...]:
-    return request.verdict_id, request.record_id, request.id
-
-
-async def _list(loaded: Configuration, requests: list[ReviewRequest]) -> None:
-    """Print the oldest requests: the text of each and, as far as they can be read, the judge's findings."""
+async def _list(loaded: Configuration, annotator: str | None) -> None:
+    """Print the oldest open requests: the text of each and, as far as they can be read, the judge's findings."""
+    requests = [each.request for each in await _asked(loaded.streams) if each.is_open_to(annotator)]
     shown = sorted(requests, key=lambda one: one.asked_at)[:_LISTED]
     wanted, topics = {one.verdict_id for one in shown}, loaded.streams.topics
     view = TopicView(loaded.streams.kafka, [topics.accepted, topics.rejected], TypeAdapter(Verdict))
@@ -222,8 +210,7 @@ async def _list(loaded: Configuration, requests: list[ReviewRequest]) -> None:
                 lines = [*labelled("output: ", getattr(found, "response", "")), *lines]
             except RecordGone:
                 lines = [*lines, "The record is no longer on its topic."]
-            for line in indented(lines):
-                click.echo(line)
+            click.echo("\n".join(indented(lines)))
     click.echo(f"{counted(len(requests), 'verdict')} to be labelled", err=True)
     if shown:
         click.echo("`assay label ID good` or `bad` labels one; `assay verdicts --id ID` shows all evidence", err=True)
@@ -235,10 +222,6 @@ def _label(request: ReviewRequest, annotator: str, said: str, note: str | None) 
         return Label.model_validate(given)
     except ValidationError as error:
         raise WrongUse(explain(error)) from None
-
-
-def _undone(label: Label) -> Label:
-    return Label(**label.model_dump(include=_ABOUT), label=label.label, withdrawn=True)
 
 
 async def _send(settings: StreamSettings, messages: Iterable[Outgoing]) -> None:

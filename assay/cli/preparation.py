@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import BaseModel
 
-from assay.cli.common import NotFinished, config_option, configuration, quiet_logs, reported
+from assay.cli.common import config_option, configuration, configured
 from assay.config import Configuration
 from assay.messages import require_store
 from assay.origins import Origins, masked, toml_key
@@ -28,9 +28,8 @@ def config() -> None:
 def check_configuration(config_file: Path | None) -> None:
     """Check the configuration and print it: each value with its origin, secrets masked."""
     loaded = configuration(config_file)
-    with reported():
-        if loaded.store.url is not None:
-            require_store(loaded.store.url)
+    if loaded.store.url is not None:
+        require_store(loaded.store.url)
     for line in lines(loaded):
         click.echo(line)
 
@@ -47,11 +46,7 @@ def export_schemas(directory: Path, config_file: Path | None) -> None:
     """Write a JSON Schema for every message and an AsyncAPI document for the topics to DIRECTORY."""
     from schemas.export import export
 
-    prefix = configuration(config_file).streams.topics.prefix
-    try:
-        written = export(directory, prefix=prefix)
-    except OSError as error:
-        raise NotFinished(f"{directory} cannot be written: {error.strerror}") from None
+    written = export(directory, prefix=configuration(config_file).streams.topics.prefix)
     click.echo(f"{len(written)} files in {directory}: {', '.join(path.name for path in written)}")
 
 
@@ -62,24 +57,23 @@ def topics() -> None:
 
 @topics.command("create")
 @click.option("--alter", is_flag=True, help="Set the configured retention on existing topics, too.")
-@config_option
-def create_topics(alter: bool, config_file: Path | None) -> None:
+@configured
+def create_topics(loaded: Configuration, alter: bool) -> None:
     """Create missing topics, and print how long each keeps messages."""
-    settings = configuration(config_file).streams
-    quiet_logs()
-    with reported():
-        from streams.topics import Retention, alter_retentions, create_topics, retentions
+    from streams.topics import Retention, alter_retentions, create_topics, retentions
 
-        async def work() -> tuple[list[str], list[str], dict[str, Retention]]:
-            made = await create_topics(settings)
-            kept = await retentions(settings)
-            different = [topic for topic, retention in kept.items() if retention.differs]
-            if not (alter and different):
-                return made, [], kept
-            await alter_retentions(settings, different)
-            return made, different, await retentions(settings)
+    settings = loaded.streams
 
-        made, altered, kept = asyncio.run(work())
+    async def work() -> tuple[list[str], list[str], dict[str, Retention]]:
+        made = await create_topics(settings)
+        kept = await retentions(settings)
+        different = [topic for topic, retention in kept.items() if retention.differs]
+        if not (alter and different):
+            return made, [], kept
+        await alter_retentions(settings, different)
+        return made, different, await retentions(settings)
+
+    made, altered, kept = asyncio.run(work())
     for topic in settings.topics.all:
         state = "created" if topic in made else "exists, altered" if topic in altered else "exists"
         click.echo(f"{topic}: {state}{_kept(kept.get(topic))}")

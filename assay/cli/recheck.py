@@ -6,23 +6,12 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
 
 from agents.routing import from_sources, sample_point
-from assay.cli.common import (
-    MOMENT,
-    NotFinished,
-    WrongUse,
-    config_option,
-    configuration,
-    download_models,
-    quiet_logs,
-    run_errors,
-    selected,
-)
+from assay.cli.common import MOMENT, NotFinished, WrongUse, configured, download_models, selected
 from assay.config import Configuration
 from assay.file_check import Line, configured_check
 from assay.summary import FileSample
@@ -32,7 +21,7 @@ from checkers.plugin import CheckerPlugin
 from models.wording import counted
 from schemas import Envelope
 from streams.group_offsets import commits
-from streams.publisher import TooLarge, Undelivered
+from streams.publisher import TooLarge
 from streams.record_sender import past_records, send_again
 
 _PRICED = 10
@@ -55,9 +44,10 @@ _PRICED = 10
     "--limit", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N", help="The first N at most."
 )
 @click.option("--yes", is_flag=True, help="Do not ask before they are sent.")
-@config_option
+@configured
 def recheck(
     *,
+    loaded: Configuration,
     checker: str,
     since: datetime,
     until: datetime | None,
@@ -65,14 +55,12 @@ def recheck(
     sample: float,
     limit: int,
     yes: bool,
-    config_file: Path | None,
 ) -> None:
     """Let a new checker, or one with a new configuration, check outputs that are already on the topic.
 
     A few are checked here first to estimate the cost of all; then it asks. The rest go to the end of the topic. Their
     verdicts are marked `rechecked`; no rate counts them and they raise no alert.
     """
-    loaded = configuration(config_file)
     plugins = selected(loaded, [checker])
     until = min(until or datetime.now(UTC), datetime.now(UTC))
     if since >= until:
@@ -87,24 +75,19 @@ def recheck(
     def past() -> AsyncGenerator[Any, None]:
         return past_records(loaded.streams, wanted, since=since, until=until, limit=limit)
 
-    quiet_logs()
+    topics, group = loaded.streams.topics, f"{loaded.streams.topics.prefix}.{checker}"
+    if not asyncio.run(commits(loaded.streams.kafka, topics.outputs, [group]))[group]:
+        raise NotFinished(f"{checker} has not started: run a worker with it first")
     download_models(loaded)
-    with run_errors():
-        topics, group = loaded.streams.topics, f"{loaded.streams.topics.prefix}.{checker}"
-        if not asyncio.run(commits(loaded.streams.kafka, topics.outputs, [group]))[group]:
-            raise NotFinished(f"{checker} has not started: run a worker with it first")
-        found, costs = asyncio.run(_priced(loaded, plugins, past()))
-        if not found:
-            raise NotFinished(f"no record on {topics.outputs} in that time that {checker} checks")
-        click.echo("\n".join(costs), err=True)
-        if not yes:
-            if not sys.stdin.isatty():
-                raise WrongUse("standard input is not a terminal; give --yes to send them")
-            click.confirm(f"Send {counted(found, 'record')} to {checker}?", abort=True, err=True)
-        try:
-            sent = asyncio.run(send_again(loaded.streams, past(), checker, _report))
-        except Undelivered as error:
-            raise NotFinished(f"the broker stopped accepting records: {error}") from None
+    found, costs = asyncio.run(_priced(loaded, plugins, past()))
+    if not found:
+        raise NotFinished(f"no record on {topics.outputs} in that time that {checker} checks")
+    click.echo("\n".join(costs), err=True)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise WrongUse("standard input is not a terminal; give --yes to send them")
+        click.confirm(f"Send {counted(found, 'record')} to {checker}?", abort=True, err=True)
+    sent = asyncio.run(send_again(loaded.streams, past(), checker, _report))
     click.echo(f"{sent} sent to {topics.outputs} for {checker}", err=True)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from assay.cli.common import INTERRUPTED, NOT_FINISHED, config_option
+from assay.cli.common import INTERRUPTED, NOT_FINISHED, config_option, run_errors
 
 ENTRY_POINT_GROUP = "assay.commands"
 """Installed packages add a command by an entry point of this group: a click command."""
@@ -78,9 +78,10 @@ class _Root(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C and a closed pipe end it with an exit status and without a traceback."""
+        """Run the command; a user's mistake, Ctrl-C or a closed pipe ends it with a status and without a traceback."""
         try:
-            return super().invoke(ctx)
+            with run_errors():
+                return super().invoke(ctx)
         except BrokenPipeError:
             # Nobody reads the output any more: nothing can be written, not at shutdown either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -2,32 +2,20 @@
 
 import asyncio
 import contextlib
-import heapq
 import json
 from collections import Counter
-from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
 import click
 import orjson
 
-from assay.cli.common import (
-    EXISTING,
-    EXISTING_OR_DASH,
-    NotFinished,
-    WrongUse,
-    config_option,
-    configuration,
-    quiet_logs,
-    reading,
-    reported,
-)
+from assay.cli.common import EXISTING, EXISTING_OR_DASH, NotFinished, WrongUse, configured, reading
+from assay.config import Configuration
 from assay.file_check import read_lines
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
-from streams.publisher import Undelivered
 from streams.record_sender import RefusedLine, send_records
 from streams.replay import read_dead_letters
 from streams.replay import replay as put_back
@@ -37,32 +25,27 @@ from streams.topics import require_topics
 
 @click.command()
 @click.argument("file", type=EXISTING_OR_DASH)
-@config_option
-def send(file: Path, config_file: Path | None) -> None:
+@configured
+def send(*, loaded: Configuration, file: Path) -> None:
     """Send the records in FILE (JSON lines; - is standard input) to the outputs topic.
 
     Lines that are not records are named and not sent; the exit status is then 3.
     """
-    settings = configuration(config_file).streams
-    quiet_logs()
-    with reported(), reading(file) as source:
-        refused = 0
+    settings, refused = loaded.streams, 0
 
-        def refuse(line: RefusedLine) -> None:
-            nonlocal refused
-            refused += 1
-            click.echo(f"line {line.line} was not sent: {line.reason}: {plain(line.detail)}", err=True)
+    def refuse(line: RefusedLine) -> None:
+        nonlocal refused
+        refused += 1
+        click.echo(f"line {line.line} was not sent: {line.reason}: {plain(line.detail)}", err=True)
 
+    with reading(file) as source:
         lines = read_lines(source, keep_bytes=settings.records.max_bytes)
 
         async def sent_to_topic() -> int:
             await require_topics(settings.kafka, [settings.topics.outputs])
             return await send_records(settings, lines, refuse)
 
-        try:
-            sent = asyncio.run(sent_to_topic())
-        except Undelivered as error:
-            raise NotFinished(f"the broker stopped accepting records: {error}") from None
+        sent = asyncio.run(sent_to_topic())
     click.echo(f"{sent} sent to {settings.topics.outputs}, {refused} refused", err=True)
     if refused:
         raise NotFinished("not every line is a record")
@@ -84,7 +67,6 @@ _SHOWN = 256
 )
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only the dead letter with this id; may be repeated.")
 @click.option("--list", "only_list", is_flag=True, help="List dead letters by reason and source, and send nothing.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="List only the latest N; all are counted.")
 @click.option("--json", "as_json", is_flag=True, help="List whole dead letters as JSON lines.")
 @click.option(
     "--with",
@@ -93,18 +75,17 @@ _SHOWN = 256
     help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
 )
 @click.option("--again", is_flag=True, help="Also replay dead letters that were replayed before.")
-@config_option
+@configured
 def replay(
     *,
+    loaded: Configuration,
     everything: bool,
     reasons: tuple[DeadLetterReason, ...],
     ids: tuple[str, ...],
     only_list: bool,
-    limit: int | None,
     as_json: bool,
     corrected: Path | None,
     again: bool,
-    config_file: Path | None,
 ) -> None:
     """Send dead letters back to their topic: all, or those with a reason or an id; each once.
 
@@ -114,44 +95,26 @@ def replay(
         raise WrongUse("give --all, or --reason and --id")
     if not (everything or reasons or ids or only_list):
         raise WrongUse("choose: --all, --reason R or --id ID; --list shows the dead letters")
-    if (as_json or limit is not None) and not only_list:
-        raise WrongUse("--limit and --json need --list")
-    settings = configuration(config_file).streams
+    if as_json and not only_list:
+        raise WrongUse("--json needs --list")
+    settings = loaded.streams
     payloads = _payloads(corrected, ids, settings.records.max_bytes)
-    quiet_logs()
-    with reported():
-        if only_list:
-            asyncio.run(_list(settings, reasons, ids, limit=limit, as_json=as_json))
-        else:
-            asyncio.run(_replay(settings, reasons, ids, payloads, again=again))
+    if only_list:
+        asyncio.run(_list(settings, reasons, ids, as_json=as_json))
+    else:
+        asyncio.run(_replay(settings, reasons, ids, payloads, again=again))
 
 
 async def _list(
-    settings: StreamSettings,
-    reasons: tuple[DeadLetterReason, ...],
-    ids: tuple[str, ...],
-    *,
-    limit: int | None,
-    as_json: bool,
+    settings: StreamSettings, reasons: tuple[DeadLetterReason, ...], ids: tuple[str, ...], *, as_json: bool
 ) -> None:
     counts: Counter[str] = Counter()
-    latest: list[tuple[datetime, str, str, str]] = []
     async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
         source, record = _sender(letter)
-        group = f"{letter.reason} from {plain(source or 'an unknown source')}"
-        counts[group] += 1
-        shown = _json(letter, source, record, before) if as_json else _entry(letter, record, before)
-        if as_json and limit is None:
-            click.echo(shown)
-            continue
-        heapq.heappush(latest, (letter.failed_at, letter.id, group, shown))
-        if limit is not None and len(latest) > limit:
-            heapq.heappop(latest)
-    latest.sort()
+        counts[f"{letter.reason} from {plain(source or 'an unknown source')}"] += 1
+        click.echo(_json(letter, source, record, before) if as_json else _entry(letter, record, before))
     for group, number in [] if as_json else counts.most_common():
-        click.echo("\n".join([f"{group}: {number}", *(shown for *_, its, shown in latest if its == group)]))
-    for *_, shown in latest if as_json else []:
-        click.echo(shown)
+        click.echo(f"{group}: {number}")
     click.echo(f"{counted(counts.total(), 'dead letter')} on {settings.topics.dead_letter}", err=True)
 
 
@@ -197,18 +160,15 @@ async def _replay(
     counts: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     found = set()
-    try:
-        async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, again=again):
-            found.add(done.letter.id)
-            if done.status == "unreadable":
-                skipped[done.letter.reason] += 1
-                continue
-            status = done.status.replace("_", " ")
-            counts[status] += 1
-            detail = f" ({done.detail})" if done.detail else ""
-            click.echo(plain(f"{done.letter.id}  {done.letter.reason}  {_place(done.letter)}  {status}{detail}"))
-    except Undelivered as error:
-        raise NotFinished(f"the broker stopped accepting records: {error}") from None
+    async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, again=again):
+        found.add(done.letter.id)
+        if done.status == "unreadable":
+            skipped[done.letter.reason] += 1
+            continue
+        status = done.status.replace("_", " ")
+        counts[status] += 1
+        detail = f" ({done.detail})" if done.detail else ""
+        click.echo(plain(f"{done.letter.id}  {done.letter.reason}  {_place(done.letter)}  {status}{detail}"))
     click.echo(", ".join(f"{number} {status}" for status, number in counts.items()) or "none", err=True)
     if skipped:
         each = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())

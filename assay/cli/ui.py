@@ -4,12 +4,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import click
 from aiohttp import web
 
-from assay.cli.common import WrongUse, config_option, configuration, quiet_logs, reported, stopped
+from assay.cli.common import WrongUse, configured, stopped
 from assay.config import Configuration, Misconfigured
 from assay.messages import opened_store
 from schemas import Label, Verdict, to_json
@@ -34,25 +33,22 @@ from web.settings import is_loopback
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8090, show_default=True, help="Port; 0 takes a free one."
 )
-@config_option
-def ui(*, host: str, port: int, config_file: Path | None) -> None:
+@configured
+def ui(*, loaded: Configuration, host: str, port: int) -> None:
     """Serve the page until Ctrl-C: success rates, verdicts with their evidence, alerts.
 
     It reads the store that the archivist of `assay worker` fills (store.url).
     """
-    loaded = configuration(config_file)
-    quiet_logs()
     if loaded.ui.token is None and not is_loopback(host):
         raise WrongUse(f"other machines can reach {host}: set ui.token")
-    with reported():
-        asyncio.run(_serve(loaded, host, port))
 
+    async def serve() -> None:
+        ended = asyncio.create_task(stopped())
+        async with served_page(loaded, host=host, port=port) as address:
+            click.echo(f"The page is at {address} until Ctrl-C.")
+            await ended
 
-async def _serve(loaded: Configuration, host: str, port: int) -> None:
-    ended = asyncio.create_task(stopped())
-    async with served_page(loaded, host=host, port=port) as address:
-        click.echo(f"The page is at {address} until Ctrl-C.")
-        await ended
+    asyncio.run(serve())
 
 
 _LOOKUP_SECONDS = 3.0

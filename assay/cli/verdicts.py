@@ -2,20 +2,18 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
-from pathlib import Path
 
 import click
 from pydantic import TypeAdapter
 
-from assay.cli.common import MOMENT, NotFinished, WrongUse, config_option, configuration, quiet_logs, reported, selected
+from assay.cli.common import MOMENT, NotFinished, WrongUse, configured, selected
 from assay.config import Configuration
 from assay.messages import StoreView, TopicView
 from assay.verdict_printer import VerdictPrinter
 from schemas import OUTCOMES, Alert, SeriesAnew, TrueRateAlert, Verdict, to_json
 from streams.lookup import RecordLookup
-from streams.settings import StreamSettings
 
 
 @click.command()
@@ -36,9 +34,10 @@ from streams.settings import StreamSettings
 @click.option("--since", type=MOMENT, metavar="T", help="Only those since: 90m, 24h or 7d ago, or 2026-11-20T08:00.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the latest N.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON lines.")
-@config_option
+@configured
 def verdicts(
     *,
+    loaded: Configuration,
     follow: bool,
     outcomes: tuple[str, ...],
     sources: tuple[str, ...],
@@ -48,7 +47,6 @@ def verdicts(
     since: datetime | None,
     limit: int | None,
     as_json: bool,
-    config_file: Path | None,
 ) -> None:
     """Show verdicts with their reasons, oldest first.
 
@@ -56,11 +54,9 @@ def verdicts(
     """
     if follow and limit:
         raise WrongUse("--limit and --follow exclude each other")
-    loaded = configuration(config_file)
     # The name in verdicts on records that no checker checks.
     selected(loaded, [name for name in checkers if name != "none"])
-    quiet_logs()
-    named = {"source": sources, "model": models, "checker": checkers}
+    named = {"source": sources, "model": models, "checker": checkers, "outcome": outcomes}
 
     def takes(verdict: Verdict) -> bool:
         """True if each field has one of the wanted values; none given means all."""
@@ -68,50 +64,32 @@ def verdicts(
         fields = fields and (since is None or verdict.checked_at >= since)
         return fields and (not ids or not {verdict.id, verdict.record_id}.isdisjoint(ids))
 
-    with reported():
-        view: TopicView[Verdict] | StoreView = (
-            _topics(loaded.streams, outcomes or OUTCOMES)
-            if loaded.store.url is None
-            else StoreView(
-                loaded.store.url, sources=sources, models=models, checkers=checkers, outcomes=outcomes, ids=ids
-            )
+    view: TopicView[Verdict] | StoreView
+    if loaded.store.url is None:
+        topics = loaded.streams.topics
+        of = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
+        view = TopicView(loaded.streams.kafka, [of[name] for name in outcomes or of], TypeAdapter(Verdict))
+    else:
+        view = StoreView(
+            loaded.store.url, sources=sources, models=models, checkers=checkers, outcomes=outcomes, ids=ids
         )
-        printer = VerdictPrinter([*loaded.installed.plugins.values()])
-        asyncio.run(_show_verdicts(view, printer, takes, ids, limit, follow=follow, as_json=as_json))
+    printer = VerdictPrinter([*loaded.installed.plugins.values()])
 
+    async def show() -> None:
+        shown, missing = 0, dict.fromkeys(ids)
+        async for verdict in _latest(view, takes, limit, follow=follow):
+            shown += 1
+            for identifier in (verdict.id, verdict.record_id):
+                missing.pop(identifier, None)
+            lines = [to_json(verdict)] if as_json else printer.whole(verdict) if ids else printer.lines(verdict)
+            for line in lines:
+                click.echo(line)
+        for line in view.summary("verdict", shown):
+            click.echo(line, err=True)
+        if missing:
+            raise NotFinished(f"no such verdict or record: {', '.join(missing)}")
 
-def _topics(streams: StreamSettings, outcomes: Collection[str]) -> TopicView[Verdict]:
-    by_outcome = zip(
-        OUTCOMES, (streams.topics.accepted, streams.topics.rejected, streams.topics.abstained), strict=True
-    )
-    wanted = [topic for outcome, topic in by_outcome if outcome in outcomes]
-    return TopicView(streams.kafka, wanted, TypeAdapter(Verdict))
-
-
-async def _show_verdicts(
-    view: TopicView[Verdict] | StoreView,
-    printer: VerdictPrinter,
-    takes: Callable[[Verdict], bool],
-    ids: Collection[str],
-    limit: int | None,
-    *,
-    follow: bool,
-    as_json: bool,
-) -> None:
-    shown, missing = 0, dict.fromkeys(ids)
-    async for verdict in _latest(view, takes, limit, follow=follow):
-        shown += 1
-        for identifier in (verdict.id, verdict.record_id):
-            missing.pop(identifier, None)
-        if as_json:
-            click.echo(to_json(verdict))
-            continue
-        for line in printer.whole(verdict) if ids else printer.lines(verdict):
-            click.echo(line)
-    for line in view.summary("verdict", shown):
-        click.echo(line, err=True)
-    if missing:
-        raise NotFinished(f"no such verdict or record: {', '.join(missing)}")
+    asyncio.run(show())
 
 
 async def _latest(
@@ -133,26 +111,23 @@ async def _latest(
 @click.command()
 @click.option("--follow", is_flag=True, help="Then keep running and show new ones until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print the alerts as JSON lines.")
-@config_option
-def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
+@configured
+def alerts(*, loaded: Configuration, follow: bool, as_json: bool) -> None:
     """Show alerts, oldest first: the model, its success rates, and the rejected records."""
-    loaded = configuration(config_file)
-    quiet_logs()
-    with reported():
-        asyncio.run(_show_alerts(loaded, follow=follow, as_json=as_json))
-
-
-async def _show_alerts(loaded: Configuration, *, follow: bool, as_json: bool) -> None:
     settings = loaded.streams
     form: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
     view = TopicView(settings.kafka, [settings.topics.alerts], form)
-    async with RecordLookup(settings).running() as lookup:
-        printer = VerdictPrinter([*loaded.installed.plugins.values()])
-        async for alert in view.messages(follow=follow):
-            if as_json:
-                click.echo(to_json(alert))
-                continue
-            async for line in printer.alert(alert, lookup):
-                click.echo(line)
-    for line in view.summary("alert"):
-        click.echo(line, err=True)
+    printer = VerdictPrinter([*loaded.installed.plugins.values()])
+
+    async def show() -> None:
+        async with RecordLookup(settings).running() as lookup:
+            async for alert in view.messages(follow=follow):
+                if as_json:
+                    click.echo(to_json(alert))
+                    continue
+                async for line in printer.alert(alert, lookup):
+                    click.echo(line)
+        for line in view.summary("alert"):
+            click.echo(line, err=True)
+
+    asyncio.run(show())

@@ -16,12 +16,12 @@ import structlog
 
 from assay.cli.common import (
     WRONG_USE,
+    CannotRun,
     NotFinished,
     WrongUse,
     config_option,
     configuration,
     models_of,
-    reported,
     selected,
 )
 from assay.config import IMPROVER, Configuration, load_configuration
@@ -69,33 +69,25 @@ def worker(
     # The supervising process has printed the warnings about the configuration.
     loaded = configuration(config_file) if process is None else _as_process(load_configuration(config_file), process)
     plugins = [] if checkers == _NONE else selected(loaded, _names(checkers))
-    with reported():
-        try:
-            following = (
-                configured_agents(loaded)
-                if agents is None
-                else select_agents(loaded, [] if agents == _NONE else _names(agents))
-            )
-        except UnknownAgent as error:
-            raise WrongUse(str(error)) from None
-        if not plugins and not following:
-            raise WrongUse("neither a checker nor an agent was selected")
-        if processes > 1:
-            if not plugins:
-                raise WrongUse("--processes is for checkers, and none was selected")
-            ctx.exit(_run_several(loaded, processes, checkers, agents))
-        from agents.worker import run
-        from assay.wiring import build_worker
+    following = configured_agents(loaded)
+    if agents is not None:
+        following = select_agents(loaded, [] if agents == _NONE else _names(agents))
+    if not plugins and not following:
+        raise WrongUse("neither a checker nor an agent was selected")
+    if processes > 1:
+        if not plugins:
+            raise WrongUse("--processes is for checkers, and none was selected")
+        ctx.exit(_run_several(loaded, processes, checkers, agents))
+    from agents.worker import run
+    from assay.wiring import build_worker
 
-        configure_logs(loaded.log.level, process=process)
-        if loaded.judge.require_self_test and plugins:
-            asyncio.run(_tested(loaded))
-        if process is not None:
-            end_with_supervisor()
-        status = run(
-            lambda: build_worker(loaded, plugins, following), report_started if process is not None else lambda: None
-        )
-    ctx.exit(status)
+    configure_logs(loaded.log.level, process=process)
+    if loaded.judge.require_self_test and plugins:
+        asyncio.run(_tested(loaded))
+    if process is not None:
+        end_with_supervisor()
+    started = report_started if process is not None else lambda: None
+    ctx.exit(run(lambda: build_worker(loaded, plugins, following), started))
 
 
 async def _tested(loaded: Configuration) -> None:
@@ -258,7 +250,7 @@ def end_with_supervisor() -> None:
     threading.Thread(target=wait, daemon=True, name="end-with-supervisor").start()
 
 
-class UnknownAgent(ValueError):
+class UnknownAgent(CannotRun):
     """An agent that does not exist or is switched off."""
 
 

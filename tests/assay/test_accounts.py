@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.routing import Routing, RoutingSettings
-from assay.cli.accounts import UNCHECKED, Accounts, Ledger, Reached
+from assay.cli.accounts import UNCHECKED, Accounts, Reached
 from checkers.checker import NOBODY
 from schemas import DeadLetter, Origin, read_record, to_json
 from streams.settings import StreamSettings
@@ -145,14 +145,13 @@ def test_each_message_has_one_fate_and_what_is_lost_is_named(
     messages: list[tuple[str, str, str, int]], committed: int, rng: random.Random
 ):
     played = Played(messages, committed)
-    accounts = Accounts(BEGUN, "assay.outputs")
-    ledger = Ledger(
+    accounts = Accounts(
+        BEGUN,
         played.settings,
         {"steady": {"generation"}},
         {"steady": {0: Reached(committed)}},
         routing=played.routing,
         checked_kinds={"generation"},
-        accounts=accounts,
     )
     # Another topic of the same name had other records at these offsets, and others write rubbish.
     at = [Origin(topic="assay.outputs", partition=0, offset=number) for number in (0, 99)]
@@ -163,10 +162,10 @@ def test_each_message_has_one_fate_and_what_is_lost_is_named(
     answers += [(topics.accepted, each) for each in strangers]
     rng.shuffle(answers)
     for topic, value in answers:
-        ledger.answer(topic, value)
+        accounts.answer(topic, value)
     for each in played.messages:
-        ledger.message(each)
-    ledger.close()
+        accounts.message(each)
+    accounts.close()
     for name, expected in played.expected.items():
         found = sum((fates for (checker, _), fates in accounts.fates.items() if checker == name), Counter())
         others = found.pop("others", 0)

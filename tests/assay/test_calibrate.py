@@ -1,23 +1,17 @@
 """`assay calibrate`: from labelled records to thresholds that a configuration takes."""
 
-import asyncio
 import json
 import tomllib
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from schemas import Label, Origin, to_json
-from tests.assay.running import assay, servers
-from tests.support.labels import REQUEST
-from tests.support.scenarios import Place
+from tests.assay.running import assay
 from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.support.traffic import put
 
 REFERENCE = "The board approved the budget on Monday."
 
@@ -87,63 +81,15 @@ def test_it_begins_with_how_far_judge_and_people_agree(folder: Path):
     assert told["kappa"]["low"] < 0.71 < told["kappa"]["high"]
 
 
-def test_without_a_file_it_takes_the_labels_on_their_topic(folder: Path, embedded_place: Place):
-    topics = embedded_place.checked().topics
-    records = [record(number, 0.9 if number % 3 else 0.1) for number in range(60)]
-    asyncio.run(put(embedded_place.servers, topics.outputs, [json.dumps(each).encode() for each in records]))
-    now = datetime.now(UTC)
-    # Every second one of the rejects, and all accepts.
-    asked = [number for number in range(60) if number % 3 or number % 2]
-    requests = [
-        REQUEST.model_copy(
-            update={
-                "id": f"req-{number}",
-                "verdict_id": f"ver-{number}",
-                "record_id": f"r-{number}",
-                "source": "s",
-                "checker": "consistency",
-                "inclusion_probability": 1.0 if number % 3 else 0.5,
-                "origin": Origin(topic=topics.outputs, partition=0, offset=number),
-            }
-        )
-        for number in asked
-    ]
-    said = [
-        Label(
-            verdict_id=f"ver-{number}",
-            source="s",
-            model="m",
-            annotator="ada",
-            label="good" if number % 3 and number != 1 else "bad",
-            labelled_at=now,
-        )
-        for number in asked
-    ]
-    # Before it and behind it on the topic.
-    old = [
-        said[0].model_copy(update={"id": f"old-{number}", "label": "good", "labelled_at": now - timedelta(days=1)})
-        for number in range(2)
-    ]
-    said = [old[0], *said, old[1]]
-    said += [said[1].model_copy(update={"id": "none", "verdict_id": "ver-none"})]
-    asyncio.run(put(embedded_place.servers, topics.review_requests, map(to_json, requests)))
-    asyncio.run(put(embedded_place.servers, topics.labels, map(to_json, said)))
-    ran = assay("calibrate", "--json", "--checker", "consistency", cwd=folder, **servers(embedded_place))
-    assert ran.returncode in {0, 3}, ran.stderr
-    told = json.loads(ran.stdout)
-    assert (told["agreement"]["agreed"], told["agreement"]["of"]) == (49, 50)
-    # About half of the accepts are left out, so that all are drawn alike.
-    assert 20 <= told["labels"] <= 40
-    assert (told["labelled"], told["uneven"]) == (50, 50 - told["labels"])
-    ran = assay("calibrate", "--checker", "consistency", cwd=folder, **servers(embedded_place))
-    assert f"50 labelled records, of which thresholds can use {told['labels']}" in ran.stdout
-    assert f"{told['uneven']} skipped at random: outcomes that were drawn more often" in ran.stdout
-
-
-def test_without_a_file_and_a_label_that_is_told(folder: Path, embedded_place: Place):
-    ran = assay("calibrate", cwd=folder, **servers(embedded_place))
-    assert ran.returncode == 2
-    assert "there is no label on" in ran.stderr
+def test_labels_that_were_drawn_with_another_probability_are_skipped_so_that_the_others_are_even(folder: Path):
+    drawn = [record(n, 0.9, "accept", assay_drawn=[0.5, n % 2 == 0]) for n in range(20)]
+    path = write(folder, *drawn, *(record(n, 0.1, "reject") for n in range(20, 30)))
+    told = json.loads(assay("calibrate", path, "--json", cwd=folder).stdout)
+    assert (told["labelled"], told["uneven"], told["labels"]) == (30, 10, 20)
+    assert (told["agreement"]["agreed"], told["agreement"]["of"]) == (30, 30)
+    ran = assay("calibrate", path, cwd=folder)
+    assert "30 labelled records, of which thresholds can use 20" in ran.stdout
+    assert "10 skipped at random: outcomes that were drawn more often" in ran.stdout
 
 
 def test_the_section_that_is_printed_is_one_that_decides_as_the_table_says(folder: Path):
