@@ -67,7 +67,7 @@ def verdicts(
     view: TopicView[Verdict] | StoreView
     if loaded.store.url is None:
         topics = loaded.streams.topics
-        of = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
+        of: dict[str, str] = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
         view = TopicView(loaded.streams.kafka, [of[name] for name in outcomes or of], TypeAdapter(Verdict))
     else:
         view = StoreView(
