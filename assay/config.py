@@ -1,6 +1,7 @@
 """The configuration: the sections of all packages, from a file and from the environment, which takes precedence."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from agents.routing import RoutingSettings, unknown_checkers
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.config_errors import explain, unknown_keys
 from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
-from assay.plugins import InstalledCheckers, installed_checkers, is_checker_name
+from assay.plugins import CheckerName, InstalledCheckers, installed_checkers
 from checkers.checker import NOBODY, CheckerSettings
 from checkers.plugin import CheckerPlugin, ImproverSettings
 from checkers.thresholds import ScoringSettings
@@ -130,9 +131,11 @@ def default_configuration(checkers: Sequence[str]) -> Configuration:
 
 
 def all_sections(installed: InstalledCheckers) -> dict[str, Any]:
-    """The type of each section: ours, then a section for each installed checker and each family of checkers."""
-    sections = _CORE_SECTIONS | {name: plugin.settings for name, plugin in installed.plugins.items()}
-    sections |= {name: dict[str, family.settings] for name, family in installed.families.items()}  # type: ignore[name-defined]
+    """The type of each section: ours, then a section for each installed checker."""
+    sections = _CORE_SECTIONS | {
+        name: dict[CheckerName, plugin.settings] if plugin.named else plugin.settings  # type: ignore[name-defined]
+        for name, plugin in installed.plugins.items()
+    }
     if installed.improver is not None and installed.improver.improver is not None:
         sections[IMPROVER] = installed.improver.improver.settings
     return sections
@@ -155,27 +158,10 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
         raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, known=unknown)])) from None
     if unknown:
         raise Misconfigured("\n".join(unknown.values()))
-    if faults := [*_wrong_names(settings, installed, sections, origins)]:
-        raise Misconfigured("\n".join(faults))
     configuration = _configuration(settings, installed, origins)
     if faults := [*_unknown_names(configuration), *_undecided(configuration)]:
         raise Misconfigured("\n".join(faults))
     return configuration
-
-
-def _wrong_names(
-    settings: BaseModel, installed: InstalledCheckers, sections: Collection[str], origins: Origins
-) -> Iterator[str]:
-    """A line for every table of a family that cannot be a checker of its name."""
-    taken = {*sections, NOBODY}
-    for section in installed.families:
-        for name in getattr(settings, section):
-            where = origins.written((section, name))
-            if not is_checker_name(name):
-                yield f"{where}: a checker's name should be of lower-case letters, digits and single underscores"
-            elif name in taken:
-                yield f"{where}: a checker or a section is called {name} already; choose another name"
-            taken.add(name)
 
 
 def _unknown_names(configuration: Configuration) -> Iterator[str]:
@@ -208,27 +194,24 @@ def _undecided(configuration: Configuration) -> Iterator[str]:
 def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: Origins) -> Configuration:
     sections = {name: getattr(settings, name) for name in type(settings).model_fields}
     single = {name: type(value) for name, value in sections.items() if isinstance(value, BaseModel)}
-    own = {
-        name: family.member(name, one)
-        for section, family in installed.families.items()
-        for name, one in sections[section].items()
-    }
-    installed = replace(installed, plugins=dict(sorted({**installed.plugins, **own}.items())))
+    members = [one for plugin in installed.plugins.values() for one in plugin.members(sections[plugin.name])]
+    members.sort(key=lambda one: one[0].name)
+    own = [plugin for plugin, _ in members if plugin.section]
+    taken = Counter([*sections, NOBODY, *(plugin.name for plugin in own)])
+    if faults := [plugin for plugin in own if taken[plugin.name] > 1]:
+        raise Misconfigured(f"{faults[0].section}: a checker or a section is called {faults[0].name} already")
     return Configuration(
         streams=StreamSettings(**{name: sections[name] for name in StreamSettings.model_fields}),
         **{name: sections[name] for name in _CORE_SECTIONS if name not in StreamSettings.model_fields},
-        checkers={
-            name: sections[plugin.family.section][name] if plugin.family else sections[name]
-            for name, plugin in installed.plugins.items()
-        },
-        installed=installed,
+        checkers={plugin.name: settings for plugin, settings in members},
+        installed=replace(installed, plugins={plugin.name: plugin for plugin, _ in members}),
         origins=origins,
         sections=sections,
         warnings=(
             *(f"a checker is skipped: {broken}" for broken in installed.broken.values()),
             *misspelt_variables(single),
             *_free_of_charge(sections["budgets"], sections["judge"], installed.plugins),
-            *_unanswered(sections["judge"], own.values()),
+            *_unanswered(sections["judge"], own),
         ),
     )
 
@@ -245,13 +228,10 @@ def _free_of_charge(
 
 
 def _unanswered(judge: JudgeSettings, own: Collection[CheckerPlugin]) -> Iterator[str]:
-    """A line if checkers of the user's need a judge that answers questions, and this one only compares texts."""
-    asking = [plugin.section for plugin in own if plugin.checker.answers_questions]
-    if asking and judge.backend == "local":
-        yield (
-            f"{', '.join(asking)}: every verdict abstains, as judge.backend = 'local' compares texts and answers no "
-            "questions; set judge.backend = 'openai' or 'llama'"
-        )
+    """A line for every checker that needs a judge that answers questions, if this one only compares texts."""
+    for plugin in own:
+        if plugin.checker.answers_questions and judge.backend == "local":
+            yield f"{plugin.section}: every verdict abstains, as judge.backend = 'local' answers no questions"
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, distribution, entry_points
+from typing import Annotated, TypeAlias
+
+from pydantic import StringConstraints
 
 from checkers.checker import Checker
-from checkers.plugin import ENTRY_POINT_GROUP, FAMILY_GROUP, CheckerFamily, CheckerPlugin
+from checkers.plugin import ENTRY_POINT_GROUP, CheckerPlugin
 from schemas import nearest
 
 # It is a section of the configuration, a part of environment variables, a consumer group and a metrics' label.
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+CheckerName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{_NAME.pattern}$")]
 
 
 class UnknownChecker(ValueError):
@@ -25,8 +29,6 @@ class InstalledCheckers:
     """By name, in alphabetical order."""
     broken: Mapping[str, str]
     """Faults of entry points that do not lead to a checker, by their name."""
-    families: Mapping[str, CheckerFamily] = field(default_factory=dict)
-    """By their section."""
 
     @property
     def improver(self) -> CheckerPlugin | None:
@@ -72,34 +74,7 @@ def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
             broken[entry_point.name] = f"entry point {_described(entry_point)}: {type(error).__name__}: {error}"
         else:
             plugins[plugin.name] = plugin
-    families = _families({*reserved, *plugins}, broken)
-    return InstalledCheckers(plugins=dict(sorted(plugins.items())), broken=broken, families=families)
-
-
-def _families(taken: Collection[str], broken: dict[str, str]) -> dict[str, CheckerFamily]:
-    """The installed families by section; adds faults to `broken`."""
-    families: dict[str, CheckerFamily] = {}
-    for entry_point in _unique(entry_points(group=FAMILY_GROUP)):
-        try:
-            family: CheckerFamily = entry_point.load()
-            if family.section in {*taken, *families}:
-                raise TypeError(f"its section {family.section!r} is there already")
-        except Exception as error:  # noqa: BLE001 - a third party's module may raise anything at all
-            broken[entry_point.name] = f"entry point {_described(entry_point)}: {type(error).__name__}: {error}"
-        else:
-            families[family.section] = family
-    return families
-
-
-def is_checker_name(name: str) -> bool:
-    """True if a checker may have this name."""
-    return _NAME.fullmatch(name) is not None
-
-
-def own_families() -> dict[str, CheckerFamily]:
-    """The families that come with assay, by their section."""
-    own = [point.load() for point in distribution("assay").entry_points.select(group=FAMILY_GROUP)]
-    return {family.section: family for family in own}
+    return InstalledCheckers(plugins=dict(sorted(plugins.items())), broken=broken)
 
 
 def own_checkers() -> list[CheckerPlugin]:

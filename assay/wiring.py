@@ -88,7 +88,8 @@ def build_service(
         },
     )
     checkers = [
-        _built(plugin.section, partial(plugin.build, configuration.checkers[plugin.name], models)) for plugin in plugins
+        _built(plugin.section or plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
+        for plugin in plugins
     ]
     return Service(checkers=checkers, models=models)
 
@@ -202,10 +203,8 @@ async def build_worker(
         configuration, plugins, judging=judging, stand_ins=stand_ins, on_usage=metrics.ended, on_breaker=probe.breaker
     )
     judge = service.models.judge
-    routing, budgets = (
-        Routing(configuration.routing, configuration.sources),
-        Budgets(configuration.budgets, registry=registry),
-    )
+    routing = Routing(configuration.routing, configuration.sources)
+    budgets = Budgets(configuration.budgets, registry=registry)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
     opened = configuration.alertmanager
     Info("assay_runbook", "Where the runbook of alerts, and the page, can be opened", registry=registry).info(

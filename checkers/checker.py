@@ -13,7 +13,18 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from models.billing import billed
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.worktime import WorkLimit
-from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
+from schemas import (
+    RECORD_TYPES,
+    Abstention,
+    Envelope,
+    Evidence,
+    Generation,
+    PluginEvidence,
+    Usage,
+    Verdict,
+    digest,
+    verdict_id,
+)
 from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence, ToolCallEvidence
 from schemas.records import misspelt_hint
@@ -208,6 +219,10 @@ class Checker(ABC, Generic[SettingsT]):
             return self.models.subjects[record.model]
         except KeyError:
             raise no_subject(record.model) from None
+
+    async def to_try(self) -> Sequence[tuple[Generation, bool]]:
+        """Records that it can be tried on, each with whether it is to be accepted; raises ModelUnavailable."""
+        return ()
 
     async def close(self) -> None:
         """Release what the checker itself holds open: connections, threads. Models are closed by their owner."""

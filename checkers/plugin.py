@@ -1,6 +1,6 @@
 """A checker as the command line finds it, with its explanations, improver and source."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "assay.checkers"
 """Installed packages add a checker by an entry point of this group: a `Checker` class or a `CheckerPlugin`."""
-
-FAMILY_GROUP = "assay.checker_families"
-"""And by one of this group a `CheckerFamily`."""
 
 
 SubjectLabels: TypeAlias = Callable[[str, str], tuple[str, str]]
@@ -50,16 +47,6 @@ class Improver(Protocol):
         Raises:
             ModelUnavailable: a model cannot be reached; the verdict is to be held.
         """
-
-
-class Figures(Protocol):
-    """The results of a run."""
-
-    def summary(self) -> Mapping[str, Any]:
-        """All figures, as JSON has them."""
-
-    def lines(self) -> Iterable[str]:
-        """The figures for a person."""
 
 
 class ImproverSettings(BaseModel):
@@ -152,17 +139,14 @@ class CheckerPlugin:
     demo: Mapping[str, JsonValue] = field(default_factory=dict)
     """Settings of the checker in `assay demo` that differ from the defaults."""
 
-    family: "CheckerFamily | None" = None
-    """The family that it is one of."""
+    named: Callable[[str, Any], type[Checker[Any]]] | None = None
+    """Set if each table of its section is a checker with the table's name: makes that of name and settings."""
+    section: str | None = None
+    """Such a table; None if the section with its name is its own."""
 
     @property
     def name(self) -> str:
         return self.checker.name
-
-    @property
-    def section(self) -> str:
-        """The table of its settings."""
-        return f"{self.family.section}.{self.name}" if self.family else self.name
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -172,37 +156,20 @@ class CheckerPlugin:
     def settings(self) -> type[CheckerSettings]:
         return self.checker.settings_type
 
+    def members(self, settings: Any) -> list[tuple["CheckerPlugin", CheckerSettings]]:
+        """The checkers of its section with the settings of each: itself, or one for each table."""
+        if self.named is None:
+            return [(self, settings)]
+        return [
+            (replace(self, checker=self.named(name, one), named=None, section=f"{self.name}.{name}"), one)
+            for name, one in settings.items()
+        ]
+
     def build(self, settings: Any, models: Models) -> Checker[Any]:
         """The checker, with both judges of a cascade if it has thresholds; raises what its constructor raises."""
         scores = isinstance(settings, ScoringSettings) and settings.thresholds.are_set
-        screened = self.checker.asks_judge and not self.checker.answers_questions
-        if models.screen is None or not scores or not screened:
+        if models.screen is None or not scores or not self.checker.asks_judge or self.checker.answers_questions:
             return self.checker(settings, models)
         bare = settings.model_copy(update={"thresholds": Thresholds()})
         first = self.checker(settings, replace(models, judge=models.screen, screen=None, writer=None))
         return CascadeChecker(first, self.checker(bare, replace(models, screen=None)))
-
-
-class Trial(Figures, Protocol):
-    """How often a checker is right on examples."""
-
-    @property
-    def passed(self) -> bool:
-        """True if that is often enough to rely on it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckerFamily:
-    """Checkers that a user names: each table `[SECTION.NAME]` of the configuration is one."""
-
-    section: str
-    settings: type[CheckerSettings]
-    """Of each of them."""
-    plugin: Callable[[str, Any], CheckerPlugin]
-    """From name and settings to the checker, which has that name."""
-    tried: Callable[[Any, Callable[[], None]], Awaitable[Trial]]
-    """Tries a checker of the family on its examples; the function is called after each. Raises ModelUnavailable."""
-
-    def member(self, name: str, settings: CheckerSettings) -> CheckerPlugin:
-        """The checker with this name."""
-        return replace(self.plugin(name, settings), family=self)

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from assay.config import all_sections, model_of
 from assay.origins import DELIMITER, PREFIX
-from assay.plugins import InstalledCheckers, own_checkers, own_families
+from assay.plugins import InstalledCheckers, own_checkers
 
 _OPENING = """\
 # Configuration
@@ -41,8 +41,7 @@ _BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "
 
 def document() -> str:
     """The document, Markdown."""
-    plugins = {plugin.name: plugin for plugin in own_checkers()}
-    sections = all_sections(InstalledCheckers(plugins=plugins, broken={}, families=own_families()))
+    sections = all_sections(InstalledCheckers(plugins={plugin.name: plugin for plugin in own_checkers()}, broken={}))
     return "\n".join([_OPENING, *_Schema(model_of(sections, BaseModel).model_json_schema()).lines()])
 
 

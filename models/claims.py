@@ -33,18 +33,6 @@ class ClaimKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkedExample:
-    """A text with the right reply to a question about it, which is shown before the question."""
-
-    text: str
-    prompt: str | None
-    """The user's question that it answers, if it is known."""
-    reference: str
-    """The passages that it was made from; empty if there are none."""
-    yes: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Claims:
     """Sentences to be compared with a reference."""
 
@@ -59,8 +47,8 @@ class Claims:
     """The candidate as it is, where its sentences do not show its form (lines, a table, code)."""
     around: tuple[str, str] | None = None
     """The sentences that phrases are part of, the reference's first, if they are known."""
-    examples: tuple[WorkedExample, ...] = ()
-    """Of the kind `question`, with the right replies to the same question."""
+    examples: tuple[tuple["Claims", bool], ...] = ()
+    """Of the kind `question`: other texts, and whether a yes is the right reply to the same question about them."""
 
     def __post_init__(self) -> None:
         # Checkers of other packages give the kind's value.

@@ -19,8 +19,8 @@ in the turn that uses them, so that no template can forget to. A template quotes
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -214,6 +214,13 @@ class PromptSet(Templates):
             written=written,
             max_tokens=max_tokens,
         )
+
+
+def behind(question: Question[ReplyT], worked: Iterable[tuple[Question[ReplyT], str]]) -> Question[ReplyT]:
+    """The question behind others of its form, each with its right reply."""
+    system, *_, last = question.messages
+    turns = [turn for one, reply in worked for turn in (one.messages[-1], Message("assistant", reply))]
+    return replace(question, messages=(system, *turns, last))
 
 
 def _refuse_unknown(own: Mapping[str, Path], allowed: Collection[str]) -> None:

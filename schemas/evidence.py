@@ -32,6 +32,19 @@ class SelfTestFigure(Wire):
     pairs: int
 
 
+class Judged(Wire):
+    """What evidence tells of the judge, and of thresholds on the verdict's score."""
+
+    accept_from: float | None = None
+    """The response is accepted if the verdict's `score` is at least this; null if scores accept nothing."""
+    reject_below: float | None = None
+    """The response is rejected if the verdict's `score` is below this; null if scores reject nothing."""
+    judge_version: str = ""
+    """Form, digest of the prompts and threshold of a judge that is asked by prompts; empty for others."""
+    self_test: SelfTestFigure | None = None
+    """How that judge did in its self-test."""
+
+
 class EarlierAnswer(Wire):
     """An earlier answer of the session that a sentence contradicts."""
 
@@ -67,7 +80,7 @@ class SampleAgreement(Wire):
     """Indices of the response's sentences that the sample does not support."""
 
 
-class ConsistencyEvidence(Wire):
+class ConsistencyEvidence(Judged):
     """DCR: findings sentence by sentence, and the score made of them (paper, sections 3.1 and 3.2)."""
 
     type: Literal["consistency"] = "consistency"
@@ -81,18 +94,10 @@ class ConsistencyEvidence(Wire):
     consistent_share: float
     """The paper's score: (mean of marks + 1) / 2. The verdict's own `score` is made of the supports, so it ranks."""
     threshold: float
-    """The response is accepted if `consistent_share` is at least this and the next two are null."""
-    accept_from: float | None = None
-    """The response is accepted if the verdict's `score` is at least this; null if scores accept nothing."""
-    reject_below: float | None = None
-    """The response is rejected if the verdict's `score` is below this; null if scores reject nothing."""
+    """The response is accepted if `consistent_share` is at least this, unless scores decide."""
     samples: tuple[SampleAgreement, ...] = ()
     earlier: tuple[Turn, ...] = ()
     """The earlier turns of the session whose answers it must not contradict, the oldest first."""
-    judge_version: str = ""
-    """Form, digest of the prompts and threshold of a judge that is asked by prompts; empty for others."""
-    self_test: SelfTestFigure | None = None
-    """How that judge did in its self-test."""
 
 
 Label = int | bool | str
@@ -231,33 +236,14 @@ class RetrievalEvidence(Wire):
     """As of consistency evidence."""
 
 
-class Quotation(Wire):
-    """Words of a response."""
-
-    text: str
-    start: int
-    """Offset in the response, in code points."""
-    end: int
-
-
-class CriterionEvidence(Wire):
-    """A question in a user's own words about a response, and the judge's answer."""
+class CriterionEvidence(Judged):
+    """A question in a user's own words about a response; the verdict's score is the probability that it is kept."""
 
     type: Literal["criterion"] = "criterion"
     ask: str
     reject_if: Literal["yes", "no"]
-    probability: Fraction
-    """Of a yes, by the judge. The verdict's `score` is that of the answer that accepts."""
-    quote: Quotation | None = None
-    """The words at fault; null if the response is accepted, or the judge quoted none that stand in it."""
-    accept_from: float | None = None
-    """The response is accepted if the verdict's `score` is at least this, one half if both are null."""
-    reject_below: float | None = None
-    """The response is rejected if the verdict's `score` is below this; null as of consistency evidence."""
-    examples: int = 0
-    """Worked examples that the judge was shown."""
-    judge_version: str = ""
-    """As of consistency evidence."""
+    quote: str | None = None
+    """The words at fault, as they stand in the response; null if it is accepted, or the judge quoted none."""
 
 
 class ProbeEvidence(Wire):
@@ -284,7 +270,7 @@ class ProbeEvidence(Wire):
     """The subject's words before it; null if it was asked for the answer alone."""
 
 
-class ToolCallEvidence(Wire):
+class ToolCallEvidence(Judged):
     """A tool call: its name and arguments by the tools' schemas, its values by what was said, its result as told."""
 
     type: Literal["tool_call"] = "tool_call"
@@ -304,14 +290,6 @@ class ToolCallEvidence(Wire):
     """True if the tool failed; null if that is not known."""
     response: ResponseFinding | None = None
     """Null unless the tool failed and the record has a response."""
-    accept_from: float | None = None
-    """As of consistency evidence."""
-    reject_below: float | None = None
-    """As of consistency evidence."""
-    judge_version: str = ""
-    """As of consistency evidence."""
-    self_test: SelfTestFigure | None = None
-    """As of consistency evidence."""
 
 
 JudgeCause = Literal[

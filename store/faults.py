@@ -41,7 +41,7 @@ def _named(verdict: Verdict) -> str | None:
             if worst.contradicts is not None:
                 found = "an earlier answer of the session is contradicted"
         case CriterionEvidence(quote=quote, ask=ask):
-            found = quote.text if quote else ask
+            found = quote or ask
         case RetrievalEvidence(matched=matched):
             # A stored text that is found for what it does not fit will be found again.
             found = matched.text

@@ -168,11 +168,9 @@ def _passage(value: JsonValue) -> str:
 
 def quotation(evidence: CriterionEvidence, record: dict[str, JsonValue] | None) -> list[Piece]:
     """The response with the words at fault marked, or these alone if the record is not at hand."""
-    quote, whole = evidence.quote, (record or {}).get("response")
-    spans = [] if quote is None else [Span(quote.start, quote.end, 1)]
-    if isinstance(whole, str) and (quote is None or whole[quote.start : quote.end] == quote.text):
-        return list(pieces(whole, spans))
-    return [] if quote is None else [Piece(quote.text, (1,), (1,))]
+    quote, whole = evidence.quote or "", str((record or {}).get("response", ""))
+    where = place(whole, quote) if quote else (0, 0)
+    return list(pieces(whole, [Span(*where, 1)])) if where else [Piece(quote, (1,), (1,))]
 
 
 class Aligned(NamedTuple):

@@ -118,7 +118,7 @@ def calibrate(
         if as_json:
             click.echo(orjson.dumps(one).decode())
         else:
-            section = loaded.installed.plugins[one["checker"]].section
+            section = loaded.installed.plugins[one["checker"]].section or one["checker"]
             click.echo("\n".join([*([""] if number else []), *_table(one), *_section(one, section)]))
     if not all(one["kept"] for one in found):
         raise NotFinished(f"an error of {error:g} with confidence {confidence:g} cannot be promised")

@@ -8,12 +8,12 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import click
 import orjson
@@ -22,7 +22,7 @@ from assay.config import Configuration, Misconfigured, load_configuration
 from assay.plugins import UnknownChecker
 from checkers.checker import Models
 from checkers.model_patience import ModelLost, ModelRefuses
-from checkers.plugin import CheckerPlugin, Figures
+from checkers.plugin import CheckerPlugin
 from models.model_loading import ModelUnusable
 from models.protocol import ModelFailed, ModelUnavailable
 from models.wording import first_line
@@ -217,6 +217,16 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
 
 
 reported = run_errors
+
+
+class Figures(Protocol):
+    """The results of a run."""
+
+    def summary(self) -> Mapping[str, Any]:
+        """All figures, as JSON has them."""
+
+    def lines(self) -> Iterable[str]:
+        """The figures for a person."""
 
 
 def print_figures(figures: Figures, *, as_json: bool) -> None:

@@ -1,8 +1,9 @@
-"""`assay judge check`: the accuracy of the configured judge on built-in pairs, by kind."""
+"""`assay judge check` and `assay criteria check`: accuracy on built-in pairs, and of a criterion on its examples."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -10,18 +11,37 @@ import click
 
 from assay.cli.common import (
     CannotRun,
+    Progress,
+    WrongUse,
     configured,
+    download_models,
     models_of,
     print_figures,
     progress,
+    selected,
 )
 from assay.config import Configuration
+from assay.wiring import wired
 from checkers.intervals import wilson
+from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
 from models.judges.choice import forms_of
 from models.judges.prompted import PromptedJudge
-from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, SelfTest, keep, measured, pairs, run
+from models.judges.self_test import (
+    AT_ONCE,
+    GOOD_ENOUGH,
+    FormResult,
+    SelfTest,
+    keep,
+    measured,
+    odds_of_pair,
+    pairs,
+    run,
+)
+from models.wording import on_a_line
+from schemas import Generation
 
+_SHOWN = 160
 INACCURATE = 1
 """Exit status if the judge is right on too few pairs."""
 
@@ -45,10 +65,67 @@ def check_judge(ctx: click.Context, *, loaded: Configuration, language: str | No
     known = {pair.kind for pair in pairs(language)} - {pair.kind for pair in pairs()}
     if language and not known:
         raise click.BadParameter(f"{language!r}: there are pairs in German and Spanish", param_hint="--language")
-    test = asyncio.run(_tested(loaded, language))
+    _print(ctx, asyncio.run(_tested(loaded, language)), as_json=as_json)
+
+
+@click.group(short_help="Try your own criteria on examples.")
+def criteria() -> None:
+    """Criteria in your own words, as the configuration has them."""
+
+
+@criteria.command("check", short_help="Try a criterion on its examples.")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@configured
+@click.pass_context
+def check_criterion(ctx: click.Context, *, loaded: Configuration, name: str, as_json: bool) -> None:
+    """Ask about the examples of the criterion NAME, and about answers that the judge makes to break and to keep it.
+
+    An example that is asked about is not shown to the judge as a worked one. Prints the accuracy, and on standard error
+    each answer that is decided wrongly. Exit status 1 below 75%.
+    """
+    (plugin,) = selected(loaded, [name])
+    if plugin.section is None:
+        own = ", ".join(name for name, one in loaded.installed.plugins.items() if one.section) or "none"
+        raise WrongUse(f"{name} is not a criterion of yours; configured are: {own}")
+    download_models(loaded)
+    _print(ctx, asyncio.run(_tried(loaded, plugin)), as_json=as_json)
+
+
+def _print(ctx: click.Context, test: SelfTest, *, as_json: bool) -> None:
+    """The figures; exit status 1 if too few are right."""
     print_figures(_Report(test), as_json=as_json)
     if test.chosen.accuracy < GOOD_ENOUGH:
         ctx.exit(INACCURATE)
+
+
+def _counter(shown: Progress) -> Callable[[], None]:
+    done = count(1)
+
+    def answered() -> None:
+        number = next(done)
+        shown.at(number, f"{number} answers")
+
+    return answered
+
+
+async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> SelfTest:
+    async with wired(loaded, [plugin]) as service:
+        (checker,) = service.checkers
+        known = await checker.to_try()
+        if len({accept for _, accept in known}) < len(("accept", "reject")):
+            raise CannotRun(f"{plugin.section}.examples: there should be some of both labels")
+
+        async def odds(one: tuple[Generation, bool]) -> float | None:
+            (record, accept), verdict = one, await checker.check(one[0])
+            if verdict.outcome != ("accept" if accept else "reject"):
+                texts = [f"“{on_a_line(text, _SHOWN)}”" for text in (record.prompt, record.response) if text]
+                shown.say(plain(f"{verdict.outcome} is wrong about {' '.join(texts)} {verdict.reason}"))
+            return None if verdict.score is None else verdict.score - (verdict.outcome == "reject")
+
+        asked = [(f"{one.source}, {'accept' if accept else 'reject'}", accept, (one, accept)) for one, accept in known]
+        with progress(len(known)) as shown:
+            return await measured(checker.judge_name, asked, odds, _counter(shown))
 
 
 async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
@@ -58,16 +135,11 @@ async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
             raise CannotRun("no judge is configured")
         forms = forms_of(loaded.judge) if isinstance(models.judge, PromptedJudge) else ()
         with progress(len(asked) * max(len(forms), 1)) as shown:
-            done = count(1)
-
-            def answered() -> None:
-                number = next(done)
-                shown.at(number, f"{number} pairs")
-
             if not isinstance(models.judge, PromptedJudge):
-                return await measured(models.judge, asked, answered)
+                own = [(pair.kind, pair.supported, pair) for pair in asked]
+                return await measured(models.judge.name, own, partial(odds_of_pair, models.judge), _counter(shown))
             model, questions = models.judge.model, models.judge.questions
-            test = await run(model, questions, forms=forms, asked=asked, on_answer=answered)
+            test = await run(model, questions, forms=forms, asked=asked, on_answer=_counter(shown))
             path = keep(test, questions)
             shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
             return test
@@ -91,14 +163,13 @@ class _Report:
     def lines(self) -> Iterator[str]:
         """The figures for a person."""
         test, chosen = self.test, self.test.chosen
-        yield f"{plain(test.model)}: {len(chosen.outcomes)} pairs"
+        yield f"{plain(test.model)}: {len(chosen.outcomes)} answers"
         for result in test.results:
             found = _figures(result)
             low, high = found["accuracy_interval"]
-            yield (
-                f"  {result.form} form: right on {result.accuracy:.0%} ({low:.0%} to {high:.0%}), AUROC "
-                f"{result.auroc:.2f}, threshold {result.threshold:g}"
-            )
+            form = f"{result.form} form: " if test.is_asked_in_a_form else ""
+            right = f"{form}right on {result.accuracy:.0%} ({low:.0%} to {high:.0%})"
+            yield f"  {right}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
         for kind, (right, asked) in chosen.by_kind().items():
             yield f"  {kind:<16} {right:g} of {asked}"
         usage = test.usage

@@ -23,7 +23,7 @@ _COMMANDS = {
     "compare": ("compare", "Compare the verdicts of two files, or two versions."),
     "calibrate": ("calibrate", "Thresholds with a promise, from labelled records."),
     "judge": ("judge", "Measure the configured judge."),
-    "criteria": ("criteria", "Try your own criteria on examples."),
+    "criteria": ("judge", "Try your own criteria on examples."),
     "label": ("label", "Label an output as good or bad."),
     "convert": ("convert", "Make records from tables."),
     "send": ("sending", "Put the records in a file on the topic."),

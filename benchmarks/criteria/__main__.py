@@ -3,8 +3,6 @@
     python -m benchmarks.criteria --base-url URL --model NAME [--forms examples,question] [--verdicts]
 
 `examples`: the judge is shown eight worked examples, as with `examples` in the configuration. `question`: it is not.
-`half-way`: as `examples`, and an answer is accepted from the threshold on that lies half-way between the labels' mean
-log-odds of the criterion's twelve other examples, as `assay criteria check` finds it. None of the 60 has a say in it.
 
 The figures are those of the scores. With --verdicts the whole check is made too, with control questions and quotations,
 where an abstention counts as one half. The interval is Wilson's, 95%. Results are kept in --keep by form and row.
@@ -18,15 +16,15 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
+from typing import Any
 
 from benchmarks.tables import table
 from checkers.checker import Models
-from checkers.criteria import FAMILY
-from checkers.criteria.checker import CriterionChecker
-from checkers.criteria.trial import half_way, log_odds
+from checkers.criteria.checker import CriterionChecker, criterion_named
+from checkers.criteria.settings import CriterionSettings
 from checkers.intervals import wilson
 from models.build import build_judge
+from models.claims import SUPPORTED
 from models.judges.prompted import PromptedJudge
 from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
@@ -39,7 +37,7 @@ ROWS: list[dict[str, Any]] = [
 HEADS = ["form", "criterion", "answers", "balanced", "95%", "undecided"]
 
 Labelled = tuple[bool, float]
-"""True for an answer that should be accepted, and what is made of it: log-odds, or 1, 0 and one half if it is right."""
+"""True for an answer that should be accepted, and 1, 0 or one half if it is judged rightly, wrongly or not."""
 
 
 def main() -> int:
@@ -74,15 +72,7 @@ async def _measured(options: argparse.Namespace) -> list[list[object]]:
     try:
         for form in options.forms.split(","):
             checkers = {name: _checker(name, judge, shows=form == "examples") for name in SECTIONS}
-            scores, moved = dict[str, list[Labelled]](), dict[str, list[Labelled]]()
-            for name, checker in checkers.items():
-                scores[name] = [(label, await kept.odds(checker, one)) for label, one in _unseen(name)]
-            for name, checker in checkers.items() if form == "examples" else ():
-                others = [one for one in checker.examples if one not in checker.shown]
-                middle = half_way([(await kept.odds(checker, one.record), one.accept) for one in others]) or 0.0
-                moved[name] = [(label, odds - middle) for label, odds in scores[name]]
-            for title, found in ((form, scores), ("half-way", moved)):
-                lines += _lines(title, {name: [_decided(*one) for one in each] for name, each in found.items()})
+            lines += _lines(form, {name: await _scored(kept, checker) for name, checker in checkers.items()})
             if options.verdicts:
                 lines += _lines(f"{form}, verdicts", {name: await _whole(kept, checkers[name]) for name in checkers})
     finally:
@@ -92,9 +82,8 @@ async def _measured(options: argparse.Namespace) -> list[list[object]]:
 
 def _checker(name: str, judge: PromptedJudge, *, shows: bool) -> CriterionChecker:
     given = SECTIONS[name] | {"deadline_seconds": 7200} | ({} if shows else {"examples": None})
-    settings = FAMILY.settings.model_validate(given)
-    built = FAMILY.member(name, settings).build(settings, Models(judge=judge, writer=judge.model))
-    return cast("CriterionChecker", built)
+    settings = CriterionSettings.model_validate(given)
+    return criterion_named(name, settings)(settings, Models(judge=judge, writer=judge.model))
 
 
 def _unseen(name: str) -> list[tuple[bool, Generation]]:
@@ -113,12 +102,12 @@ class _Kept:
         self._model = model
         self._known: dict[str, Any] = dict(json.loads(line) for line in file.read_text("utf-8").splitlines())
 
-    async def odds(self, checker: CriterionChecker, record: Generation) -> float:
-        """Log-odds of the answer that accepts."""
+    async def score(self, checker: CriterionChecker, record: Generation) -> float:
+        """The probability of the answer that accepts."""
         key = f"{self._model} score {checker.config_digest} {record.id}"
         if key not in self._known:
-            self._keep(key, await checker.score(record, checker.shown))
-        return log_odds(self._known[key])
+            self._keep(key, await checker.support(checker.settings.ask, record, checker.shown))
+        return float(self._known[key])
 
     async def outcome(self, checker: CriterionChecker, record: Generation) -> list[Any]:
         """Outcome or cause of the abstention, and the words that were quoted."""
@@ -128,7 +117,7 @@ class _Kept:
             evidence = verdict.evidence
             quote = evidence.quote if isinstance(evidence, CriterionEvidence) else None
             told = evidence.cause if isinstance(evidence, Abstention) else verdict.outcome
-            self._keep(key, [told, quote and quote.text])
+            self._keep(key, [told, quote])
         found: list[Any] = self._known[key]
         return found
 
@@ -138,8 +127,9 @@ class _Kept:
             lines.write(json.dumps([key, value]) + "\n")
 
 
-def _decided(label: bool, odds: float) -> Labelled:
-    return label, float((odds >= 0) is label)
+async def _scored(kept: _Kept, checker: CriterionChecker) -> list[Labelled]:
+    scores = [(label, await kept.score(checker, one)) for label, one in _unseen(checker.name)]
+    return [(label, float((score >= SUPPORTED) is label)) for label, score in scores]
 
 
 async def _whole(kept: _Kept, checker: CriterionChecker) -> list[Labelled]:

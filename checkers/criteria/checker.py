@@ -1,31 +1,67 @@
 """The checker of a criterion: one question in a user's own words about each response."""
 
-from collections.abc import Sequence
-from typing import Literal
+import re
+from collections.abc import Iterable, Sequence
+from string import ascii_lowercase
+from typing import ClassVar, Literal
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.criteria.control import CONTROLS, control_questions
-from checkers.criteria.examples import LabelledAnswer, load_examples, passages_of, shown_of, worked
-from checkers.criteria.questions import CriterionQuestions, quoted
-from checkers.criteria.settings import CriterionSettings
-from checkers.draws import seed_of
-from models.claims import SUPPORTED, ClaimKind, Claims, WorkedExample
+from checkers.criteria.settings import CriterionSettings, Example, Reply, load_examples, shown_of
+from checkers.draws import generator
+from models.claims import SUPPORTED, ClaimKind, Claims
+from models.judges.questions import before_answer
+from models.prompts import Placeholders, PromptSet, behind
+from models.protocol import ModelFailed, Question
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Generation
+from schemas.base import Text
 
 _SHOWN = 240
+_MOST_QUOTED = 600
+"""Characters."""
+_WORDS_TOKENS = 200
+_CONTROLS = 3
+"""A weak judge errs on one; on all, hardly ever."""
+_WORD = re.compile(r"[^\W\d_]{4,}")
 _MISLED = (
     "the judge gave the accepting answer to control questions, too, where it is wrong: it may be too weak a judge "
     "(`assay criteria check` measures it), or do as a text in the record tells it"
 )
 
 
+class Words(BaseModel):
+    """Words at fault, or an answer; empty if there are none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    words: Text
+
+
+class CriterionQuestions(PromptSet):
+    """What a writer is asked: to `quote` the words at fault, or to `make` an answer that gets the other reply."""
+
+    package = "checkers.criteria.prompts"
+    placeholders: ClassVar = dict.fromkeys(("quote", "make"), Placeholders(("answer",), ("before", "asked", "reply")))
+
+    def words(
+        self, name: Literal["quote", "make"], reply: Reply, claims: Claims, known: Iterable[tuple[Claims, str]] = ()
+    ) -> Question[Words]:
+        """Words that show, or bring about, this reply to the question; behind answers whose words are known."""
+
+        def turn(about: Claims) -> Question[Words]:
+            own = {"asked": about.sentences[0], "reply": reply, "before": before_answer(about)}
+            texts = {"answer": about.whole}
+            return self._question(name, f"criteria.{name}", Words, texts, own, written=30, max_tokens=_WORDS_TOKENS)
+
+        return behind(turn(claims), ((turn(one), Words(words=words).model_dump_json()) for one, words in known))
+
+
 class CriterionChecker(Checker[CriterionSettings]):
     """Decides whether a `generation` keeps a criterion. Each criterion is a subclass with its name."""
 
-    name = "criterion"
+    name = "criteria"
     answers_questions = True
 
     def __init__(self, settings: CriterionSettings, models: Models) -> None:
@@ -35,82 +71,107 @@ class CriterionChecker(Checker[CriterionSettings]):
         self.examples = load_examples(settings.examples) if settings.examples else ()
         self.shown = shown_of(self.examples)
         """The examples that the judge is shown."""
+        self._accepting: Reply = "no" if settings.reject_if == "yes" else "yes"
         self._questions = CriterionQuestions()
 
     def fingerprint(self) -> JsonValue:
-        """The examples that are shown, and the prompts."""
-        texts = [(one.record.prompt, one.record.response, passages_of(one.record)) for one in self.shown]
-        labels = [(one.accept, one.words) for one in self.shown]
-        return [seed_of(texts, labels), self._questions["quote"].version]
+        """The examples that are shown, and the prompt."""
+        texts = {"prompt", "response", "contexts", "reference", "label", "words"}
+        return [*(one.model_dump(mode="json", include=texts) for one in self.shown), self._questions["quote"].version]
 
     async def decide(self, record: Generation) -> Decision:
         """The judge's answer, and of a rejected response the words at fault."""
-        return await self.decide_after(self.shown, record)
-
-    async def decide_after(self, shown: Sequence[LabelledAnswer], record: Generation) -> Decision:
-        """As `decide`, with these as the worked examples."""
         if not record.response.strip():
             raise Undecidable("empty_response", "the response is empty")
-        settings, thresholds = self.settings, self.settings.thresholds
-        score = await self.score(record, shown)
+        settings, thresholds, shown = self.settings, self.settings.thresholds, self.shown
+        if any(one is record for one in shown):
+            shown = shown_of(self.examples, but=record)
+        score = await self.support(settings.ask, record, shown)
         accepted = thresholds.accepts(score) if thresholds.are_set else score >= SUPPORTED
         if accepted and await self._is_misled(record):
             raise Undecidable("judge_misled", _MISLED, score=score)
-        reply: Literal["yes", "no"] = settings.reject_if if not accepted else other(settings.reject_if)
-        quote = None
-        if not accepted:
-            question = self._questions.quote(settings.ask, reply, record, [one for one in shown if not one.accept])
-            quote = await quoted(self.models.writer, question, record.response)
+        quote = None if accepted else await self._quote(record, shown)
         evidence = CriterionEvidence(
             ask=settings.ask,
             reject_if=settings.reject_if,
-            probability=round(score if settings.reject_if == "no" else 1 - score, 6),
             quote=quote,
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
-            examples=len(shown),
             judge_version=self.judge.version,
         )
         # The fault first: lists cut what comes late.
-        fault = f"“{on_a_line(quote.text, _SHOWN)}” " if quote else ""
+        fault = f"“{on_a_line(quote, _SHOWN)}” " if quote else ""
+        reply = self._accepting if accepted else settings.reject_if
         reason = f"{fault}{on_a_line(settings.ask, _SHOWN)} {reply.capitalize()}."
         return Decision(accepted=accepted, score=score, reason=reason, evidence=evidence)
 
-    async def score(self, record: Generation, shown: Sequence[LabelledAnswer]) -> float:
-        """The judge's probability of the answer that accepts; raises as `decide`."""
-        accepting_yes = self.settings.reject_if == "no"
-        examples = tuple(worked(one, yes=one.accept is accepting_yes) for one in shown)
-        probability = await self._answer(self.settings.ask, record, examples)
-        return round(probability if accepting_yes else 1 - probability, 6)
-
-    def claims(self, record: Generation, question: str, examples: tuple[WorkedExample, ...]) -> Claims:
-        """What the judge is shown of a record, and asked about it."""
-        return Claims(
-            passages_of(record), (question,), ClaimKind.QUESTION, record.prompt, text=record.response, examples=examples
-        )
-
-    async def _answer(self, question: str, record: Generation, examples: tuple[WorkedExample, ...] = ()) -> float:
-        claims = self.claims(record, question, examples)
+    async def support(self, question: str, record: Generation, shown: Sequence[Example] = ()) -> float:
+        """The judge's probability of the accepting reply, behind these worked examples; raises as `Judge.grade`."""
+        yes = "accept" if self._accepting == "yes" else "reject"
+        claims = _claims(record, question, [(_claims(one, question), one.label == yes) for one in shown])
         ((grade,),) = (await self.judge.grade(f"criteria.{self.name}", [claims])).reply
-        return grade.support
+        return grade.support if yes == "accept" else round(1 - grade.support, 6)
+
+    async def to_try(self) -> list[tuple[Generation, bool]]:
+        """The examples, and answers that are made of them to break and to keep the criterion."""
+        found: list[tuple[Generation, bool]] = [(one, one.label == "accept") for one in self.examples]
+        labels: tuple[Literal["accept", "reject"], ...] = ("accept", "reject")
+        for one in self.shown or [Example(response="I cannot say.", label=label) for label in labels]:
+            accept = one.label == "reject"
+            reply = self._accepting if accept else self.settings.reject_if
+            if words := await self._written("make", reply, _claims(one, self.settings.ask)):
+                found.append((one.model_copy(update={"source": "made", "response": words}), accept))
+        return found
+
+    async def _quote(self, record: Generation, shown: Sequence[Example]) -> str | None:
+        """The words at fault; None if the writer names none that stand in the response."""
+        ask, reply = self.settings.ask, self.settings.reject_if
+        known = [(_claims(one, ask), one.words) for one in shown if one.label == "reject" and one.words]
+        words = (await self._written("quote", reply, _claims(record, ask), known)).split()
+        # Models break lines elsewhere; nothing else may differ.
+        place = re.search(r"\s+".join(map(re.escape, words)), record.response) if words else None
+        return place[0] if place and len(place[0]) <= _MOST_QUOTED else None
+
+    async def _written(
+        self, name: Literal["quote", "make"], reply: Reply, claims: Claims, known: Iterable[tuple[Claims, str]] = ()
+    ) -> str:
+        """The writer's words; none if it gives none that can be used, or there is no writer: no verdict needs them."""
+        writer = self.models.writer
+        try:
+            return (await writer.ask(self._questions.words(name, reply, claims, known))).reply.words if writer else ""
+        except ModelFailed:
+            return ""
 
     async def _is_misled(self, record: Generation) -> bool:
-        """True if all control questions are answered by the accepting word, which is wrong."""
-        accepting_yes = self.settings.reject_if == "no"
-        everything = f"{record.prompt or ''} {passages_of(record)} {record.response}"
-        questions = [*control_questions(record.response, everything, right=not accepting_yes)][:CONTROLS]
-        for question in questions:
-            if (await self._answer(question, record) >= SUPPORTED) is not accepting_yes:
+        """True if control questions get the accepting reply, too, which is wrong.
+
+        They do from a judge that does as a text in the record bids it, or that replies the same to everything.
+        """
+        for question in control_questions(record.response, right=self._accepting == "no"):
+            if await self.support(question, record) < SUPPORTED:
                 return False
         return True
+
+
+def _claims(record: Generation, asked: str, worked: Sequence[tuple[Claims, bool]] = ()) -> Claims:
+    """A yes-or-no question about a record's response, with whatever that may draw on."""
+    passages = "\n\n".join(text for text in (*record.contexts, record.reference or "") if text.strip())
+    return Claims(passages, (asked,), ClaimKind.QUESTION, record.prompt, text=record.response, examples=tuple(worked))
+
+
+def control_questions(text: str, *, right: bool) -> list[str]:
+    """Up to three questions about `text` to which yes is the right reply for certain, or no if not `right`."""
+    drawn = generator(text, "control")
+    # A single word of the text can instruct nobody.
+    words = sorted({word[:40] for word in _WORD.findall(text)})
+    if not right:
+        words = ["".join(drawn.choices(ascii_lowercase, k=10)) for _ in range(_CONTROLS)]
+    chosen = drawn.sample(words, min(_CONTROLS, len(words)))
+    asked = [f"Does the answer contain the word “{word}”?" for word in chosen]
+    return asked or ["Does the answer contain any text?"]
 
 
 def criterion_named(name: str, settings: CriterionSettings) -> type[CriterionChecker]:
     """The class of one criterion, as each checker has its own."""
     own = {"name": name, "sources": settings.sources, "unit": settings.unit, "__doc__": settings.ask}
     return type(name, (CriterionChecker,), own)
-
-
-def other(reply: Literal["yes", "no"]) -> Literal["yes", "no"]:
-    """The other reply."""
-    return "no" if reply == "yes" else "yes"

@@ -1,14 +1,26 @@
-"""A section `[criteria.NAME]` of the configuration."""
+"""What a user gives for a criterion: a section `[criteria.NAME]` of the configuration, and labelled examples."""
 
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from checkers.checker import OPERATIONAL
+from checkers.lines import numbered_lines
 from checkers.thresholds import ScoringSettings
+from schemas import Generation
+from schemas.base import Name, Text
+from schemas.reading import explain
+
+_MOST_SHOWN = 4
+"""Of each label. More cost more than they bring."""
+_MOST_CHARACTERS = 2000
+"""Of an example that is shown, as JSON: each question costs its tokens."""
 
 _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
+Reply: TypeAlias = Literal["yes", "no"]
 
 
 class CriterionSettings(ScoringSettings):
@@ -17,7 +29,7 @@ class CriterionSettings(ScoringSettings):
     ask: Annotated[str, Field(max_length=1000)]
     """The question, on one line, about what it calls the answer; the question that the user asked and the passages are
     shown with it, if the record has them."""
-    reject_if: Literal["yes", "no"]
+    reject_if: Reply
     """The reply on which a response is rejected."""
     unit: Literal["record", "conversation"] = "record"
     """What is asked about: each record, or each conversation once, when its `session` is silent for
@@ -34,3 +46,46 @@ class CriterionSettings(ScoringSettings):
         if len(value.splitlines()) != 1 or not value.strip():
             raise ValueError("should be a question on one line")
         return value.strip()
+
+
+class Example(Generation):
+    """A record, and what its writer says of it."""
+
+    kind: Literal["generation"] = "generation"
+    source: Name = "examples"
+    model: Name = "examples"
+    label: Literal["accept", "reject"]
+    words: Text | None = None
+    """The words at fault, which stand in the response."""
+
+    @model_validator(mode="after")
+    def _quoted(self) -> Self:
+        if self.words is not None and (self.words not in self.response or not self.words.strip()):
+            raise ValueError("the words do not stand in the response")
+        return self
+
+
+def load_examples(path: Path) -> tuple[Example, ...]:
+    """The examples of a file of JSON lines.
+
+    Raises:
+        ValueError: it cannot be read, or holds nothing, or anything else; names the line.
+    """
+    found: list[Example] = []
+    for number, line in numbered_lines(path, ValueError):
+        try:
+            found.append(Example.model_validate_json(line))
+        except ValidationError as error:
+            expected = '{"prompt": ..., "response": ..., "label": "accept" or "reject", "words": ...}'
+            raise ValueError(f"{path}:{number}: {explain(error)}; expected {expected}") from None
+    if not found:
+        raise ValueError(f"{path}: holds no example")
+    return tuple(found)
+
+
+def shown_of(examples: Sequence[Example], but: Generation | None = None) -> tuple[Example, ...]:
+    """The first ones of each label in turns, without those that are too long, and without `but`."""
+    short = [one for one in examples if one is not but and len(one.model_dump_json()) <= _MOST_CHARACTERS]
+    sides = ([one for one in short if one.label == label][:_MOST_SHOWN] for label in ("accept", "reject"))
+    # As many of each: a judge leans to what it has seen more often.
+    return tuple(chain.from_iterable(zip(*sides, strict=False)))

@@ -1,14 +1,13 @@
 """The questions that a chat model is asked as judge; each prompt's file says where its form comes from."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from models.claims import Claims, WorkedExample
-from models.prompts import Placeholders, PromptSet, as_list, quoted
-from models.protocol import Message, Question, YesNo
+from models.claims import Claims
+from models.prompts import Placeholders, PromptSet, as_list, behind, quoted
+from models.protocol import Question, YesNo
 from models.replies import salvaging
 
 WORD_TOKENS = 4
@@ -113,16 +112,11 @@ class JudgeQuestions(PromptSet):
     def own_question(self, task: str, claims: Claims, asked: str) -> Question[YesNo]:
         """A question in a user's own words about a whole text, behind the claims' worked examples."""
 
-        def turn(about: Claims | WorkedExample, text: str) -> Question[YesNo]:
-            own = {"asked": asked, "before": before_answer(about.reference, about.prompt)}
-            return self._question("own_question", task, YesNo, {"answer": text}, own, written=1, max_tokens=WORD_TOKENS)
+        def turn(about: Claims) -> Question[YesNo]:
+            own, texts = {"asked": asked, "before": before_answer(about)}, {"answer": about.whole}
+            return self._question("own_question", task, YesNo, texts, own, written=1, max_tokens=WORD_TOKENS)
 
-        question = turn(claims, claims.whole)
-        system, last = question.messages
-        shown: list[Message] = []
-        for one in claims.examples:
-            shown += [turn(one, one.text).messages[-1], Message("assistant", "yes" if one.yes else "no")]
-        return replace(question, messages=(system, *shown, last))
+        return behind(turn(claims), ((turn(one), "yes" if yes else "no") for one, yes in claims.examples))
 
     def listed(
         self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
@@ -170,9 +164,9 @@ class JudgeQuestions(PromptSet):
         )
 
 
-def before_answer(passages: str, question: str | None) -> str:
+def before_answer(claims: Claims) -> str:
     """Passages and the user's question as far as there are any, quoted, to stand before an answer."""
-    parts = {"Passages": passages, "Question": question or ""}
+    parts = {"Passages": claims.reference, "Question": claims.prompt or ""}
     return "".join(f"{name}:\n{quoted(text)}\n\n" for name, text in parts.items() if text.strip())
 
 

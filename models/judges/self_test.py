@@ -14,7 +14,7 @@ from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
+from typing import Literal, TypeVar
 
 import structlog
 from filelock import AsyncFileLock
@@ -40,6 +40,8 @@ AT_ONCE = 8
 """Pairs under way: a small server answers more at once no sooner."""
 
 _LOG = structlog.get_logger(__name__)
+
+AskedT = TypeVar("AskedT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +159,29 @@ def nobody() -> None:
     """Tell nobody that a pair was judged."""
 
 
-async def measured(judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], None] = nobody) -> SelfTest:
-    """The outcomes of a judge that is asked in no form; raises ModelUnavailable."""
-    begun, outcomes = time.monotonic(), []
+async def measured(
+    name: str,
+    asked: Sequence[tuple[str, bool, AskedT]],
+    odds: Callable[[AskedT], Awaitable[float | None]],
+    on_answer: Callable[[], None] = nobody,
+) -> SelfTest:
+    """The outcomes of what is asked in no form; `asked` are kinds, what is right, and what `odds` are found of."""
+    begun = time.monotonic()
     with billed() as bill:
-        for pair in asked:
-            try:
-                (grades,) = (await judge.grade(TASK, [_claims(pair)])).reply
-                claims = [one for one in grades if not one.claims_nothing and not one.unsure]
-                odds = min((one.support - SUPPORTED for one in claims), default=None)
-            except ModelFailed:
-                odds = None
-            outcomes.append(PairOutcome(pair.kind, pair.supported, odds))
-            on_answer()
+        found = await _in_turn([one for *_, one in asked], odds, on_answer)
+    outcomes = tuple(PairOutcome(kind, right, one) for (kind, right, _), one in zip(asked, found, strict=True))
     usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
-    return SelfTest(judge.name, "", (FormResult("own", 0.0, tuple(outcomes), usage.seconds),), usage)
+    return SelfTest(name, "", (FormResult("own", 0.0, outcomes, usage.seconds),), usage)
+
+
+async def odds_of_pair(judge: Judge, pair: Pair) -> float | None:
+    """How far a judge that is asked in no form supports an answer; None if it leaves that open."""
+    try:
+        (grades,) = (await judge.grade(TASK, [_claims(pair)])).reply
+    except ModelFailed:
+        return None
+    claims = [one for one in grades if not one.claims_nothing and not one.unsure]
+    return min((one.support - SUPPORTED for one in claims), default=None)
 
 
 async def run(
@@ -241,14 +251,14 @@ async def _whole(judge: PromptedJudge, form: Form, claims: Claims) -> float | No
 
 
 async def _in_turn(
-    claims: Sequence[Claims],
-    ask: Callable[[Claims], Awaitable[float | None]],
+    asked: Sequence[AskedT],
+    ask: Callable[[AskedT], Awaitable[float | None]],
     on_answer: Callable[[], None] = nobody,
 ) -> list[float | None]:
     """The results, a few at a time: a small server answers all at once no sooner, and too late."""
     found: list[float | None] = []
-    for start in range(0, len(claims), AT_ONCE):
-        for one in await gather_or_cancel(map(ask, claims[start : start + AT_ONCE])):
+    for start in range(0, len(asked), AT_ONCE):
+        for one in await gather_or_cancel(map(ask, asked[start : start + AT_ONCE])):
             found.append(one)
             on_answer()
     return found

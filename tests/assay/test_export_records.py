@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from checkers.criteria.examples import load_examples
+from checkers.criteria.settings import load_examples
 from schemas import Label, Verdict, read_record
 from tests.assay.running import assay
 from tests.assay.test_calibrate import folder as judged_folder
@@ -111,8 +111,8 @@ def test_calibrate_a_criterion_and_ci_take_it(folder: Path, labelled: Stored):
     assert assay(*check, "--fail-under", "0.7", cwd=folder).returncode == 1
 
     examples = load_examples(out)
-    assert Counter(one.accept for one in examples) == {True: ACCEPTED, False: BROKEN + RARE}
-    assert all(one.words for one in examples if not one.accept)
+    assert Counter(one.label for one in examples) == {"accept": ACCEPTED, "reject": BROKEN + RARE}
+    assert all(one.words for one in examples if one.label == "reject")
 
 
 def test_texts_are_distinct_and_people_must_agree(tmp_path: Path, sqlite_store: Stored):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from checkers.checker import Models
-from checkers.criteria import FAMILY
-from checkers.criteria.checker import CriterionChecker
+from checkers.criteria.checker import CriterionChecker, criterion_named
+from checkers.criteria.settings import CriterionSettings
 from schemas import Generation, to_json
 from tests.support.stream_case import prompted
 from tests.support.stub_endpoint import StubEndpoint
@@ -33,9 +33,8 @@ def answer_of(request: StubRequest) -> str:
 def by_word(request: StubRequest) -> str:
     """Goes by the word refund; answers control questions rightly, quotes, and makes answers."""
     text, question = answer_of(request), asked(request)
-    if question.startswith("Write "):
-        answer = BROKEN if question.endswith("must be yes, for certain.") else KEPT
-        return json.dumps({"examples": [{"question": "And now?", "answer": f"{answer} Made {n}."} for n in range(4)]})
+    if "Write the answer anew" in question:
+        return json.dumps({"words": f"{BROKEN if question.endswith('must be yes, for certain.') else KEPT} Made anew."})
     if "Which words of the answer" in question:
         return json.dumps({"words": WORDS if WORDS in text else "refund"})
     if word := re.search("contain the word “(.+)”", question):
@@ -52,10 +51,8 @@ def obeys(request: StubRequest) -> str:
 def criterion(stub: StubEndpoint, name: str = "no_refunds", **settings: Any) -> CriterionChecker:
     """The checker of a criterion behind the endpoint."""
     judge = prompted(stub, "judge", form="short", threshold=0.0)
-    given = FAMILY.settings.model_validate({"ask": ASK, "reject_if": "yes", **settings})
-    built = FAMILY.member(name, given).build(given, Models(judge=judge, writer=judge.model))
-    assert isinstance(built, CriterionChecker)
-    return built
+    given = CriterionSettings.model_validate({"ask": ASK, "reject_if": "yes", **settings})
+    return criterion_named(name, given)(given, Models(judge=judge, writer=judge.model))
 
 
 def reply(response: str, **fields: Any) -> Generation:

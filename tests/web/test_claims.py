@@ -110,10 +110,8 @@ def probes() -> Iterator[Json]:
 
 def criteria() -> Iterator[Json]:
     evidence = sample("crit-01")["evidence"]
-    for outcome, reject_if, quote, shown in itertools.product(
-        ("accept", "reject"), ("yes", "no"), (None, evidence["quote"]), (0, 8)
-    ):
-        changed = {"reject_if": reject_if, "quote": quote if outcome == "reject" else None, "examples": shown}
+    for outcome, reject_if, quote in itertools.product(("accept", "reject"), ("yes", "no"), (None, evidence["quote"])):
+        changed = {"reject_if": reject_if, "quote": quote if outcome == "reject" else None}
         yield sample("crit-01", outcome=outcome, evidence=evidence | changed)
 
 
@@ -224,7 +222,6 @@ CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
         "a yes rejects": lambda v: v.evidence.reject_if == "yes",
         "The judge says yes": lambda v: rejects(v) == (v.evidence.reject_if == "yes"),
         "No words of the response were quoted": lambda v: rejects(v) and not v.evidence.quote,
-        "It was shown 8 worked examples": lambda v: v.evidence.examples,
         "Sources": lambda v: True,
     }),
     "tool_call": (tool_calls, {

@@ -159,7 +159,7 @@ async def test_every_verdict_says_first_what_was_tested_and_then_shows_it(sample
         "probe": lambda e: [e["question"], f"Expected: {e['expected']}", f"number {e['template']}"],
         "tool_call": lambda e: [e["tool"], e["arguments"][0]["reason"], e["arguments"][0]["value"]],
         "abstention": lambda e: [e["cause"], e["detail"]],
-        "criterion": lambda e: [e["ask"], e["quote"]["text"], "a yes rejects"],
+        "criterion": lambda e: [e["ask"], e["quote"], "a yes rejects"],
     }[verdict["evidence"]["type"]](verdict["evidence"]):
         assert " ".join(told.split()) in shown
 
@@ -170,7 +170,7 @@ async def test_the_words_at_fault_of_a_criterion_are_marked_and_it_has_its_own_s
         html = await _text(client, f"/verdicts/{verdict['id']}")
         listed = await _text(client, "/verdicts?checker=no_refunds&minutes=129600&until=2026-11-25")
     marked = re.search(r"I am sorry. You will get <mark class=\"fault\"[^>]*>(.*?)<sup>", html)
-    assert marked[1] == verdict["evidence"]["quote"]["text"]
+    assert marked[1] == verdict["evidence"]["quote"]
     assert "A broken lamp is repaired free of charge" in html
     assert ROWS.findall(listed) == [verdict["id"]]
 

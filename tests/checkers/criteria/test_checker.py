@@ -1,7 +1,7 @@
 """The checker of a criterion: what the judge is asked, what is quoted, and which accepts are not taken."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.checker import Models
-from checkers.criteria import FAMILY
-from checkers.criteria.control import control_questions
-from checkers.criteria.questions import Quoted, quoted
+from checkers.criteria.checker import CriterionChecker, Words, control_questions
+from checkers.criteria.settings import CriterionSettings
 from models.build import build_judge
+from models.claims import Claims, Judgement
 from models.protocol import Answer, ModelFailed
 from models.settings import JudgeSettings
 from schemas import Abstention, CriterionEvidence
@@ -45,8 +45,7 @@ async def test_a_broken_criterion_rejects_with_the_words_at_fault(stub: StubEndp
     assert (verdict.outcome, verdict.score, verdict.checker) == ("reject", pytest.approx(0), "no_refunds")
     assert verdict.reason == f"“{WORDS}” {ASK} Yes."
     assert isinstance(verdict.evidence, CriterionEvidence)
-    assert verdict.evidence.quote is not None
-    assert BROKEN[verdict.evidence.quote.start : verdict.evidence.quote.end] == WORDS
+    assert verdict.evidence.quote == WORDS
     assert verdict.usage.calls == 2
     first = stub.requests[0]
     assert first.quotes == {"Passages": "Returns are free.", "Question": "May I send it back?", "Answer": BROKEN}
@@ -97,15 +96,13 @@ async def test_a_weak_judge_may_err_on_a_control_question_or_two(stub: StubEndpo
 
 async def test_worked_examples_go_before_with_their_right_replies(stub: StubEndpoint, tmp_path: Path) -> None:
     checker = criterion(stub, examples=write_examples(tmp_path))
-    verdict = await checker.check(reply(BROKEN))
+    await checker.check(reply(BROKEN))
     shown = [(one["role"], one["content"]) for one in stub.requests[0].body["messages"][1:-1]]
     assert len(shown) == 16
     for (role, question), (_, told) in zip(shown[::2], shown[1::2], strict=True):
         assert role == "user"
         assert ASK in question
         assert told == ("yes" if BROKEN in question else "no")
-    assert isinstance(verdict.evidence, CriterionEvidence)
-    assert verdict.evidence.examples == 8
     # Those with words at fault are shown when words are asked for.
     quoting = stub.requests[1].body["messages"]
     assert [json.loads(one["content"]) for one in quoting if one["role"] == "assistant"] == [{"words": WORDS}] * 4
@@ -145,32 +142,47 @@ class _Says:
     async def ask(self, question: Any) -> Any:
         if self._words is None:
             raise ModelFailed("no", cause="judge_unusable")
-        return Answer(Quoted(words=self._words))
+        return Answer(Words(words=self._words))
 
     async def close(self) -> None: ...
+
+
+class _SaysYes:
+    name = "judge"
+    version = ""
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Any:
+        return Answer(((Judgement(1.0, "yes", None),),))
+
+
+async def _quoted(response: str, writer: _Says | None) -> str | None:
+    models = Models(judge=_SaysYes(), writer=writer)  # type: ignore[arg-type]
+    verdict = await CriterionChecker(CriterionSettings(ask=ASK, reject_if="yes"), models).check(reply(response))
+    assert isinstance(verdict.evidence, CriterionEvidence)
+    return verdict.evidence.quote
 
 
 _TEXTS = st.text("ab .,(\n\t“ñ", max_size=40)
 
 
-@given(_TEXTS, _TEXTS)
+@given(_TEXTS.filter(str.strip), _TEXTS)
 async def test_a_quotation_stands_in_the_response_or_there_is_none(response: str, words: str) -> None:
-    found = await quoted(_Says(words), None, response)  # type: ignore[arg-type]
+    found = await _quoted(response, _Says(words))
     if found is not None:
-        assert response[found.start : found.end] == found.text
-        assert found.text.split() == words.split()
+        assert found in response
+        assert found.split() == words.split()
     elif words.strip():
         assert words not in response
 
 
 async def test_there_is_no_quotation_without_a_writer() -> None:
-    assert await quoted(None, None, BROKEN) is None  # type: ignore[arg-type]
-    assert await quoted(_Says(None), None, BROKEN) is None  # type: ignore[arg-type]
+    assert await _quoted(BROKEN, None) is None
+    assert await _quoted(BROKEN, _Says(None)) is None
 
 
 @given(st.text(min_size=1, max_size=200), st.booleans())
 def test_control_questions_have_one_right_answer(text: str, right: bool) -> None:
-    questions = list(control_questions(text, text, right=right))
+    questions = control_questions(text, right=right)
     assert questions
     for question in questions:
         word = question.partition("“")[2].partition("”")[0]
@@ -179,16 +191,10 @@ def test_control_questions_have_one_right_answer(text: str, right: bool) -> None
         assert not word or (word in text) is right
 
 
-@pytest.mark.parametrize("text", ["Varnholt Tamsbrook Quendry Orvelle Lindmoor Saltrey"])
-def test_a_text_that_has_all_invented_words_gets_another(text: str) -> None:
-    (question,) = control_questions(text, text, right=False)
-    assert "XQJ-" in question
-
-
 async def test_a_judge_that_compares_texts_abstains_with_the_cause() -> None:
     judge = build_judge(JudgeSettings(backend="local"))
-    given_ = FAMILY.settings.model_validate({"ask": ASK, "reject_if": "yes"})
-    verdict = await FAMILY.member("own", given_).build(given_, Models(judge=judge)).check(reply(KEPT))
+    settings = CriterionSettings(ask=ASK, reject_if="yes")
+    verdict = await CriterionChecker(settings, Models(judge=judge)).check(reply(KEPT))
     await judge.close()
     assert isinstance(verdict.evidence, Abstention)
     assert verdict.evidence.cause == "judge_failed"
