@@ -168,8 +168,8 @@ class _Report:
             found = _figures(result)
             low, high = found["accuracy_interval"]
             form = f"{result.form} form: " if test.is_asked_in_a_form else ""
-            right = f"{form}right on {result.accuracy:.0%} ({low:.0%} to {high:.0%})"
-            yield f"  {right}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
+            share = f"right on {result.accuracy:.0%} ({low:.0%} to {high:.0%})"
+            yield f"  {form}{share}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
         for kind, (right, asked) in chosen.by_kind().items():
             yield f"  {kind:<16} {right:g} of {asked}"
         usage = test.usage
