@@ -105,12 +105,10 @@ def sample_point(source: str, record_id: str) -> float:
 class Routing:
     """The rules, with a cache of what they decide."""
 
-    def __init__(
-        self, settings: RoutingSettings | None = None, sources: Mapping[str, tuple[str, ...]] | None = None
-    ) -> None:
+    def __init__(self, settings: RoutingSettings | None = None, sources: Mapping[str, _Patterns] | None = None) -> None:
         """Without settings, every record is checked. `sources` are patterns of what a checker takes, by its name."""
         self._rules = settings.rules if settings is not None else ()
-        self._sources = {name: patterns for name, patterns in (sources or {}).items() if patterns}
+        self._sources = sources or {}
         self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
 
     @property

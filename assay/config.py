@@ -18,7 +18,7 @@ from assay.config_errors import explain, unknown_keys
 from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
 from assay.plugins import CheckerName, InstalledCheckers, installed_checkers
 from checkers.checker import NOBODY, CheckerSettings
-from checkers.plugin import CheckerPlugin, ImproverSettings
+from checkers.plugin import ImproverSettings
 from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
 from store.settings import StoreSettings
@@ -211,7 +211,11 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
             *(f"a checker is skipped: {broken}" for broken in installed.broken.values()),
             *misspelt_variables(single),
             *_free_of_charge(sections["budgets"], sections["judge"], installed.plugins),
-            *_unanswered(sections["judge"], own),
+            *(
+                f"{one.section}: every verdict abstains, as judge.backend = 'local' answers no questions"
+                for one in own
+                if one.checker.answers_questions and sections["judge"].backend == "local"
+            ),
         ),
     )
 
@@ -225,13 +229,6 @@ def _free_of_charge(
     for name, budget in budgets.items():
         if budget.cost is not None and name in checkers:
             yield f"budgets.{name}.cost limits nothing while judge.prompt_price and judge.completion_price are 0"
-
-
-def _unanswered(judge: JudgeSettings, own: Collection[CheckerPlugin]) -> Iterator[str]:
-    """A line for every checker that needs a judge that answers questions, if this one only compares texts."""
-    for plugin in own:
-        if plugin.checker.answers_questions and judge.backend == "local":
-            yield f"{plugin.section}: every verdict abstains, as judge.backend = 'local' answers no questions"
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

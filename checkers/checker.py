@@ -13,18 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from models.billing import billed
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.worktime import WorkLimit
-from schemas import (
-    RECORD_TYPES,
-    Abstention,
-    Envelope,
-    Evidence,
-    Generation,
-    PluginEvidence,
-    Usage,
-    Verdict,
-    digest,
-    verdict_id,
-)
+from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence, ToolCallEvidence
 from schemas.records import misspelt_hint
@@ -129,6 +118,13 @@ NOBODY = "none"
 """In the place of a judge's name, where none is asked."""
 
 
+MISLED = (
+    "the judge is wrong about control sentences, too, whose truth is known: it may be too weak a judge "
+    "(`assay judge check` measures it), or do as a text in the record tells it"
+)
+"""Why no accept is taken from a judge."""
+
+
 def no_subject(model: str) -> Undecidable:
     """The abstention about a model that must be asked and cannot."""
     detail = f"{model!r} would have to be asked again, and no endpoint is configured for it (subjects)"
@@ -220,8 +216,8 @@ class Checker(ABC, Generic[SettingsT]):
         except KeyError:
             raise no_subject(record.model) from None
 
-    async def to_try(self) -> Sequence[tuple[Generation, bool]]:
-        """Records that it can be tried on, each with whether it is to be accepted; raises ModelUnavailable."""
+    async def to_try(self) -> Sequence[tuple[Any, Literal["accept", "reject"]]]:
+        """Records that it can be tried on, with the right outcomes; raises ModelUnavailable."""
         return ()
 
     async def close(self) -> None:

@@ -243,7 +243,7 @@ class CriterionEvidence(Judged):
     ask: str
     reject_if: Literal["yes", "no"]
     quote: str | None = None
-    """The words at fault, as they stand in the response; null if it is accepted, or the judge quoted none."""
+    """The words at fault, word for word; null if the response is accepted, or the judge quoted none of it."""
 
 
 class ProbeEvidence(Wire):

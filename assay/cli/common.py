@@ -293,6 +293,12 @@ class Progress:
         self._bar = bar
         self._task = bar.add_task("", total=total) if bar else None
         self._stderr = stderr
+        self._steps = 0
+
+    def step(self) -> None:
+        """Show that one more answer is there."""
+        self._steps += 1
+        self.at(self._steps, f"{self._steps} answers")
 
     def say(self, message: str) -> None:
         """Print a line."""

@@ -1,17 +1,14 @@
 """`assay judge check` and `assay criteria check`: accuracy on built-in pairs, and of a criterion on its examples."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from itertools import count
 from typing import Any
 
 import click
 
 from assay.cli.common import (
     CannotRun,
-    Progress,
     WrongUse,
     configured,
     download_models,
@@ -25,21 +22,11 @@ from assay.wiring import wired
 from checkers.intervals import wilson
 from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
+from models.billing import billed
+from models.judges import self_test
 from models.judges.choice import forms_of
 from models.judges.prompted import PromptedJudge
-from models.judges.self_test import (
-    AT_ONCE,
-    GOOD_ENOUGH,
-    FormResult,
-    SelfTest,
-    keep,
-    measured,
-    odds_of_pair,
-    pairs,
-    run,
-)
-from models.wording import on_a_line
-from schemas import Generation
+from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, PairOutcome, SelfTest, pairs
 
 _SHOWN = 160
 INACCURATE = 1
@@ -99,33 +86,22 @@ def _print(ctx: click.Context, test: SelfTest, *, as_json: bool) -> None:
         ctx.exit(INACCURATE)
 
 
-def _counter(shown: Progress) -> Callable[[], None]:
-    done = count(1)
-
-    def answered() -> None:
-        number = next(done)
-        shown.at(number, f"{number} answers")
-
-    return answered
-
-
 async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> SelfTest:
+    """The outcomes of a criterion; tells of each that is wrong."""
+    outcomes = []
     async with wired(loaded, [plugin]) as service:
         (checker,) = service.checkers
-        known = await checker.to_try()
-        if len({accept for _, accept in known}) < len(("accept", "reject")):
-            raise CannotRun(f"{plugin.section}.examples: there should be some of both labels")
-
-        async def odds(one: tuple[Generation, bool]) -> float | None:
-            (record, accept), verdict = one, await checker.check(one[0])
-            if verdict.outcome != ("accept" if accept else "reject"):
-                texts = [f"“{on_a_line(text, _SHOWN)}”" for text in (record.prompt, record.response) if text]
-                shown.say(plain(f"{verdict.outcome} is wrong about {' '.join(texts)} {verdict.reason}"))
-            return None if verdict.score is None else verdict.score - (verdict.outcome == "reject")
-
-        asked = [(f"{one.source}, {'accept' if accept else 'reject'}", accept, (one, accept)) for one, accept in known]
-        with progress(len(known)) as shown:
-            return await measured(checker.judge_name, asked, odds, _counter(shown))
+        with billed() as bill, progress(None) as shown:
+            known = await checker.to_try()
+            verdicts = await self_test.in_turn([record for record, _ in known], checker.check, shown.step)
+            for (record, label), verdict in zip(known, verdicts, strict=True):
+                odds = None if verdict.score is None else verdict.score - (verdict.outcome == "reject")
+                outcomes.append(PairOutcome(f"{record.source}, {label}", label == "accept", odds))
+                if verdict.outcome != label:
+                    shown.say(plain(f"{label}, not {verdict.outcome}: “{record.response[:_SHOWN]}” {verdict.reason}"))
+    if {one.supported for one in outcomes} != {True, False}:
+        raise CannotRun(f"{plugin.section}.examples: there should be some of both labels")
+    return SelfTest(checker.judge_name, "", (FormResult("own", 0.0, tuple(outcomes)),), bill.usage)
 
 
 async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
@@ -136,11 +112,10 @@ async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
         forms = forms_of(loaded.judge) if isinstance(models.judge, PromptedJudge) else ()
         with progress(len(asked) * max(len(forms), 1)) as shown:
             if not isinstance(models.judge, PromptedJudge):
-                own = [(pair.kind, pair.supported, pair) for pair in asked]
-                return await measured(models.judge.name, own, partial(odds_of_pair, models.judge), _counter(shown))
+                return await self_test.measured(models.judge, asked, shown.step)
             model, questions = models.judge.model, models.judge.questions
-            test = await run(model, questions, forms=forms, asked=asked, on_answer=_counter(shown))
-            path = keep(test, questions)
+            test = await self_test.run(model, questions, forms=forms, asked=asked, on_answer=shown.step)
+            path = self_test.keep(test, questions)
             shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
             return test
 

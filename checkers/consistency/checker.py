@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.checker import MISLED, Checker, Decision, Models, Undecidable
 from checkers.consistency.findings import Findings, ResponseSource, found, found_by_samples, source_of
 from checkers.consistency.scoring import consistent_share, graded_score
 from checkers.consistency.session import contradicted, held_against
@@ -14,11 +14,6 @@ from models.wording import counted, on_a_line
 from schemas import ConsistencyEvidence, Generation, JudgedSentence, SentenceFinding, Turn
 
 _SHOWN = 240
-_MISLED = (
-    "the judge called control sentences supported that are false for certain: it may be too weak a judge "
-    "(`assay judge check` measures it), or do as a text in the record tells it"
-)
-
 _NOT_COMPARED = Judgement(1.0, "it contradicts no earlier answer", None)
 """The grade of a sentence of a record that has nothing else to be compared with."""
 
@@ -105,7 +100,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             error.graded = evidence
             raise
         if accepted and whole.misled:
-            raise Undecidable("judge_misled", _MISLED)
+            raise Undecidable("judge_misled", MISLED)
         if accepted and source.against == "session":
             detail = f"the record has nothing to be compared with; it contradicts none of {_answers(len(earlier))}"
             raise Undecidable("no_reference", detail)

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.criteria.settings import CriterionSettings, Example, Reply, load_examples, shown_of
+from checkers.checker import MISLED, Checker, Decision, Models, Undecidable
+from checkers.criteria.settings import CriterionSettings, Example, Label, Reply, load_examples, shown_of
 from checkers.draws import generator
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.judges.questions import before_answer
@@ -24,11 +24,6 @@ _MOST_QUOTED = 600
 _WORDS_TOKENS = 200
 _CONTROLS = 3
 """A weak judge errs on one; on all, hardly ever."""
-_WORD = re.compile(r"[^\W\d_]{4,}")
-_MISLED = (
-    "the judge gave the accepting answer to control questions, too, where it is wrong: it may be too weak a judge "
-    "(`assay criteria check` measures it), or do as a text in the record tells it"
-)
 
 
 class Words(BaseModel):
@@ -89,7 +84,7 @@ class CriterionChecker(Checker[CriterionSettings]):
         score = await self.support(settings.ask, record, shown)
         accepted = thresholds.accepts(score) if thresholds.are_set else score >= SUPPORTED
         if accepted and await self._is_misled(record):
-            raise Undecidable("judge_misled", _MISLED, score=score)
+            raise Undecidable("judge_misled", MISLED, score=score)
         quote = None if accepted else await self._quote(record, shown)
         evidence = CriterionEvidence(
             ask=settings.ask,
@@ -112,15 +107,15 @@ class CriterionChecker(Checker[CriterionSettings]):
         ((grade,),) = (await self.judge.grade(f"criteria.{self.name}", [claims])).reply
         return grade.support if yes == "accept" else round(1 - grade.support, 6)
 
-    async def to_try(self) -> list[tuple[Generation, bool]]:
+    async def to_try(self) -> list[tuple[Example, Label]]:
         """The examples, and answers that are made of them to break and to keep the criterion."""
-        found: list[tuple[Generation, bool]] = [(one, one.label == "accept") for one in self.examples]
-        labels: tuple[Literal["accept", "reject"], ...] = ("accept", "reject")
-        for one in self.shown or [Example(response="I cannot say.", label=label) for label in labels]:
-            accept = one.label == "reject"
-            reply = self._accepting if accept else self.settings.reject_if
+        found: list[tuple[Example, Label]] = [(one, one.label) for one in self.examples]
+        for one in self.shown or [Example(response="I cannot say.", label=label) for label in get_args(Label)]:
+            kept = one.label == "reject"
+            reply = self._accepting if kept else self.settings.reject_if
             if words := await self._written("make", reply, _claims(one, self.settings.ask)):
-                found.append((one.model_copy(update={"source": "made", "response": words}), accept))
+                made = one.model_copy(update={"source": "made", "response": words})
+                found.append((made, "accept" if kept else "reject"))
         return found
 
     async def _quote(self, record: Generation, shown: Sequence[Example]) -> str | None:
@@ -143,12 +138,17 @@ class CriterionChecker(Checker[CriterionSettings]):
             return ""
 
     async def _is_misled(self, record: Generation) -> bool:
-        """True if control questions get the accepting reply, too, which is wrong.
+        """True if control questions whose right reply is known get the accepting one, too, which is wrong.
 
         They do from a judge that does as a text in the record bids it, or that replies the same to everything.
         """
-        for question in control_questions(record.response, right=self._accepting == "no"):
-            if await self.support(question, record) < SUPPORTED:
+        drawn = generator(record.response, "control")
+        words = ["".join(drawn.choices(ascii_lowercase, k=10)) for _ in range(_CONTROLS)]
+        if self._accepting == "no":
+            # A single word of the text can instruct nobody.
+            words = re.findall(r"\w+", record.response) or record.response.split()
+        for word in drawn.sample(words, min(_CONTROLS, len(words))):
+            if await self.support(f"Does the answer contain the word “{word[:40]}”?", record) < SUPPORTED:
                 return False
         return True
 
@@ -157,18 +157,6 @@ def _claims(record: Generation, asked: str, worked: Sequence[tuple[Claims, bool]
     """A yes-or-no question about a record's response, with whatever that may draw on."""
     passages = "\n\n".join(text for text in (*record.contexts, record.reference or "") if text.strip())
     return Claims(passages, (asked,), ClaimKind.QUESTION, record.prompt, text=record.response, examples=tuple(worked))
-
-
-def control_questions(text: str, *, right: bool) -> list[str]:
-    """Up to three questions about `text` to which yes is the right reply for certain, or no if not `right`."""
-    drawn = generator(text, "control")
-    # A single word of the text can instruct nobody.
-    words = sorted({word[:40] for word in _WORD.findall(text)})
-    if not right:
-        words = ["".join(drawn.choices(ascii_lowercase, k=10)) for _ in range(_CONTROLS)]
-    chosen = drawn.sample(words, min(_CONTROLS, len(words)))
-    asked = [f"Does the answer contain the word “{word}”?" for word in chosen]
-    return asked or ["Does the answer contain any text?"]
 
 
 def criterion_named(name: str, settings: CriterionSettings) -> type[CriterionChecker]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -21,6 +21,7 @@ _MOST_CHARACTERS = 2000
 
 _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
 Reply: TypeAlias = Literal["yes", "no"]
+Label: TypeAlias = Literal["accept", "reject"]
 
 
 class CriterionSettings(ScoringSettings):
@@ -54,7 +55,7 @@ class Example(Generation):
     kind: Literal["generation"] = "generation"
     source: Name = "examples"
     model: Name = "examples"
-    label: Literal["accept", "reject"]
+    label: Label
     words: Text | None = None
     """The words at fault, which stand in the response."""
 
@@ -86,6 +87,6 @@ def load_examples(path: Path) -> tuple[Example, ...]:
 def shown_of(examples: Sequence[Example], but: Generation | None = None) -> tuple[Example, ...]:
     """The first ones of each label in turns, without those that are too long, and without `but`."""
     short = [one for one in examples if one is not but and len(one.model_dump_json()) <= _MOST_CHARACTERS]
-    sides = ([one for one in short if one.label == label][:_MOST_SHOWN] for label in ("accept", "reject"))
+    sides = ([one for one in short if one.label == label][:_MOST_SHOWN] for label in get_args(Label))
     # As many of each: a judge leans to what it has seen more often.
     return tuple(chain.from_iterable(zip(*sides, strict=False)))

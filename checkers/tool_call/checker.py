@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.checker import MISLED, Checker, Decision, Models, Undecidable
 from checkers.thresholds import BETWEEN
 from checkers.tool_call.arguments import Argument
 from checkers.tool_call.explanation import reason_of
@@ -18,11 +18,6 @@ from schemas import ArgumentFinding, Envelope, ResponseFinding, ToolCall, ToolCa
 
 _MOST_ASKED = 20
 """Arguments whose values are asked about."""
-
-_MISLED = (
-    "the judge called control sentences supported that are false for certain: it may be too weak a judge "
-    "(`assay judge check` measures it), or do as a text in the record tells it"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +146,7 @@ class ToolCallChecker(Checker[ToolCallSettings]):
             error.call = graded
             raise
         if accepted and call.misled:
-            raise Undecidable("judge_misled", _MISLED)
+            raise Undecidable("judge_misled", MISLED)
         return Decision(
             accepted=accepted, score=score, reason=reason_of(graded, accepted=accepted, score=score), evidence=graded
         )

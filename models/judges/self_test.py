@@ -40,8 +40,8 @@ AT_ONCE = 8
 """Pairs under way: a small server answers more at once no sooner."""
 
 _LOG = structlog.get_logger(__name__)
-
 AskedT = TypeVar("AskedT")
+FoundT = TypeVar("FoundT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,29 +159,21 @@ def nobody() -> None:
     """Tell nobody that a pair was judged."""
 
 
-async def measured(
-    name: str,
-    asked: Sequence[tuple[str, bool, AskedT]],
-    odds: Callable[[AskedT], Awaitable[float | None]],
-    on_answer: Callable[[], None] = nobody,
-) -> SelfTest:
-    """The outcomes of what is asked in no form; `asked` are kinds, what is right, and what `odds` are found of."""
-    begun = time.monotonic()
+async def measured(judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], None] = nobody) -> SelfTest:
+    """The outcomes of a judge that is asked in no form; raises ModelUnavailable."""
+    begun, outcomes = time.monotonic(), []
     with billed() as bill:
-        found = await _in_turn([one for *_, one in asked], odds, on_answer)
-    outcomes = tuple(PairOutcome(kind, right, one) for (kind, right, _), one in zip(asked, found, strict=True))
+        for pair in asked:
+            try:
+                (grades,) = (await judge.grade(TASK, [_claims(pair)])).reply
+                claims = [one for one in grades if not one.claims_nothing and not one.unsure]
+                odds = min((one.support - SUPPORTED for one in claims), default=None)
+            except ModelFailed:
+                odds = None
+            outcomes.append(PairOutcome(pair.kind, pair.supported, odds))
+            on_answer()
     usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
-    return SelfTest(name, "", (FormResult("own", 0.0, outcomes, usage.seconds),), usage)
-
-
-async def odds_of_pair(judge: Judge, pair: Pair) -> float | None:
-    """How far a judge that is asked in no form supports an answer; None if it leaves that open."""
-    try:
-        (grades,) = (await judge.grade(TASK, [_claims(pair)])).reply
-    except ModelFailed:
-        return None
-    claims = [one for one in grades if not one.claims_nothing and not one.unsure]
-    return min((one.support - SUPPORTED for one in claims), default=None)
+    return SelfTest(judge.name, "", (FormResult("own", 0.0, tuple(outcomes), usage.seconds),), usage)
 
 
 async def run(
@@ -213,12 +205,12 @@ async def _result(
 ) -> FormResult:
     begun, plain = time.monotonic(), form_of(name, 0.0, judge.model, judge.questions)
     claims = [_claims(pair) for pair in asked]
-    odds = await _in_turn(claims, lambda one: _primary(judge, plain, one))
+    odds = await in_turn(claims, lambda one: _primary(judge, plain, one))
     known = [(value, pair.supported) for value, pair in zip(odds, asked, strict=True) if value is not None]
     threshold = 0.0 if name == "paper" else _threshold(known)
     form = form_of(name, threshold, judge.model, judge.questions)
     # Answers are cached: only what follows a sentence that is not supported is asked in addition.
-    whole = await _in_turn(claims, lambda one: _whole(judge, form, one), on_answer)
+    whole = await in_turn(claims, lambda one: _whole(judge, form, one), on_answer)
     outcomes = []
     for pair, first, last in zip(asked, odds, whole, strict=True):
         found = last
@@ -250,13 +242,11 @@ async def _whole(judge: PromptedJudge, form: Form, claims: Claims) -> float | No
     return min((one.odds for number, one in enumerate(supports, start=1) if number not in empty), default=None)
 
 
-async def _in_turn(
-    asked: Sequence[AskedT],
-    ask: Callable[[AskedT], Awaitable[float | None]],
-    on_answer: Callable[[], None] = nobody,
-) -> list[float | None]:
+async def in_turn(
+    asked: Sequence[AskedT], ask: Callable[[AskedT], Awaitable[FoundT]], on_answer: Callable[[], None] = nobody
+) -> list[FoundT]:
     """The results, a few at a time: a small server answers all at once no sooner, and too late."""
-    found: list[float | None] = []
+    found: list[FoundT] = []
     for start in range(0, len(asked), AT_ONCE):
         for one in await gather_or_cancel(map(ask, asked[start : start + AT_ONCE])):
             found.append(one)

@@ -121,7 +121,7 @@ def test_it_is_tried_on_its_examples_and_on_made_answers(folder: Path, stub: Stu
     for kind, count in (("examples", 5), ("made", 4)):
         for label in ("accept", "reject"):
             assert re.search(rf"{kind}, {label} +{count} of {count}\n", ran.stdout)
-    assert "is wrong about" not in ran.stderr
+    assert "not accept" not in ran.stderr
     for request in stub.requests:
         last, *_ = [one for one in reversed(request.body["messages"]) if one["role"] == "user"]
         asked = last["content"].partition("Answer:")[2].partition("\n\n")[0]
@@ -141,7 +141,7 @@ def test_what_it_gets_wrong_is_shown_and_the_exit_status_tells(folder: Path, stu
     ran = assay("criteria", "check", "no_refunds", cwd=folder)
     assert ran.returncode == 1
     assert "right on 50%" in ran.stdout
-    assert f"accept is wrong about “Case 0?” “{BROKEN} 0” {ASK} No." in ran.stderr
+    assert f"reject, not accept: “{BROKEN} 0” {ASK} No." in ran.stderr
     assert "It fails on examples, reject, made, reject." in ran.stdout
 
 
