@@ -74,21 +74,6 @@ async def test_only_what_needs_the_endpoint_is_held_while_it_is_down(embedded_pl
     assert RECORDS / 3 <= calls <= len(stub.requests)
 
 
-async def test_intake_pauses_when_no_slot_is_left_for_what_the_endpoint_is_not_needed_for(embedded_place: Place):
-    # One record in flight beside as many as may wait: then nothing more is begun.
-    raw, settings = await _prepared(embedded_place, concurrency=1)
-    with StubEndpoint() as stub:
-        stub.down()
-        async with worker_here([_checker(stub)], raw) as worker:
-            await worker.wait_for("assay_intake_paused", 1, agent="consistency")
-            assert worker.metric("assay_records_in_flight", agent="consistency") <= 17
-            stub.up()
-            seen = await collect(embedded_place.servers, settings.topics, records=RECORDS, settle=0.3)
-            assert worker.metric("assay_intake_paused", agent="consistency") == 0
-    assert seen.outcomes == {"accept": RECORDS * 2 / 3, "reject": RECORDS / 3}
-    assert seen.repeats == 0
-
-
 async def test_a_spent_budget_leaves_what_costs_nothing(embedded_place: Place):
     raw, settings = await _prepared(embedded_place, concurrency=1)
     budgets = Budgets({"consistency": BudgetSettings(calls=5)})

@@ -149,19 +149,6 @@ class TestOnApacheKafka(DeliveryPromises):
             seen = await collect(place.servers, settings.topics, records=20)
         assert len(seen.verdicts) == 20
 
-    async def test_held_records_do_not_hold_up_stopping_and_come_back(self, place: Place, tmp_path: Path):
-        raw, settings = await _prepared(place)
-        down = tmp_path / "down"
-        down.touch()
-        await put(place.servers, settings.topics.outputs, map(record, range(50)))
-        async with worker_here([WhileFileIsThere(down, retry_after=3600)], raw) as worker:
-            await worker.wait_for("assay_records_held", 1, agent="flaky")
-            await worker.stop()
-        down.unlink()
-        async with worker_here([WhileFileIsThere(down)], raw):
-            seen = await collect(place.servers, settings.topics, records=50)
-        assert len(seen.verdicts) == 50
-
     async def test_a_checker_that_raises_makes_a_dead_letter_without_its_message(self, place: Place):
         raw, settings = await _prepared(place)
         values = [record(1), record(0, id="bad-secret"), record(2)]
@@ -234,13 +221,6 @@ class TestOnApacheKafka(DeliveryPromises):
             seen = await collect(place.servers, settings.topics, records=300)
         assert len(seen.verdicts) == 300
 
-    async def test_a_check_that_takes_too_long_is_an_abstention(self, place: Place):
-        raw, settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, [record(1)])
-        async with worker_here([Sleep(50, limit=0.3)], raw):
-            seen = await collect(place.servers, settings.topics, records=1)
-        assert seen.outcomes == {"abstain": 1}
-
     async def test_a_check_that_runs_into_a_cancellation_not_its_own_makes_a_dead_letter(self, place: Place):
         raw, settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, [record(0, id="bad"), record(1)])
@@ -271,16 +251,6 @@ class TestOnApacheKafka(DeliveryPromises):
         async with worker_here([Large()], raw):
             seen = await collect(place.servers, settings.topics, letters=1)
         assert [letter.reason for letter in seen.letters.values()] == ["undeliverable"]
-
-    async def test_other_kinds_are_passed_over_and_counted(self, place: Place):
-        raw, settings = await _prepared(place)
-        other = b'{"kind":"extraction","source":"s","model":"m","text":"t","entities":[]}'
-        await put(place.servers, settings.topics.outputs, [other, record(1)])
-        async with worker_here([Accept()], raw) as worker:
-            seen = await collect(place.servers, settings.topics, records=1, settle=0.3)
-            assert worker.metric("assay_skipped_total", checker="accept", kind="extraction") == 1
-        assert set(seen.verdicts) == {"r1"}
-        assert not seen.letters
 
 
 class TestOnTheEmbeddedBroker(DeliveryPromises):

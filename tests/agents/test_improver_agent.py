@@ -17,13 +17,13 @@ from checkers.plugin import Improver
 from schemas import DeadLetter, Generation, Improvement, Origin, SentenceFinding, Verdict, to_json
 from streams.lookup import LookupFailed, RecordLookup
 from streams.settings import StreamSettings
-from tests.support.checkers import asking, improver
+from tests.support.checkers import improver
 from tests.support.rejections import consistency_rejection
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, messages_until, put, record
 from tests.support.workers import WorkerHere, agents_here
-from tests.support.writer import asks_for_rewrites, writer_answer
+from tests.support.writer import writer_answer
 
 REFERENCE = "The board approved the budget. Nobody objected."
 GOOD = "Nobody objected."
@@ -262,19 +262,6 @@ class TestOnTheEmbeddedBroker(ImprovingPromises):
     @pytest.fixture
     def place(self, embedded_place: Place) -> Place:
         return embedded_place
-
-
-async def test_it_asks_the_writer_of_whom_it_is_told(place: Place, stub: StubEndpoint):
-    """A record that a real checker rejected, on its way through both agents."""
-    from agents.checker_agent import checker_agent
-
-    raw, settings = await _prepared(place)
-    await put(place.servers, settings.topics.outputs, map(rejected_record, range(5)))
-    agents = [checker_agent(asking("consistency", stub.base_url)), improver_agent(improver(stub.base_url))]
-    async with agents_here(agents, raw):
-        seen = await _collected(place.servers, settings, 5)
-    assert {found.after for found in seen.all} == {f"The board approved the budget. {GOOD}"}
-    assert sum(map(asks_for_rewrites, stub.requests)) == 5
 
 
 class _Counting:

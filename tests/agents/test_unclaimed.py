@@ -51,6 +51,7 @@ class UnclaimedPromises:
                 seen = await collect(place.servers, settings.topics, records=4, letters=4)
                 await worker.wait_for("assay_unclaimed_records_total", 2, kind="paraphrase")
                 assert worker.metric("assay_unclaimed_records_total", kind="generation") == 0
+                assert worker.metric("assay_skipped_total", checker="second", kind="paraphrase") == 2
         assert seen.outcomes["abstain"] == 2
         verdicts = await first_verdicts(place.servers, settings.topics.abstained, 2)
         verdicts.sort(key=lambda verdict: verdict.record_id)

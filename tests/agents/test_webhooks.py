@@ -227,36 +227,6 @@ class TestOnApacheKafka(Delivering):
         assert reasons == {0: "not_json", 1: "empty", 2: "invalid_record", 3: "invalid_record"}
         assert len(target.ids) == 1
 
-    async def test_while_secrets_change_both_are_good(self, place: Place):
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.rejected, _rejected(settings, 1))
-        new = SECRET.replace("AAEC", "AAED")
-        old_receiver, new_receiver = WebhookTarget(), WebhookTarget(secret=new)
-        changing = {"secret": f"{new} {SECRET}"}
-        async with (
-            old_receiver.running(),
-            new_receiver.running(),
-            _working(settings, old=_to(old_receiver, **changing), new=_to(new_receiver, **changing)),
-        ):
-            await old_receiver.wait_for(1)
-            await new_receiver.wait_for(1)
-
-    async def test_messages_that_wait_do_not_hold_up_stopping_and_come_back(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 2)
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.rejected, _rejected(settings, 20))
-        target = WebhookTarget(answer=always(429, **{"Retry-After": "3600"}))
-        async with target.running():
-            async with _working(settings, tuning=_to(target)) as worker:
-                await worker.wait_for("assay_webhook_deliveries_total", 2, webhook="tuning", outcome="failed")
-                await worker.stop()
-                assert len(target.requests) == 2
-            target.answer = take
-            async with _working(settings, tuning=_to(target)) as worker:
-                await worker.wait_for("assay_webhook_deliveries_total", 20, webhook="tuning", outcome="delivered")
-
     async def test_a_record_that_is_gone_is_null_and_another_at_its_place_is_not_sent(self, place: Place):
         settings = await _prepared(place)
         outputs = settings.topics.outputs
@@ -274,20 +244,6 @@ class TestOnApacheKafka(Delivering):
             await target.wait_for(5)
         found = {request.body["data"]["record_id"]: request.body["record"] for request in target.requests}
         assert found == {"r0": None, "r17": None, "r1": None, "r2": None, "r7": json.loads(record(7))}
-
-    async def test_messages_that_wait_move_to_a_worker_that_joins(self, place: Place):
-        settings = await asyncio.to_thread(place.prepare, place.settings(partitions=4))
-        await put(place.servers, settings.topics.rejected, _rejected(settings, 80), spread=True)
-        target = WebhookTarget(answer=always(503))
-        async with target.running(), _working(settings, tuning=_to(target)) as first_worker:
-            await first_worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
-            async with _working(settings, tuning=_to(target)) as second_worker:
-                await second_worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
-                target.answer = take
-                for worker in (first_worker, second_worker):
-                    await worker.wait_for("assay_webhook_deliveries_total", 1, webhook="tuning", outcome="delivered")
-                await until(lambda: sum(map(_delivered, (first_worker, second_worker))) >= 80)
-        assert len(target.ids) == 80
 
     async def test_kill_9_loses_nothing_and_repeats_carry_the_same_id(self, place: Place):
         rng = random.Random(7)
@@ -361,7 +317,3 @@ async def _working(settings: StreamSettings, **webhooks: dict[str, Any]) -> Asyn
     agents = [agent for name, each in webhooks.items() for agent in webhook(name, WebhookSettings.model_validate(each))]
     async with agents_here(agents, settings) as worker:
         yield worker
-
-
-def _delivered(worker: WorkerHere) -> float:
-    return worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="delivered")

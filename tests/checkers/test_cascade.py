@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from checkers.checker import Checker
-from models.claims import ClaimKind, Claims
 from models.meter import MeteredJudge
 from models.protocol import EscalationUnavailable, ModelFailed
 from schemas import Abstention, Cascade, Generation
@@ -59,14 +58,6 @@ async def test_what_lies_between_is_decided_by_the_endpoint_as_without_a_cascade
     assert verdict.usage.calls == len(stub.requests) > 0
 
 
-async def test_a_verdict_has_the_same_id_whoever_decides(stub: StubEndpoint):
-    checker = _cascade(stub)
-    one, other = [await checker.check(_record(text, id="same")) for text in (SURE, UNSURE)]
-    assert one.judge != other.judge
-    assert (one.id, one.config_digest) == (other.id, other.config_digest)
-    assert one.checker == other.checker == checker.name == "consistency"
-
-
 async def test_a_record_that_nothing_can_be_said_of_is_not_sent_on(stub: StubEndpoint):
     verdict = await _cascade(stub).check(_record(SURE, reference=None))
     assert isinstance(verdict.evidence, Abstention)
@@ -109,11 +100,3 @@ async def test_what_is_free_is_known_without_the_endpoint(stub: StubEndpoint):
     assert free.model_dump(exclude=apart) == (await checker.check(record)).model_dump(exclude=apart)
     assert await checker.check_free(_record(UNSURE)) is None
     assert not stub.requests
-
-
-async def test_both_checkers_see_the_same_material(stub: StubEndpoint):
-    grader = ScriptedGrader(_support, name=JUDGES[0])
-    checker = cascading(stub.base_url, MeteredJudge(grader, charged=False), accept_from=0.8, reject_below=0.2)
-    await checker.check(_record(UNSURE))
-    assert grader.graded == [Claims(REFERENCE, (UNSURE,), ClaimKind.SUMMARY, text=UNSURE)]
-    assert stub.requests[0].sentences[0] == UNSURE

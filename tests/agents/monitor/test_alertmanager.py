@@ -19,10 +19,10 @@ from agents.monitor.metrics import TrustMetrics
 from agents.monitor.settings import AlertmanagerSettings
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
-from tests.support.alertmanager import StandIn, stand_in
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import FIXED, put_verdicts, stream, verdict
 from tests.support.virtual_time import run_virtually
+from tests.support.waiting import until
 from tests.support.workers import monitor_here
 
 URL = "http://alertmanager"
@@ -75,18 +75,61 @@ async def telling(*urls: str, **given: Any) -> AsyncIterator[Told]:
         await told.client.stop()
 
 
+class Doors:
+    """Alertmanagers that answer within the process: by the event loop's own clock, which a test makes jump."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.status: dict[str, int | None] = {}
+        """The answer by address, 200 if there is none; None keeps a post waiting."""
+        self.posts: list[tuple[str, float, list[dict[str, Any]]]] = []
+        """Address, time by the loop's clock, and alerts of all attempts."""
+        self.headers: list[httpx.Headers] = []
+        transport = httpx.MockTransport(self._answer)
+        monkeypatch.setattr(httpx, "AsyncClient", partial(httpx.AsyncClient, transport=transport))
+
+    def models(self, url: str = URL) -> list[list[str]]:
+        """The models of each post to an address."""
+        return [[each["labels"]["model"] for each in alerts] for to, _, alerts in self.posts if to == url]
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        url = str(request.url).removesuffix("/api/v2/alerts")
+        self.headers.append(request.headers)
+        self.posts.append((url, asyncio.get_running_loop().time(), json.loads(request.content)))
+        if (status := self.status.get(url, 200)) is None:
+            await asyncio.Event().wait()
+        return httpx.Response(status or 500)
+
+
+@pytest.fixture
+def doors(monkeypatch: pytest.MonkeyPatch) -> Doors:
+    return Doors(monkeypatch)
+
+
+def telling_for(
+    steps: list[tuple[float, Callable[[Alertmanager], None]]], *urls: str, until: float, **given: Any
+) -> Told:
+    """Tells a client each thing at its time, and stops it."""
+
+    async def run() -> Told:
+        async with telling(*(urls or (URL,)), **{"resend_seconds": 10} | given) as told:
+            for at, step in steps:
+                await asyncio.sleep(at - asyncio.get_running_loop().time())
+                step(told.client)
+            await asyncio.sleep(until - asyncio.get_running_loop().time())
+        return told
+
+    return run_virtually(run)[0]
+
+
 class TestWhatIsPosted:
-    async def test_labels_annotations_and_times(self):
+    def test_labels_annotations_and_times(self, doors: Doors):
         drop = alert(reasons=("Says 1999.\nThe reference\x1b[31m says 1998.", "Wrong place."))
-        async with (
-            stand_in() as door,
-            telling(
-                door.url, resend_seconds=30, runbook_url="https://wiki.example/assay", page_url="https://assay.example/"
-            ) as told,
-        ):
-            told.client.take(drop)
-            await door.until(lambda door: bool(door.posts))
-        ((posted,),) = door.posts
+        given = {"runbook_url": "https://wiki.example/assay", "page_url": "https://assay.example/"}
+        authorized = {"authorization": SecretStr("Bearer 77")}
+        told = [(0, lambda client: client.take(drop))]
+        telling_for(told, f"{URL}/", until=5, resend_seconds=30, **given, **authorized)
+        ((_, _, (posted,)),) = doors.posts
+        assert doors.headers[0]["Authorization"] == "Bearer 77"
         assert posted["labels"] == {
             "alertname": "AssayTrustDrop",
             "severity": "page",
@@ -105,68 +148,14 @@ class TestWhatIsPosted:
         ends = datetime.fromisoformat(posted["endsAt"]) - datetime.now(UTC)
         assert timedelta(seconds=110) < ends <= timedelta(seconds=120)
 
-    async def test_reasons_can_be_kept_back_and_long_ones_are_cut(self):
-        long = tuple("x" * 480 for _ in range(20))
-        async with stand_in() as door:
-            async with telling(door.url, reasons=False) as told:
-                told.client.take(alert(reasons=long))
-                await door.until(lambda door: bool(door.posts))
-            assert door.alerts[0]["annotations"]["rejected"] == "\n".join(f"r{n}" for n in range(20))
-            door.posts.clear()
-            async with telling(door.url) as told:
-                told.client.take(alert(reasons=long))
-                await door.until(lambda door: bool(door.posts))
-        text = door.alerts[0]["annotations"]["rejected"]
+    def test_reasons_can_be_kept_back_and_long_ones_are_cut(self, doors: Doors):
+        drop = alert(reasons=tuple("x" * 480 for _ in range(20)))
+        for reasons in (False, True):
+            telling_for([(0, lambda client: client.take(drop))], until=5, reasons=reasons)
+        kept_back, text = (alerts[0]["annotations"]["rejected"] for _, _, alerts in doors.posts)
+        assert kept_back == "\n".join(f"r{n}" for n in range(20))
         assert len(text) < 4100
         assert text.endswith("\n(and 12 more)")
-
-    async def test_the_authorization_is_sent(self):
-        async with stand_in() as door, telling(door.url + "/", authorization=SecretStr("Bearer 77")) as told:
-            told.client.take(alert())
-            await door.until(lambda door: bool(door.posts))
-        assert door.headers[0]["Authorization"] == "Bearer 77"
-
-
-class Doors:
-    """Alertmanagers that answer within the process: by the event loop's own clock, which a test makes jump."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.status: dict[str, int | None] = {}
-        """The answer by address, 200 if there is none; None keeps a post waiting."""
-        self.posts: list[tuple[str, float, list[dict[str, Any]]]] = []
-        """Address, time by the loop's clock, and alerts of all attempts."""
-        transport = httpx.MockTransport(self._answer)
-        monkeypatch.setattr(httpx, "AsyncClient", partial(httpx.AsyncClient, transport=transport))
-
-    def models(self, url: str = URL) -> list[list[str]]:
-        """The models of each post to an address."""
-        return [[each["labels"]["model"] for each in alerts] for to, _, alerts in self.posts if to == url]
-
-    async def _answer(self, request: httpx.Request) -> httpx.Response:
-        url = str(request.url).removesuffix("/api/v2/alerts")
-        self.posts.append((url, asyncio.get_running_loop().time(), json.loads(request.content)))
-        if (status := self.status.get(url, 200)) is None:
-            await asyncio.Event().wait()
-        return httpx.Response(status or 500)
-
-
-@pytest.fixture
-def doors(monkeypatch: pytest.MonkeyPatch) -> Doors:
-    return Doors(monkeypatch)
-
-
-def telling_for(steps: list[tuple[float, Callable[[Alertmanager], None]]], *urls: str, until: float) -> Told:
-    """Tells a client each thing at its time, and stops it."""
-
-    async def run() -> Told:
-        async with telling(*(urls or (URL,)), resend_seconds=10) as told:
-            for at, step in steps:
-                await asyncio.sleep(at - asyncio.get_running_loop().time())
-                step(told.client)
-            await asyncio.sleep(until - asyncio.get_running_loop().time())
-        return told
-
-    return run_virtually(run)[0]
 
 
 class TestResending:
@@ -217,35 +206,29 @@ class TestFailures:
         assert tried[-1] <= 3 + 4 * 10
 
 
-async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_the_recovery(place: Place):
+async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_the_recovery(
+    place: Place, doors: Doors
+):
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     begin = int((time.time() - 3600) * 1000)
     sent = stream([(600, 0.9), (300, 0.4)])
     await put_verdicts(place.servers, settings.topics, sent, begin_ms=begin)
-    async with stand_in() as door:
-        alertmanager = AlertmanagerSettings(urls=(door.url,))
-        async with monitor_here(raw, alertmanager, **FIXED):
-            await door.until(lambda door: len(door.posts) >= 2)
-        told = len(door.posts)
-        door.status = 503
-        async with monitor_here(raw, alertmanager, **FIXED) as monitor:
-            await monitor.wait_for("assay_alertmanager_posts_total", 1, outcome="refused")
-            door.status = 200
-            await door.until(lambda door: len(door.posts) > told)
-            assert _labels(door) == {("fair", "shop", "m")}
-            assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 1
-            better = [verdict(number, number % 20 > 0) for number in range(900, 1500)]
-            await put_verdicts(place.servers, settings.topics, better)
-            await door.until(_ended)
-            assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 0
-    assert len(door.standing()) == 1
-    assert "r" in door.alerts[0]["annotations"]["rejected"]
-
-
-def _labels(door: StandIn) -> set[tuple[str, str, str]]:
-    return {(each["labels"]["checker"], each["labels"]["source"], each["labels"]["model"]) for each in door.alerts}
-
-
-def _ended(door: StandIn) -> bool:
-    return all(ends <= datetime.now(UTC) for ends in door.standing().values())
+    alertmanager = AlertmanagerSettings(urls=(URL,))
+    async with monitor_here(raw, alertmanager, **FIXED):
+        await until(lambda: len(doors.posts) >= 2)
+    told = len(doors.posts)
+    doors.status[URL] = 503
+    async with monitor_here(raw, alertmanager, **FIXED) as monitor:
+        await monitor.wait_for("assay_alertmanager_posts_total", 1, outcome="refused")
+        doors.status.clear()
+        await monitor.wait_for("assay_alertmanager_posts_total", 1, outcome="accepted")
+        assert len(doors.posts) > told
+        assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 1
+        better = [verdict(number, number % 20 > 0) for number in range(900, 1500)]
+        await put_verdicts(place.servers, settings.topics, better)
+        await until(lambda: datetime.fromisoformat(doors.posts[-1][2][0]["endsAt"]) <= datetime.now(UTC))
+        assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 0
+    (labels,) = {tuple(sorted(each["labels"].items())) for _, _, alerts in doors.posts for each in alerts}
+    assert dict(labels).items() >= {"checker": "fair", "source": "shop", "model": "m"}.items()
+    assert "r" in doors.posts[0][2][0]["annotations"]["rejected"]

@@ -11,22 +11,18 @@ import pytest
 from aiokafka.admin import NewPartitions
 
 from agents.checker_agent import checker_agent
-from agents.monitor.counter_agent import NotOwner
-from agents.monitor.outcomes import outcome_message
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust import trust_monitor
-from schemas import Alert, SeriesAnew, Verdict, to_json
+from schemas import Alert, SeriesAnew, Verdict
 from streams.clients import admin
 from streams.errors import StreamError
 from streams.lookup import RecordLookup
-from streams.messages import Outgoing
-from streams.publisher import Undelivered
 from streams.settings import StreamSettings
 from streams.topics import partitions_of
-from tests.support.checkers import Accept, RejectsNo
+from tests.support.checkers import RejectsNo
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
-from tests.support.traffic import collect, first_of, put, record
+from tests.support.traffic import put, record
 from tests.support.trust_verdicts import (
     FIXED,
     kept,
@@ -40,7 +36,7 @@ from tests.support.trust_verdicts import (
     verdict,
 )
 from tests.support.waiting import until
-from tests.support.workers import WorkerProcess, agents_here, monitor_here, worker_here
+from tests.support.workers import WorkerProcess, agents_here, monitor_here
 
 KEY = ("shop", "m", "fair")
 
@@ -88,43 +84,6 @@ class MonitorPromises:
 
 
 class TestOnApacheKafka(MonitorPromises):
-    async def test_a_worker_that_ends_between_a_verdict_and_its_outcome_leaves_none_out_and_none_counts_twice(
-        self, place: Place
-    ):
-        raw, settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, map(record, range(50)))
-        async with worker_here([Accept()], raw) as worker:
-            put_ = worker._publisher._put
-            begun = written = 0
-
-            def count(answer: asyncio.Future[Any]) -> None:
-                nonlocal written
-                written += answer.exception() is None
-
-            async def ends(message: Outgoing) -> asyncio.Future[Any]:
-                nonlocal begun
-                begun += message.topic == settings.topics.outcomes
-                if begun > 10:
-                    await until(lambda: written == 10)
-                    raise Undelivered("as if killed")
-                answer: asyncio.Future[Any] = await put_(message)
-                if message.topic == settings.topics.outcomes:
-                    answer.add_done_callback(count)
-                return answer
-
-            worker._publisher._put = ends
-            assert await worker.run_until_ended() == 3
-        assert len(await read_all(place.servers, settings.topics.accepted)) > 10
-        assert len(await read_all(place.servers, settings.topics.outcomes)) == 10
-        async with worker_here([Accept()], raw):
-            seen = await collect(place.servers, settings.topics, records=50, settle=0.3)
-            await first_of(place.servers, settings.topics.outcomes, 50)
-        assert not seen.clashes
-        async with monitor_here(raw) as monitor:
-            await monitor.wait_for("assay_trust_verdicts_total", 50, checker="accept", outcome="accept")
-            found = await kept_when_counted(place.servers, settings.topics, 50)
-        assert found.counted == {("tests", "m", "accept"): 50}
-
     async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(self, place: Place):
         """Also of verdicts that came twice, and of series that begin anew; to the last bit: as if nothing had been."""
         raw, settings = await _prepared(place, partitions=2, instance_id="only")
@@ -271,135 +230,6 @@ class TestOnApacheKafka(MonitorPromises):
         async with monitor_here(raw) as monitor:
             await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
             await _counts(place, settings, {KEY: 10, ("shop", "other", "fair"): 110})
-
-    async def test_another_judge_or_prompt_is_told_of_and_nothing_is_compared_across(self, place: Place):
-        raw, settings = await _prepared(place)
-        before = [each.model_copy(update={"judge": "big"}) for each in stream([(600, 0.95)])]
-        after = [
-            verdict(600 + number, each.outcome == "accept", judge="small", metadata={"prompt_version": "7"})
-            for number, each in enumerate(stream([(600, 0.7)], seed=2))
-        ]
-        await put_verdicts(place.servers, settings.topics, [*before, *after], begin_ms=_ago(3600), every_ms=1000)
-        async with monitor_here(raw) as monitor:
-            await monitor.wait_for("assay_trust_alerts_total", 1, checker="fair", kind="series_anew")
-            await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
-            found = await kept_when_counted(place.servers, settings.topics, 1200)
-        assert found.alerts == []
-        (event,) = found.anew
-        changed = [(each.name, each.before, each.after) for each in event.changed]
-        assert changed == [("judge", "big", "small"), ("metadata.prompt_version", None, "7")]
-        assert event.verdicts == 600
-        assert found.counted == {KEY: 1200}
-
-    async def test_what_is_no_outcome_is_passed_over_and_counted(self, place: Place):
-        raw, settings = await _prepared(place)
-        whole = outcome_message(verdict(1, True), settings.topics).value
-        assert whole is not None
-        others = [None, b"", b"[]", b"\xff", whole[:-5], whole.replace(b'"model"', b'"di"'), to_json(verdict(2, False))]
-        await put(place.servers, settings.topics.outcomes, [*others, whole])
-        async with monitor_here(raw) as monitor:
-            found = await kept_when_counted(place.servers, settings.topics, 1)
-            assert monitor.metric("assay_trust_unreadable_total") == len(others)
-        assert found.counted == {KEY: 1}
-
-    @pytest.mark.parametrize("published", [False, True])
-    async def test_an_alert_is_told_again_when_its_monitor_ended_between_telling_and_writing_that_down(
-        self, place: Place, published: bool
-    ):
-        raw, settings = await _prepared(place)
-        sent = stream([(300, 0.9), (300, 0.5)])
-        await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600))
-        async with monitor_here(raw, **FIXED) as monitor:
-            publish = monitor._publisher.publish
-
-            async def ends(*messages: Outgoing) -> None:
-                alert = messages[0].topic == settings.topics.alerts
-                if published or not alert:
-                    await publish(*messages)
-                if alert:
-                    raise Undelivered("as if killed")
-
-            monitor._publisher.publish = ends
-            assert await monitor.run_until_ended() == 3
-        async with monitor_here(raw, **FIXED):
-            found = await kept_when_counted(place.servers, settings.topics, 600)
-        statistics, (told,) = replayed(sent, **FIXED)
-        assert found.statistics(*KEY) == statistics
-        assert set(found.told) == {told.id}
-        assert len(found.alerts) == 1 + published
-        assert all(_same(alert, told) for alert in found.alerts)
-
-    @pytest.mark.parametrize("remember", [16_384, 1])
-    async def test_what_was_written_down_and_not_committed_is_not_counted_again(
-        self, place: Place, remember: int, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr("agents.monitor.trust.TrustMonitor.remembered", remember)
-        trust = FIXED
-        raw, settings = await _prepared(place)
-        first = stream([(300, 0.9)])
-        turned = [verdict(each, first[each].outcome == "reject") for each in range(300)]
-        await put_verdicts(place.servers, settings.topics, first, begin_ms=_ago(3600))
-        async with monitor_here(raw, **trust) as monitor:
-            (agent,) = monitor._agents
-            commit = agent._commit
-
-            async def ends(offsets: dict[int, int]) -> None:
-                if any(offsets.values()):
-                    raise StreamError("as if killed")
-                await commit(offsets)
-
-            agent._commit = ends
-            assert await monitor.run_until_ended() == 3
-        counted = (await kept_when_counted(place.servers, settings.topics, 1)).counted[KEY]
-        if remember < counted:
-            counted = 0
-        await put_verdicts(place.servers, settings.topics, turned[:counted])
-        async with monitor_here(raw, **trust) as monitor:
-            found = await kept_when_counted(place.servers, settings.topics, 300)
-            await monitor.wait_for("assay_trust_repeats_total", counted, checker="fair")
-            assert monitor.metric("assay_trust_repeats_total", checker="fair") == counted
-        assert found.counted == {KEY: 300}
-        assert found.statistics(*KEY) == replayed(first, **FIXED)[0]
-
-    async def test_a_monitor_writes_nothing_when_the_group_says_that_its_partitions_are_anothers(self, place: Place):
-        raw, settings = await _prepared(place)
-        refusals = 0
-        async with monitor_here(raw) as monitor:
-
-            async def refused(offsets: dict[int, int]) -> None:
-                nonlocal refusals
-                refusals += 1
-                raise NotOwner
-
-            monitor._agents[0]._commit = refused
-            await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
-            await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
-            await until(lambda: refusals)
-        assert await read_all(place.servers, settings.topics.trust_state) == []
-
-    async def test_new_settings_begin_the_series_anew_that_they_concern(self, place: Place):
-        raw, settings = await _prepared(place)
-        await put_verdicts(
-            place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other"))
-        )
-        async with monitor_here(raw):
-            await kept_when_counted(place.servers, settings.topics, 200)
-        await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
-        async with monitor_here(raw, baselines=[{"model": "other", "tolerance": 0.01}]) as monitor:
-            await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
-            await _counts(place, settings, {KEY: 110, ("shop", "other", "fair"): 10})
-
-    async def test_series_beyond_the_maximum_are_counted_and_not_watched(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr("agents.monitor.trust.TrustMonitor.most_series", 3)
-        raw, settings = await _prepared(place)
-        subjects = [stream([(20, 0.9)], model=f"m{number}") for number in range(5)]
-        await put_verdicts(place.servers, settings.topics, mixed(*subjects))
-        async with monitor_here(raw) as monitor:
-            found = await kept_when_counted(place.servers, settings.topics, 60)
-            await monitor.wait_for("assay_trust_unwatched_verdicts_total", 40, checker="fair")
-        assert len(found.series) == 3
 
     async def test_it_outlives_its_broker(self, own_kafka: KafkaBroker, tmp_path: Path):
         place = Place(own_kafka.bootstrap_servers, "outlives", tmp_path)

@@ -6,9 +6,8 @@ from checkers.consistency.scoring import graded_score
 from schemas import ConsistencyEvidence, Verdict
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_acts import nonsense
-from tests.support.stub_answers import judge_answer, without_claim
+from tests.support.stub_answers import without_claim
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.stub_request import StubRequest
 
 GOOD = "The board approved the budget."
 FALSE = "The chairman resigned afterwards."
@@ -124,15 +123,6 @@ async def test_without_a_reference_the_other_samples_decide(checker_of: MakeChec
     assert {request.reference for request in stub.requests if request.reference} == set(samples)
 
 
-async def test_a_sentence_that_half_of_the_samples_support_is_accepted_and_no_majority_is_claimed(
-    checker_of: MakeChecker,
-) -> None:
-    verdict = await checker_of().check(generation(GOOD, reference=None, samples=[GOOD, "Nothing happened."]))
-    assert verdict.outcome == "accept"
-    assert _evidence(verdict).sentences[0].support == pytest.approx(0.5)
-    assert "the other samples on average" in verdict.reason
-
-
 async def test_a_sentence_is_a_claim_where_one_sample_is_held_to_bear_on_it(
     checker_of: MakeChecker, stub: StubEndpoint
 ) -> None:
@@ -160,11 +150,3 @@ async def test_the_self_test_stands_beside_the_verdict(checker_of: MakeChecker) 
     assert figure is not None
     assert (figure.form, figure.accuracy, figure.pairs) == ("short", 1.0, 2)
     assert _evidence(await checker_of().check(generation(GOOD))).self_test is None
-
-
-async def test_the_judges_reason_is_no_more_than_a_note(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    def answer(request: StubRequest) -> str:
-        return '{"reason": "The sentence is right."}' if request.kind == "reason" else judge_answer(request)
-
-    stub.answer = answer
-    assert (await checker_of().check(generation(FALSE))).outcome == "reject"

@@ -13,7 +13,6 @@ from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
 from models.build import build_judge
 from models.local_settings import LocalSettings
-from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
 from schemas import Abstention, EquivalenceEvidence, EquivalenceTest, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
@@ -82,12 +81,6 @@ class TestYes:
         assert verdict.usage.calls == len(subject.asked_phrases) == 0
         assert {one.outcome for one in evidence_of(verdict).proof.alignments} == {"uncovered"}
 
-    async def test_and_takes_one_alignment_in_either_direction(self, checker_of: MakeChecker) -> None:
-        verdict = await checker_of(require="and").check(decision(*ALIGNED))
-        found = {one.source for one in evidence_of(verdict).proof.alignments if one.outcome == "found"}
-        assert verdict.outcome == "accept"
-        assert found == {1, 2}
-
 
 class TestWhoIsAsked:
     async def test_the_subject_where_it_is_configured(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
@@ -106,19 +99,6 @@ class TestWhoIsAsked:
         verdict = await checker_of(subjects=()).check(decision(*ALIGNED, answer=False))
         assert cause_of(verdict) == "no_subject"
         assert not stub.requests
-
-    async def test_the_judge_for_all_where_the_settings_say_so(
-        self, checker_of: MakeChecker, stub: StubEndpoint
-    ) -> None:
-        checker = checker_of(ask="judge")
-        verdicts = [await checker.check(decision(*ALIGNED, answer=answer)) for answer in (True, False)]
-        assert {request.body["model"] for request in stub.requests} == {"judge"}
-        assert {evidence_of(verdict).asked for verdict in verdicts} == {"judge"}
-
-    async def test_nobody_but_the_subject_where_the_settings_say_so(self, checker_of: MakeChecker) -> None:
-        checker = checker_of(ask="subject", subjects=())
-        verdicts = [await checker.check(decision(*ALIGNED, answer=answer)) for answer in (True, False)]
-        assert [cause_of(verdict) for verdict in verdicts] == ["no_subject", "no_subject"]
 
 
 APPLICATION = (
@@ -148,15 +128,6 @@ class TestUnderTheApplicationsPrompt:
             await checker.check(decision(*ALIGNED, prompt=APPLICATION))
         assert stub.requests
         assert not any("prompt" in request.fences for request in stub.requests)
-
-    @pytest.mark.parametrize("prompt", [None, "", " \n"])
-    async def test_without_one_nothing_is_added(self, checker_of: MakeChecker, stub: StubEndpoint, prompt: Any) -> None:
-        await checker_of().check(decision(*ALIGNED, prompt=prompt))
-        for request in stub.requests:
-            system, *_, user = request.body["messages"]
-            assert "application" not in system["content"]
-            assert set(request.fences) == {"first", "second"}
-            assert "prompt" not in user["content"]
 
 
 def _told(stub: StubEndpoint) -> list[str]:
@@ -201,16 +172,6 @@ class TestNo:
         assert verdict.outcome == "accept"
         assert len({one.paraphrase.text for one in rounds}) == len(subject.asked_sentences) == 4
         assert not any(one.answer for one in rounds)
-
-    async def test_the_record_decides_the_draws(self, checker_of: MakeChecker) -> None:
-        def drawn(verdict: Verdict) -> str:
-            return the_test_in(verdict).rounds[0].paraphrase.text
-
-        checker = checker_of()
-        again = [drawn(await checker.check(decision(*APART, answer=False))) for _ in range(2)]
-        others = {drawn(await checker.check(decision(*APART, answer=False, id=f"p{n}"))) for n in range(2, 12)}
-        assert again[0] == again[1]
-        assert len(others) > 1
 
     @pytest.mark.parametrize(
         "wrong",
@@ -277,28 +238,6 @@ class TestAbstaining:
         assert cause_of(await checker_of().check(decision(*ALIGNED))) == of_subject
         assert cause_of(await checker_of(ask="judge").check(decision(*ALIGNED))) == of_judge
 
-    @pytest.mark.parametrize("answer", ["maybe", "Yes", True])
-    async def test_on_answers_that_are_neither_yes_nor_no(
-        self, checker_of: MakeChecker, stub: StubEndpoint, answer: Any
-    ) -> None:
-        reply = json.dumps({"explanation": "", "answer": answer})
-        stub.play(lambda request: says(reply))
-        assert cause_of(await checker_of().check(decision(*ALIGNED))) == "subject_unusable"
-
-    async def test_on_a_judge_that_cannot_be_understood_where_it_is_asked(
-        self, checker_of: MakeChecker, stub: StubEndpoint
-    ) -> None:
-        stub.play(lambda request: nonsense())
-        assert cause_of(await checker_of(ask="judge").check(decision(*ALIGNED))) == "judge_unusable"
-
-    async def test_not_while_the_subject_is_down(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
-        checker = checker_of()
-        await checker.check(decision(*APART))
-        stub.down()
-        with pytest.raises(ModelUnavailable):
-            await checker.check(decision(*ALIGNED))
-        stub.up()
-
 
 class TestTheConfigurationDigest:
     @pytest.mark.parametrize(
@@ -317,13 +256,6 @@ class TestTheConfigurationDigest:
         own = tmp_path / "own.txt"
         own.write_text("=== user ===\nAlike?\n{{first}}\nand\n{{second}}\n", encoding="utf-8")
         assert checker_of().config_digest != checker_of(prompts={"phrase": own}).config_digest
-
-    def test_stays_where_nothing_does(self, checker_of: MakeChecker) -> None:
-        assert checker_of().config_digest == checker_of(deadline_seconds=5).config_digest
-
-    def test_names_a_template_that_is_not_there(self, checker_of: MakeChecker, tmp_path: Any) -> None:
-        with pytest.raises(ValueError, match="no template is called 'frase'"):
-            checker_of(prompts={"frase": tmp_path / "own.txt"})
 
 
 class TestAttacks:

@@ -13,7 +13,6 @@ from checkers.checker import Undecidable
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.phrase_questions import EquivalenceReply
 from schemas import EquivalenceProof, EquivalenceTest
-from tests.support.virtual_time import run_virtually
 
 SENTENCES = ("s1", "s2")
 MADE = {sentence: tuple(f"{sentence} in words {number}" for number in range(1, 6)) for sentence in SENTENCES}
@@ -117,20 +116,6 @@ class TestWhatIsDrawn:
         assert 420 <= drawn[MADE["s1"][2]] <= 580
         assert all(72 <= drawn[text] <= 178 for text in MADE["s2"][:4])
 
-    def test_a_side_without_any_leaves_it_to_the_other(self) -> None:
-        for number in range(50):
-            found, _, _ = run(aligning=frozenset({MADE["s2"][4]}), seed=str(number))
-            assert found.rounds[0].paraphrase.text == MADE["s2"][4]
-
-    def test_the_other_side_is_not_looked_at_where_the_first_has_one(self) -> None:
-        looked_at = Counter(len(run(aligning=frozenset(ALL), seed=str(number))[2].looked_at) for number in range(20))
-        assert looked_at == {5: 20}
-
-    def test_what_was_not_looked_at_is_not_said_to_be_anything(self) -> None:
-        found, _, _ = run(aligning=frozenset(ALL))
-        assert Counter(one.indifferentiable for one in found.paraphrases) == {True: 5, None: 5}
-        assert [one.text for one in found.paraphrases] == list(ALL)
-
 
 class TestWhatComesOfIt:
     def test_a_yes_is_a_contradiction_and_the_last_round(self) -> None:
@@ -140,11 +125,6 @@ class TestWhatComesOfIt:
         assert found.triangle.paraphrase == found.rounds[-1].paraphrase.text
         assert [one.answer for one in found.rounds] == [False, False, True]
         assert len(subject.asked) == 5
-
-    def test_only_noes_are_none(self) -> None:
-        found, _, _ = run(tests=10)
-        assert found.triangle is None
-        assert len(found.rounds) == 10
 
     @given(subsets, seeds, counts)
     def test_whoever_says_no_to_everything_passes(self, aligning: frozenset[str], seed: str, tests: int) -> None:
@@ -172,43 +152,3 @@ class TestWhatComesOfIt:
         with pytest.raises(Undecidable, match="none of 10 paraphrases") as caught:
             asyncio.run(looked_for(Scripted(lambda first, second: False, made=set()), Aligning(), seed="", tests=1))
         assert caught.value.cause == "subject_unusable"
-
-
-class TestWhatItWaitsFor:
-    """Every answer takes one second of a clock that jumps: the seconds are the longest chain of dependent calls."""
-
-    @pytest.mark.parametrize(("aligning", "phrase_answers"), [(frozenset(), 10), (frozenset(ALL), 5)])
-    def test_nothing_but_answers_that_it_needs(self, aligning: frozenset[str], phrase_answers: int) -> None:
-        async def proof() -> EquivalenceProof:
-            await asyncio.sleep(3)
-            return await no_proof()
-
-        slow, phi = Slow(), Aligning(aligning)
-
-        async def slow_phi(first: str, second: str) -> bool:
-            await asyncio.sleep(1)
-            return await phi(first, second)
-
-        async def test() -> EquivalenceTest:
-            proving = asyncio.ensure_future(proof())
-            return await look_for_contradiction(SENTENCES, slow, slow_phi, proving, seed="seed", tests=3)
-
-        found, seconds = run_virtually(test)
-        # Paraphrases, one side after the other for what is indifferentiable, all tests; beside them the proof.
-        assert seconds == (4 if not aligning else 3)
-        assert (len(found.rounds), len(phi.looked_at)) == (3, phrase_answers)
-
-
-class Slow(Scripted):
-    """Says no, in a second."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda first, second: False)
-
-    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
-        await asyncio.sleep(1)
-        return await super().paraphrases(sentence)
-
-    async def equivalent(self, first: str, second: str) -> EquivalenceReply:
-        await asyncio.sleep(1)
-        return await super().equivalent(first, second)

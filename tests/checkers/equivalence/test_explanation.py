@@ -1,8 +1,6 @@
 """Alignments as people see them: pairs side by side, uncovered words in brackets, nothing that acts on a terminal."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from checkers.equivalence.explanation import evidence_lines, marked, verdict_lines
 from checkers.wording import explanation_width
 from schemas import (
-    Abstention,
     AlignedPhrases,
     EquivalenceEvidence,
     EquivalenceProof,
@@ -24,7 +21,6 @@ from schemas import (
     Usage,
     Verdict,
 )
-from tests.assay.running import assay, install
 
 FIRST = "But he said that sales would grow."
 SECOND = "Ms Ito said sales would grow."
@@ -114,19 +110,6 @@ def test_a_rejection_says_of_each_alignment_why_it_fails():
     assert "1>2" not in shown
 
 
-def test_pairs_that_two_alignments_share_are_shown_once():
-    pairs = (pair("grow", "fall", confirmed=False),)
-    names = ("1>2", "1>2*", "2>1", "2>1*")
-    shown = [
-        " ".join(line.split()) for line in evidence_lines(evidence(*(alignment(n, "denied", *pairs) for n in names)))
-    ]
-    assert shown == [
-        "phrases of both sentences",
-        "grow ≠ fall",
-        "every word of both sentences is in a pair, but one pair differs (≠)",
-    ]
-
-
 def test_a_tested_no_shows_what_was_asked():
     candidate = ParaphraseCandidate(text="He added that sales were to grow.", made_from=1, indifferentiable=True)
     test = EquivalenceTest(
@@ -160,45 +143,3 @@ def test_it_fits_its_columns_and_cannot_act_on_the_terminal():
     )
     assert max(map(len, shown)) <= explanation_width()
     assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
-
-
-def test_other_verdicts_are_left_to_others():
-    abstained = verdict(Abstention(cause="no_subject", detail="none"), outcome="abstain", score=None)
-    assert list(verdict_lines(abstained)) == []
-
-
-ALIGNED = """
-from assay import Checker, CheckerPlugin, CheckerSettings, Decision, Paraphrase
-from checkers.equivalence.explanation import verdict_lines
-from schemas import EquivalenceEvidence
-
-
-class Aligned(Checker[CheckerSettings]):
-    name = "aligned"
-
-    async def decide(self, record: Paraphrase) -> Decision:
-        evidence = EquivalenceEvidence.model_validate_json(record.prompt)
-        return Decision(accepted=False, reason="Looked.", evidence=evidence)
-
-
-PLUGIN = CheckerPlugin(checker=Aligned, explain=verdict_lines)
-"""
-
-
-def test_a_file_of_decisions_is_explained_on_standard_error_unless_told_otherwise(tmp_path: Path):
-    site = tmp_path / "site"
-    install(site, module="aligned", source=ALIGNED, entry_points={"aligned": "aligned:PLUGIN"})
-    given = evidence(alignment("1>2", "uncovered", pair("grow", "rise"), uncovered=words(FIRST, "But", "he")))
-    body = {"sentence1": FIRST, "sentence2": SECOND, "answer": True, "prompt": given.model_dump_json()}
-    file = tmp_path / "decisions.jsonl"
-    file.write_text(json.dumps({"id": "p-1", "kind": "paraphrase", "source": "s", "model": "m", **body}), "utf-8")
-    explained, quiet = (
-        assay("check", file, "--checker", "aligned", *more, cwd=tmp_path, site=site) for more in ([], ["--json"])
-    )
-    for ran in (explained, quiet):
-        assert ran.returncode == 0, ran.stderr
-        assert Verdict.model_validate_json(ran.stdout).evidence == given
-        assert "aligned: accept 0   reject 1" in ran.stderr
-    assert re.search(r"^REJECT   p-1 .*\n +Looked\.\n", explained.stderr, re.MULTILINE)
-    assert "are in no pair: [But he] said" in explained.stderr
-    assert "p-1" not in quiet.stderr

@@ -9,7 +9,6 @@ from tests.support.trees import tree_of
 
 CHEF = "(S (NP (DT The) (JJ young) (NN chef)) (VP (VBD opened) (NP (DT a) (JJ small) (NN bakery))) (. .))"
 COOK = "(S (NP (DT The) (JJ young) (NN cook)) (VP (VBD opened) (NP (DT a) (JJ little) (NN bakery))) (. .))"
-TAXES = "(S (NP (NNS Ministers)) (VP (VBD raised) (NP (DT the) (NN tax)) (PP (IN on) (NP (JJ diesel) (NN fuel)))))"
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +53,3 @@ class TestTheModel:
             ("chef", "cook"),
         ):
             assert cook.text(int(found[node(chef, mine)].argmax())) == theirs
-
-    def test_the_same_in_any_batch(self, encoder: PhraseEncoder) -> None:
-        chef, taxes = read(CHEF), read(TAXES)
-        alone = similarities(encoder.encode([chef])[0], encoder.encode([taxes])[0])
-        together = similarities(*encoder.encode([chef, taxes, read(COOK)])[:2])
-        assert np.abs(alone - together).max() <= 2e-4
-
-    def test_a_sentence_without_words_has_no_vectors(self, encoder: PhraseEncoder) -> None:
-        (vectors,) = encoder.encode([read("(S (. !) (. !))")])
-        assert len(vectors) == 0

@@ -1,6 +1,5 @@
 """The extraction checker whose subject stands behind an endpoint: requests, cost and replay."""
 
-import itertools
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -72,19 +71,6 @@ class TestEndpoints:
         assert verdict.usage.calls == len(asked) == len(set(asked)) + 2
         assert asked.count(TEXT) == 3
         assert all("n" not in request.body for request in stub.requests)
-
-    async def test_one_that_varies_although_it_has_none_is_asked_as_often_as_any(self, stub):
-        turns = itertools.cycle([places, lambda text: places(text)[:2], places])
-        stub.answer = answering(lambda text: next(turns)(text) if text == TEXT else places(text))
-        assert evidence_of(await self.verdict(base_url=stub.base_url, model="m")).repeats == 11
-        varied = await self.verdict(base_url=stub.base_url, model="m", temperature="omit")
-        assert evidence_of(varied).repeats == 11
-
-    async def test_the_full_schedule_takes_every_answer_anew_and_none_from_the_cache(self, stub):
-        checking = {"schedule": "full", "tests": 8, "repeats": 3}
-        assert (await self.verdict(checking, base_url=stub.base_url, model="m", temperature=1)).outcome == "accept"
-        # Of three entities there are eight texts, and so some come again.
-        assert sum(request.body["n"] for request in stub.requests) == (3 * 8 + 1) * 3
 
     async def test_the_fast_schedule_goes_on_from_the_answers_that_it_has(self, stub):
         stub.answer = answering(in_some_texts(lambda text: places(text)[:2]))

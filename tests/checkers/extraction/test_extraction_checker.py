@@ -15,9 +15,7 @@ from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.extractors import CallableSubject, Extract
 from checkers.extraction.linearity import error_bound, rejection_probability
-from models.protocol import ModelFailed
 from schemas import Abstention, Verdict
-from tests.models.asking import question
 from tests.support.extraction import (
     ENTITIES,
     TEXT,
@@ -79,9 +77,6 @@ class TestAccepted:
             assert [list(group.entities or ()) for group in text.answers] == [standing]
         for one in evidence.rounds:
             assert int(one.xor.vector, 2) == int(one.x.vector, 2) ^ int(one.y.vector, 2)
-
-    def test_spelling_makes_no_difference(self):
-        assert checked(lambda text: [f"the {one.upper()}" for one in places(text)]).outcome == "accept"
 
     def test_the_lenient_rule_publishes_no_bound_unless_each_text_is_asked_about_once(self):
         assert checked(rule="lenient").error_bound is None
@@ -179,29 +174,12 @@ class TestNoPartOfAnAccept:
         assert (verdict.outcome, cause.kind, cause.entity, cause.named) == ("reject", "not_given", "moved", 0)
         assert "“moved” is on the list, but found in 0 of" in verdict.reason
 
-    def test_one_that_cannot_be_replaced_is_not_spared_that(self):
-        (cause,) = evidence_of(checked(record={"entities": [*ENTITIES, "Okafor"]})).causes
-        assert (cause.kind, cause.entity) == ("not_given", "Okafor")
-
     @pytest.mark.parametrize("rule", ["strict", "lenient"])
     def test_an_entity_that_is_given_in_three_of_ten_answers(self, rule):
         verdicts = [checked(some_times(0.3, n), record={"id": f"r{n}"}, rule=rule) for n in range(40)]
         assert [one.outcome for one in verdicts].count("accept") <= 1
         kinds = {cause.entity for one in verdicts for cause in evidence_of(one).causes}
         assert kinds == {"Turin"}
-
-    def test_an_entity_that_is_lost_where_others_are_replaced(self):
-        def extract(text: str) -> list[str]:
-            return [one for one in places(text) if one != "Turin" or text == TEXT]
-
-        (cause,) = evidence_of(rejected(extract)).causes
-        assert (cause.kind, cause.entity) == ("weak", "Turin")
-
-    def test_what_is_dropped_unless_it_is_replaced(self):
-        verdict = rejected(lambda text: [one for one in places(text) if one not in ENTITIES])
-        assert [(one.kind, one.entity) for one in evidence_of(verdict).causes] == [
-            ("not_given", one) for one in ENTITIES
-        ]
 
     def test_one_that_adds_entities_is_named(self):
         verdict = checked(lambda text: [*places(text), "Piedmont"])
@@ -243,33 +221,6 @@ class TestWhatIsTold:
         assert f"1 could not be tested (“{listed}”)" in verdict.reason
         assert any("(other form)" in line for line in PLUGIN.explain(verdict))
 
-    def test_names_in_a_script_without_blanks_are_tested(self):
-        text, names = "王芳从上海搬到成都。", {"王芳": "李强", "上海": "广州", "成都": "杭州"}
-
-        def extract(text: str) -> list[str]:
-            return [text[:2], text[3:5], text[7:9]]
-
-        record = {"text": text, "entities": list(names)}
-        verdict = checked(extract, record=record, writer=ScriptedModel(*proposing(*names.values())))
-        assert verdict.outcome == "accept", verdict.reason
-        assert {one.text: one.replacement for one in evidence_of(verdict).entities} == names
-
-    def test_a_record_may_have_the_classes_that_its_subject_gives_no_more(self):
-        listed = [
-            {"class": "person", "entity": "Ada Okafor"},
-            *({"class": "city", "entity": one} for one in ENTITIES[1:]),
-        ]
-        record = {"text": TEXT, "entities": listed, "model": "bare"}
-        verdict = check(ExtractionChecker, record, subjects={"bare": CallableSubject("bare", places)})
-        assert verdict.outcome == "accept", verdict.reason
-
-    def test_an_entity_without_a_replacement_is_untested_and_the_others_are_not(self):
-        record = {"entities": [*ENTITIES, "moved"]}
-        verdict = checked(lambda text: [*places(text), "moved"], record=record)
-        (untested,) = evidence_of(verdict).untested
-        assert (verdict.outcome, untested.text, untested.reason) == ("accept", "moved", "no_replacement")
-        assert len(evidence_of(verdict).entities) == 3
-
 
 class TestSchedules:
     def test_the_full_one_takes_all_answers_and_gives_the_papers_quantities(self):
@@ -291,13 +242,6 @@ class TestSchedules:
         assert asked[TEXT] % 3 == 0
         assert evidence_of(verdict).con_o == 2
 
-    def test_a_rate_counts_combinations_and_con_rs_the_least_steady_text(self):
-        evidence = evidence_of(checked(in_turn(places, places, lambda text: []), schedule="full", repeats=3, tests=1))
-        assert evidence.con_rs == 2
-        assert 0 < evidence.a_rate < 1
-        for text in (evidence.rounds[0].x, evidence.rounds[0].y, evidence.rounds[0].xor):
-            assert [group.count for group in text.answers] == [2, 1]
-
     def test_the_fast_one_asks_about_no_text_more_often_than_decides(self):
         asked: Counter[str] = Counter()
 
@@ -313,10 +257,6 @@ class TestSchedules:
         checked(extract, rule="lenient")
         assert asked.pop(TEXT) == 6
         assert set(asked.values()) == {1}
-
-    def test_an_entity_that_the_first_answer_lacks_has_its_class_by_the_next_ones(self):
-        extract = in_turn(lambda text: places(text)[:2], places, places)
-        assert [one.text for one in evidence_of(checked(extract)).entities] == list(ENTITIES)
 
 
 class TestUndecided:
@@ -358,18 +298,6 @@ class TestUndecided:
         assert cause_of(verdict) == "subject_unusable"
         assert "could not be read" in verdict.reason
 
-    def test_answers_that_cannot_be_read_hide_no_fault_that_the_record_itself_shows(self):
-        record = {"entities": [*ENTITIES, "Italy"]}
-        verdict = checked(lambda text: [1], record=record, schedule="full")  # type: ignore[list-item]
-        (cause,) = evidence_of(verdict).causes
-        assert (verdict.outcome, cause.kind, cause.entity) == ("reject", "assumed_knowledge", "Italy")
-
-    def test_some_answers_that_cannot_be_read_are_a_group_of_their_own(self):
-        verdict = checked(in_turn(places, places, lambda text: [1]), schedule="full", repeats=3)  # type: ignore[list-item]
-        groups = evidence_of(verdict).rounds[0].x.answers
-        assert verdict.outcome == "accept"
-        assert [(group.entities is None, group.count) for group in groups] == [(False, 2), (True, 1)]
-
     def test_an_extractor_that_raises_is_named(self):
         def broken(text: str) -> list[str]:
             raise RuntimeError(text)
@@ -378,10 +306,6 @@ class TestUndecided:
         assert cause_of(verdict) == "subject_failed"
         assert "mine raised RuntimeError" in verdict.reason
         assert "Lagos" not in verdict.reason
-
-    async def test_a_subject_that_extracts_only_is_asked_nothing_else(self):
-        with pytest.raises(ModelFailed, match=r"mine extracts entities; it cannot answer 'consistency\.summary'"):
-            await CallableSubject("mine", places).ask(question())
 
 
 class TestParaphrase:
@@ -420,19 +344,6 @@ class TestParaphrase:
         verdict = self.check("Turin became her home.", extract=self.places)
         assert cause_of(verdict) == "no_paraphrase"
 
-    def test_one_that_is_longer_than_a_text_may_be_is_not_taken(self):
-        kept = "Turin became the home of Ada Okafor, formerly of Lagos."
-        assert self.check(kept.rjust(5000), extract=self.places).outcome == "accept"
-        assert cause_of(self.check(kept.rjust(5001), extract=self.places)) == "no_paraphrase"
-
-    def test_the_local_judge_cannot_paraphrase(self):
-        judge = ScriptedJudge()
-        record = {"text": TEXT, "entities": ENTITIES, "model": "extractor"}
-        subjects = {"extractor": CallableSubject("mine", places)}
-        verdict = check(ExtractionChecker, record, judge=judge, subjects=subjects, transformation="paraphrase")
-        assert cause_of(verdict) == "no_paraphrase"
-        assert "needs an endpoint as judge" in verdict.reason
-
 
 def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
     own = tmp_path / "entities.txt"
@@ -445,17 +356,6 @@ def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
     assert bare.config_digest != other.config_digest
     with pytest.raises(ValueError, match="'nonsense'; allowed are entities, names, synonyms, rewording"):
         ExtractionChecker(PLUGIN.settings.model_validate({"prompts": {"nonsense": own}}), models)
-
-
-def test_other_subjects_and_another_library_of_names_change_the_configurations_digest(monkeypatch: pytest.MonkeyPatch):
-    def digest(subject: str) -> str:
-        models = Models(judge=ScriptedJudge(), subjects={"extractor": CallableSubject(subject, places)})
-        return ExtractionChecker(PLUGIN.settings.model_validate({}), models).config_digest
-
-    before = digest("mine")
-    assert digest("other") != before
-    monkeypatch.setattr("checkers.extraction.checker.metadata.version", lambda package: f"other {package}")
-    assert digest("mine") != before
 
 
 def test_more_tests_are_made_where_they_cost_no_more_than_the_papers():

@@ -90,14 +90,6 @@ def test_strict_asks_a_bare_majority_and_the_others_only_if_they_could_change_it
     assert taken.get(x, 6) in ({6} if len(might) == 1 else {6, 11} if None in might else {11})
 
 
-def test_it_ends_at_the_first_test_that_fails():
-    tests = [LinearityTest(0, 0), LinearityTest(1, 0), LinearityTest(1, 1)]
-    table: Table = {0: [0] * 3, 1: [1] * 3}
-    results, taken = asked(tests, table, "strict", 1)
-    assert [one.outcome for one in results] == ["failed"]
-    assert taken == {0: 2}
-
-
 @pytest.mark.parametrize(("rule", "most"), [("lenient", 15), ("strict", 90)])
 def test_an_extraction_without_noise_costs_one_answer_a_sentence_or_a_bare_majority(rule, most):
     mask = (1 << 20) - 1
@@ -106,29 +98,3 @@ def test_an_extraction_without_noise_costs_one_answer_a_sentence_or_a_bare_major
     results, taken = asked(tests, table, rule, mask)
     assert finding_of(results, mask) == "ideal"
     assert sum(taken.values()) == most
-
-
-def test_a_test_that_cannot_be_decided_asks_no_further():
-    table: Table = {1: [None] * 11, 2: [1, 0] * 6, 3: [0, 1] * 6}
-    results, taken = asked([LinearityTest(1, 2)], table, "strict", 3)
-    assert ([one.outcome for one in results], taken) == (["unusable"], {1: 6, 2: 6, 3: 6})
-
-
-def test_what_is_known_of_a_text_from_another_test_makes_no_difference_to_a_lenient_one():
-    """The first test needs three answers about R(0); the second passes with the first of them, and not by the third."""
-    tests = [LinearityTest(0, 0), LinearityTest(1, 0)]
-    table: Table = {0: [0, 0, 1, 0], 1: [1, 0, 1, 1]}
-    results, taken = asked(tests, table, "lenient", 1)
-    assert [one.values for one in results] == [one.values for one in full(tests, table, "lenient", 1)]
-    assert results[1].values == (1, 0, 0)
-    assert taken == {0: 4, 1: 2}
-
-
-def test_lenient_asks_for_twice_as_many_answers_each_time():
-    """A test that fails takes five rounds of questions, not eleven."""
-    known: dict[Vector, list[Reading]] = defaultdict(list)
-    sizes = []
-    while wanted := needed(LinearityTest(1, 1), known, rule="lenient", repeats=11, mask=1):
-        sizes.append(wanted[1])
-        known |= {v: [0] * count for v, count in wanted.items()}
-    assert sizes == [1, 2, 4, 8, 11]

@@ -5,8 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.labelling.challenges import Verifier
-from tests.support.labelling import IN_PHENOMENON, OUT_OF_PHENOMENON, PLAIN, encoded, verifier
+from tests.support.labelling import IN_PHENOMENON, OUT_OF_PHENOMENON, encoded, verifier
 from tests.support.record_strategies import json_values
 
 rubrics = st.sampled_from([IN_PHENOMENON, OUT_OF_PHENOMENON])
@@ -43,26 +42,3 @@ def test_permutation_sees_clauses_that_cancel_out():
     assert encoded(IN_PHENOMENON, x)[0] == encoded(IN_PHENOMENON, other)[0]
     assert check("isomorphism", x, other).passed
     assert check("permutation", x, other).fault == "unmatched_part"
-
-
-class Counting:
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, object]] = []
-        self.at_once = self.most_at_once = 0
-
-    async def __call__(self, criterion, x):
-        self.asked.append((criterion, x))
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(0)
-        self.at_once -= 1
-        return "thank" in x
-
-
-async def test_plain_questions_are_asked_at_once_and_each_once():
-    judge = Counting()
-    known = Verifier(PLAIN, judge)
-    await known.total("thanks", "no", "thanks")
-    await known.total("thanks")
-    assert len(judge.asked) == 4
-    assert judge.most_at_once == 4

@@ -1,7 +1,6 @@
 """Evaluators that are models; files of examples; datapoints and labels as values; several labels."""
 
 import asyncio
-from random import Random
 
 import orjson
 import pytest
@@ -9,49 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.labelling.challenges import is_echo
-from checkers.labelling.evaluators import LLMEvaluator
-from checkers.labelling.protocol import LabellingProblem, Turn, play_all
-from checkers.labelling.questions import Exemplar, LabellingPrompts, LabelReply, PickReply, datapoint_of, load_examples
+from checkers.labelling.protocol import LabellingProblem, play_all
+from checkers.labelling.questions import datapoint_of
 from checkers.labelling.rubric import parse_rubric, same_label, shown
-from models.protocol import Answer
 from tests.support.labelling import Scripted, verifier
 from tests.support.record_strategies import json_values
-from tests.support.virtual_time import run_virtually
-
-
-def turn(seed: int = 0, number: int = 1) -> Turn:
-    return Turn(number=number, draw=Random(seed))
-
-
-class Slow:
-    """Labels 1 and picks the first candidate, each in a second."""
-
-    name = "slow"
-
-    async def ask(self, question):
-        await asyncio.sleep(1)
-        if question.reply is PickReply:
-            return Answer(PickReply(reason="", choice=1))
-        return Answer(LabelReply(reasons=[], label="1"))
-
-    async def close(self):
-        pass
-
-
-def test_picking_does_not_wait_for_the_label():
-    async def propose():
-        pool = ["011011010110", "011011010101", "011011011010"]
-        evaluator = LLMEvaluator(Slow(), verifier(), LabellingPrompts(), strategy="pick", pool=pool)
-        return await evaluator.propose("011011010110", turn())
-
-    proposed, seconds = run_virtually(propose)
-    assert (proposed.bit, seconds) == (1, 1)
-
-
-def test_examples_are_read_with_or_without_labels(tmp_path):
-    file = tmp_path / "examples.jsonl"
-    file.write_text('\ufeff{"x": "a", "y": 1}\n\n{"x": {"b": [1]}}\n', encoding="utf-8")
-    assert load_examples(file) == (Exemplar(x="a", y=1), Exemplar(x={"b": [1]}))
 
 
 @pytest.mark.parametrize("made", ["{", '{"a": "\\ud800"}', "[NaN]", "1e999", "[" * 100_000])
@@ -92,13 +53,6 @@ def test_signs_that_come_back_straight_make_no_difference(curly, plain):
     assert is_echo(curly, plain)
     assert is_echo([{"text": curly}], [{"text": plain}])
     assert same_label(curly, plain)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [(True, 1), (1, 1.5), ("ab", "a-b"), ("1", 1), (None, 0), ([], {}), ({"a": 1}, {"b": 1})]
-)
-def test_values_of_other_kinds_are_no_echoes(first, second):
-    assert not is_echo(first, second)
 
 
 def test_labels_are_compared_by_what_they_say():

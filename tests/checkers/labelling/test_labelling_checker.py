@@ -104,18 +104,6 @@ async def test_a_label_that_the_rubric_does_not_know_is_abstained_on_before_anyt
     assert not stub.requests
 
 
-async def test_sigma_is_shown_for_labelling_only(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    await checker_of().check(labelling())
-    asked = [orjson.dumps(request.body["messages"]).decode() for request in stub.requests]
-    assert ["Majority vote" in messages for messages in asked] == [True, False, False, False]
-
-
-async def test_records_have_draws_of_their_own(checker_of: MakeChecker) -> None:
-    checker = checker_of()
-    seeds = {_evidence(await checker.check(labelling(id=f"l-{number}"))).seed for number in range(3)}
-    assert len(seeds) == 3
-
-
 @pytest.mark.parametrize(
     ("fields", "cause", "said"),
     [
@@ -140,16 +128,6 @@ async def test_unparsable_answers_are_asked_for_up_to_five_times_more_and_then_a
     verdict = await checker_of().check(labelling())
     assert _abstention(verdict).cause == "subject_unusable"
     assert verdict.usage.calls == len(stub.requests) == 6
-
-
-async def test_an_answer_that_can_be_read_at_last_is_taken_and_counted(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    stub.play([nonsense(), nonsense(), nonsense()])
-    verdict = await checker_of().check(labelling())
-    assert verdict.outcome == "accept"
-    assert _evidence(verdict).unparsable == 1
-    assert verdict.usage.calls == 7
 
 
 @pytest.mark.parametrize(
@@ -195,30 +173,6 @@ async def test_plain_criteria_go_to_the_judge_and_both_bills_are_added_up(
     verdict = await checker.check(labelling("Thanks, friend.", "polite", rubric="polite"))
     assert verdict.outcome == "reject"
     assert "thanks (1 there, 0 here)" in verdict.reason
-
-
-async def test_k_labels_are_k_minus_one_games(tmp_path, checker_of: MakeChecker, labeller: StubLabeller) -> None:
-    """One rubric tells the first label from the rest, the next the second from what is left."""
-    paths = []
-    for name, least in (("many", 9), ("some", 5)):
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(
-            f'rubric: {name}\ncriteria:\n  enough: x.count("1") >= {least}\n'
-            f"label: {{by: all, values: {{0: few, 1: {name}}}}}\n"
-        )
-        paths.append(path)
-
-    # The stub does not see which rubric it is asked under; both have one criterion, and say "few" of this datapoint.
-    labeller.rubric = load_rubric(paths[0])
-    labeller.labels = lambda x: "few"
-    labeller.generates = lambda x, asked: "0" * asked + "1" + "0" * (11 - asked)
-    checker = checker_of(rubrics={"ones": paths})
-    verdict = await checker.check(labelling("100000000001", "few", rubric="ones"))
-    evidence = _evidence(verdict)
-    assert verdict.outcome == "accept", verdict.reason
-    assert [run.rubric for run in evidence.runs] == ["many", "some"]
-    assert evidence.revealed == "few"
-    assert len({one.commitment for run in evidence.runs for one in run.rounds}) == 6
 
 
 async def test_picking_shows_five_candidates_of_which_one_matches(
@@ -352,26 +306,3 @@ async def test_the_judge_of_a_criterion_is_not_told_the_applications_prompt(
     await checker.check(labelling("Thank you.", 1, rubric="polite", prompt=APPLICATION))
     told = {(request.body["model"], "prompt" in request.fences) for request in stub.requests}
     assert told == {("subject", True), ("judge", False)}
-
-
-async def test_reasons_of_examples_are_shown_for_labelling_and_for_making_a_datapoint(
-    tmp_path, checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    examples = tmp_path / "examples.jsonl"
-    examples.write_text(
-        '{"x": "000000000011", "y": 1, "reasons": ["Two ones, which is even.", "It starts with 0."]}\n'
-        '{"x": "100000000000", "y": 0, "reasons": ["A single one."]}\n{"x": "111111111111", "y": 1}\n'
-    )
-    await checker_of(examples={"in-phenomenon": examples}).check(labelling())
-    label, generate = [orjson.loads(request.fences["examples"]) for request in list(stub.requests)[:2]]
-    reasons = [["Two ones, which is even.", "It starts with 0."], ["A single one."]]
-    assert label == [
-        {"datapoint": "000000000011", "reasons": reasons[0], "label": 1},
-        {"datapoint": "100000000000", "reasons": reasons[1], "label": 0},
-        {"datapoint": "111111111111", "label": 1},
-    ]
-    assert generate == [
-        {"datapoint": "000000000011", "reasons": reasons[0]},
-        {"datapoint": "100000000000", "reasons": reasons[1]},
-        "111111111111",
-    ]

@@ -102,26 +102,9 @@ def _same_criteria_other_clauses(x: str) -> str:
     return next(one for one, (bits, every) in _all_encoded().items() if bits == wanted and every != total)
 
 
-@cache
-def _other_criteria(x: str) -> str:
-    """Fails either challenge."""
-    opposite = tuple(1 - bit for bit in _all_encoded()[x][0])
-    return next(one for one, (bits, _) in _all_encoded().items() if bits == opposite)
-
-
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5])
 def test_a_cheat_that_always_passes_one_challenge_survives_one_half_of_the_rounds(rounds):
     share = _survivors(lambda x, _: _same_criteria_other_clauses(x), rounds, 800)
     bound = lie_bound(rounds)
     assert abs(share - bound) < 4 * math.sqrt(bound * (1 - bound) / 800)
     assert bound > paper_lie_bound(rounds)
-
-
-def test_parts_can_only_help_with_the_first_challenge():
-    share = _survivors(lambda x, _: _other_criteria(x), 1, 200)
-    assert share < lie_bound(1)
-
-
-def test_there_must_be_a_round():
-    with pytest.raises(ValueError, match="rounds = 0: must be 1 or more"):
-        asyncio.run(play("0", Scripted(lambda x, _: x), verifier(), seed="1", rounds=0))

@@ -1,6 +1,5 @@
 """Rubric files: what conditions mean, what a judge is asked, what is refused, and the paper's table 1."""
 
-import asyncio
 import json
 from itertools import product
 from pathlib import Path
@@ -15,7 +14,6 @@ from assay.testing import ScriptedJudge
 from checkers.labelling.questions import CriterionJudge, described
 from checkers.labelling.rubric import RubricError, load_rubric, parse_rubric
 from models.claims import ClaimKind
-from models.protocol import ModelFailed
 from tests.support.labelling import KnownJudge, encoded, rubric_of
 from tests.support.record_strategies import json_values
 
@@ -143,28 +141,6 @@ async def test_a_judge_is_asked_about_the_datapoint_or_a_value_of_it_that_is_the
     assert set(judge.asked) == {("Whole?", json.dumps(TICKET)), ("Urgent?", '"It is on fire."')}
 
 
-async def test_questions_are_asked_at_once() -> None:
-    together = asyncio.Barrier(4)
-
-    async def meeting(question: str, x: JsonValue) -> bool:
-        await together.wait()
-        return True
-
-    clauses = {"asks_r": {"ask": "r"}, "asks_s": {"ask": "s"}}
-    rubric = rubric_of({"ask": "p"}, {"ask": "q"}, "asks_r != asks_s", clauses=clauses)
-    assert await rubric.total_bits("x", meeting) == (1, 1, 0, 1, 1)
-
-
-async def test_what_the_judge_raises_is_raised() -> None:
-    async def broken(question: str, x: JsonValue) -> bool:
-        raise ModelFailed("no answer", cause="judge_failed")
-
-    rubric = rubric_of({"ask": "p"}, {"ask": "q"})
-    for encode in (rubric.bits, rubric.total_bits):
-        with pytest.raises(ModelFailed, match="no answer"):
-            await encode("a", broken)
-
-
 async def test_the_judge_is_asked_whether_a_datapoint_meets_a_criterion_and_about_each_pair_once() -> None:
     judge = ScriptedJudge(1.0, 0.0)
     holds = CriterionJudge(judge)
@@ -191,12 +167,6 @@ def test_equal_total_bits_make_equal_parts(looks, x: str, other: str) -> None:
     assert set(parts[1:]) <= {text for _, _, text in looks if text in x} - {x}
     if encoded(rubric, x)[1] == encoded(rubric, other)[1]:
         assert set(parts[1:]) - {other} == set(rubric.relevant(other)[1:]) - {x}
-
-
-def test_neither_data_nor_a_text_that_a_judge_is_asked_about_has_parts() -> None:
-    assert rubric_of('x.startsWith("a")').relevant("ab") == ("ab", "a")
-    assert rubric_of('x.startsWith("a")').relevant(["ab"]) == (["ab"],)
-    assert rubric_of('x.startsWith("a")', {"ask": "p"}).relevant("ab") == ("ab",)
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=20))

@@ -168,7 +168,3 @@ def test_the_judge_is_not_asked_and_does_not_matter():
     assert first.id == second.id
     assert first.judge == "none"
     assert first.usage.calls == 0
-
-
-def test_settings_of_the_scheduler_do_not_change_verdicts():
-    assert check(LongtailChecker, PROBE).id == check(LongtailChecker, PROBE, probes={"seconds_between": 7}).id

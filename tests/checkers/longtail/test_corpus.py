@@ -84,12 +84,6 @@ def test_a_corpus_that_is_not_there_is_named(tmp_path: Path):
         list(read_corpus(tmp_path / "none.jsonl"))
 
 
-def test_a_byte_order_mark_and_blank_lines_are_passed_over(tmp_path: Path):
-    path = tmp_path / "corpus.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + LINE + b"\r\n" + LINE)
-    assert len(list(read_corpus(path))) == 2
-
-
 def test_a_corpus_that_fails_half_way_leaves_the_older_one(tmp_path: Path):
     path = tmp_path / "corpus.jsonl"
     path.write_bytes(LINE)
@@ -112,9 +106,3 @@ def test_the_bundled_corpus_has_head_and_tail_of_every_domain_and_no_statement_t
         assert min(sides[one] for one in DISTRIBUTIONS) >= 7
     assert len({(one.premise, one.conclusion) for one in found}) == len(found)
     assert {one.answer for one in right} == {"yes", "no"}
-
-
-def test_a_file_of_that_name_is_read_in_its_place(tmp_path: Path):
-    (tmp_path / BUNDLED).write_text("{}\n", encoding="utf-8")
-    with pytest.raises(BadCorpus, match="bundled:1: rule: Field required"):
-        list(read_corpus(tmp_path / BUNDLED))

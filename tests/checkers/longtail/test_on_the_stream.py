@@ -115,23 +115,3 @@ class TestInTheService:
         loaded = self.configured(f'[longtail.probes]\ncorpus = "statements.jsonl"\n{text}')
         with pytest.raises(Misconfigured, match=message):
             await build_worker(loaded, [], ["probe-scheduler"])
-
-    async def test_a_corpus_that_is_not_there_is_a_wrong_configuration(self):
-        loaded = self.configured(
-            '[longtail.probes]\ncorpus = "nowhere.jsonl"\n[subjects.a]\nbackend="openai"\n'
-            'base_url="http://127.0.0.1:9/v1"\nmodel="m"'
-        )
-        with pytest.raises(Misconfigured, match=r"nowhere\.jsonl: cannot be read"):
-            await build_worker(loaded, [], ["probe-scheduler"])
-
-    async def test_the_worker_has_the_scheduler_with_its_budget(self, tmp_path: Path):
-        corpus_in(tmp_path)
-        loaded = self.configured(
-            '[longtail.probes]\ncorpus = "statements.jsonl"\n'
-            "[budgets.probe-scheduler]\ncalls = 100\n"
-            '[subjects.acme]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"'
-        )
-        worker = await build_worker(loaded, [], ["probe-scheduler"])
-        assert [agent.name for agent in worker._agents] == ["probe-scheduler"]
-        for close in worker._closing:
-            await close()

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.model_patience import ModelLost, ModelPatience
+from checkers.model_patience import ModelPatience
 from lab.audit.edits import TripletAttempt, make_triplets, with_another_number
 from lab.audit.relations import RELATIONS, WORD_LEVEL
 from models.build import build_model
 from models.settings import JudgeSettings
-from tests.support.stub_acts import good, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -145,15 +144,11 @@ async def test_what_the_gate_refuses_is_dropped(stub, author, mark):
     [
         ("back translation", "no json at all"),
         ("back translation", {"change": "x", "rewording": ""}),
-        ("back translation", {"change": "x", "rewording": " \n"}),
         ("back translation", {"change": "x", "rewording": TEXTS[0]}),
         ("positive", {"rewording": TEXTS[0].replace(" ", "  ")}),
-        ("positive", {"rewording": TEXTS[0].replace(" ", "\u00a0").replace("is", "\u00adis")}),
-        ("positive", {"rewording": " "}),
         ("substitution", {"change": "x", "rewording": f"{TEXTS[0]} And much more than a word."}),
         ("inference", {"context": TEXTS[0], "without_evidence": "The lift."}),
         ("inference", {"context": "It runs. So they say.", "without_evidence": " "}),
-        ("inference", {"context": "   ", "without_evidence": "x"}),
         ("inference", {"context": f"So they say. {TEXTS[0]}", "without_evidence": TEXTS[0]}),
         ("inference", {"context": "The lift runs.", "without_evidence": "The door runs."}),
     ],
@@ -170,17 +165,6 @@ async def test_an_answer_that_cannot_be_used_costs_its_triplet_alone(author, wan
         found = await attempts(other, texts, [ASKS[wanted]])
     assert [one.missing for one in found] == ["had no usable answer from the judge", ""]
     assert found[0].failure
-
-
-async def test_an_endpoint_that_is_back_within_the_patience_is_asked_again_and_one_that_stays_away_ends_the_making():
-    with StubEndpoint(answer=Author()) as stub:
-        stumbles = iter([status(503, retry_after="0")])
-        stub.play(lambda _: next(stumbles, None) or good())
-        assert [one.missing for one in await attempts(stub, TEXTS[:1], ["negative_expression"])] == [""]
-        judge = judge_at(stub)
-    with pytest.raises(ModelLost):
-        _ = [attempt async for attempt in make_triplets(TEXTS, ["negative_expression"], judge, patient(0.0))]
-    await judge.close()
 
 
 async def test_instructions_in_a_text_stay_inside_their_fence(stub, author):
@@ -211,11 +195,3 @@ def test_a_number_becomes_another_one_written_alike(text, pattern, seed):
 )
 def test_what_is_no_number_is_left_alone(text):
     assert with_another_number(text, Random(0)) is None
-
-
-@given(st.integers(1, 10**9), st.integers(0, 2**32))
-def test_a_number_is_at_most_doubled(value, seed):
-    other = with_another_number(f"The tank holds {value} units.", Random(seed))
-    new = int(other.removeprefix("The tank holds ").removesuffix(" units."))
-    assert new != value
-    assert 0 <= new <= 2 * value

@@ -12,7 +12,7 @@ from assay.cli.common import CannotRun, NotFinished
 from lab.audit.cases import METRICS, Count, Triplet, all_cases, cases
 from lab.audit.embedding import encoded
 from lab.audit.measuring import embedding_figures, store_figures
-from tests.support.stores import opened
+from lab.audit.stores import open_store
 
 
 class Placed:
@@ -80,11 +80,6 @@ def test_the_odd_one_has_no_control_and_the_others_have_each_other() -> None:
     assert [negative for _, _, negative in cases(triplets, "triplet")] == ["n0", "n1", "n2", "n3", "n4"]
 
 
-def test_neighbours_of_one_base_are_no_control_for_each_other() -> None:
-    triplets = [triplet("b", "p1", "n1"), triplet("b", "p2", "n2"), triplet("c", "p3", "n3"), triplet("d", "p4", "n4")]
-    assert [negative for _, _, negative in cases(triplets, "control")] == ["p4", "p3"]
-
-
 STORED = {"word_swap": [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n < 3 else None) for n in range(21)]}
 
 
@@ -94,7 +89,7 @@ STORED = {"word_swap": [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n < 3 else Non
 def test_an_exact_store_counts_what_the_audit_of_embeddings_counts(metric: Any) -> None:
     encodings = encoded(Drawn(), sentences(STORED))
     done: list[int] = []
-    with opened("faiss", metric, dimension=8) as store:
+    with open_store("faiss", metric=metric, dimension=8) as store:
         (found,) = store_figures("s", store, metric, encodings, STORED, on_case=lambda: done.append(1))
     (exact,) = embedding_figures("s", encodings, STORED, ["cosine" if metric == "inner_product" else metric])
     assert (found.metric, found.counts) == (metric, exact.counts)
@@ -135,13 +130,6 @@ def test_what_is_the_same_is_a_tie_and_never_right() -> None:
         stored(-1, [triplet("a", "b", "c")])
 
 
-def test_mean_distances_are_of_the_triplets() -> None:
-    model = Placed({"b": (1, 0), "near": (1, 0), "far": (0, 1), "opposite": (-1, 0), "else": (0, -1)})
-    triplets = [triplet("b", "near", "far", "else"), triplet("b", "near", "opposite")]
-    (figure,) = audit(model, triplets, "cosine")
-    assert figure.distances == pytest.approx((0.0, 1.5))
-
-
 @given(st.lists(st.tuples(*[st.sampled_from("abcdefgh")] * 3), min_size=1, max_size=20))
 def test_each_sentence_is_encoded_once_whatever_the_metrics(drawn: list[tuple[str, str, str]]) -> None:
     model = Drawn()
@@ -159,19 +147,6 @@ def test_mahalanobis_is_left_out_where_it_would_tell_nothing() -> None:
     assert (few[0].counts, few[0].accuracy(), few[1].missing) == ({}, None, None)
     (enough,) = audit(Drawn(), [triplet(f"b{n}", f"p{n}", f"n{n}") for n in range(9)], "mahalanobis")
     assert enough.counts["triplet"].cases == 9
-
-
-def test_vectors_are_of_length_one_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.audit.embedding._BLOCK", 2)
-    done: list[int] = []
-    model = Placed({"a": (3, 4), "bb": (0, 0), "ccc": (0, 9)})
-    found = encoded(model, ["a", "bb", "a", "ccc"], done.append)
-    assert done == [2, 1]
-    assert found.vectors[found.rows(["a", "bb", "ccc"])].tolist() == [
-        [pytest.approx(0.6), pytest.approx(0.8)],
-        [0, 0],
-        [0, 1],
-    ]
 
 
 @pytest.mark.parametrize(

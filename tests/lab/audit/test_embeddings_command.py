@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import orjson
 import pytest
@@ -97,31 +96,6 @@ def test_tables_for_a_person_and_files_for_programs(model: Path, triplets: Path,
     assert (tmp_path / "out.svg").read_bytes() == before
 
 
-def test_the_control_has_a_mean_of_its_own(tmp_path: Path, triplets: Path) -> None:
-    options = ("--relation", "word_swap", "--metric", "cosine", "--heat-map", "out.svg")
-    ran = audit("bundled", "--triplets", triplets, *options)
-    lines = [line.split() for line in ran.stdout.splitlines()]
-    place = lines.index(["mean", "of", "relations", "-", "0.000"])
-    assert lines[place + 1] == ["control", "-", "1.000"]
-    # A cell of the relation and one of the mean, in each of the panels; matplotlib names what it draws in comments.
-    drawn = (tmp_path / "out.svg").read_text()
-    assert (drawn.count("<!-- 0.00 -->"), drawn.count("<!-- 1.00 -->")) == (2, 2)
-
-
-def test_a_picture_that_cannot_be_written_does_not_lose_the_figures(model: Path, triplets: Path) -> None:
-    ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--json", "--heat-map", "missing/out.svg")
-    assert ran.exit_code == 3
-    assert len(json.loads(ran.stdout)["figures"]) == 2
-    assert "missing/out.svg: reading or writing failed: No such file or directory" in ran.stderr
-
-
-def test_figures_of_models_outlive_a_model_that_fails(model: Path, triplets: Path, stub: StubEndpoint) -> None:
-    stub.play(lambda _: status(401, "no"))
-    ran = audit(model, "openai:m", "--triplets", triplets, "--metric", "cosine", "--json", **at(stub))
-    assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (2, 2)
-    assert "the model 'openai/m' is refused" in ran.stderr
-
-
 def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
     other = tmp_path / "copy"
     other.symlink_to(model)
@@ -175,13 +149,6 @@ def test_a_model_behind_an_endpoint(stub: StubEndpoint, triplets: Path) -> None:
     (request,) = stub.requests
     assert request.headers["authorization"] == "Bearer sk-secret"
     assert len(request.body["input"]) == len(set(request.body["input"])) == 10
-
-
-def test_an_endpoint_that_stumbles_is_asked_again(stub: StubEndpoint, triplets: Path) -> None:
-    stumbles = iter([status(503, retry_after="0")])
-    stub.play(lambda request: next(stumbles, None) or embeddings(request))
-    assert figures(audit("openai:m", "--triplets", triplets, "--json", **at(stub)))
-    assert len(stub.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -254,44 +221,6 @@ def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Pat
     assert "quantifier_substitution: 1 of 3 texts have no number" in ran.stderr
 
 
-def made_of(model: Path, texts: Sequence[str], writer: StubEndpoint, *options: object) -> tuple[list[Triplet], Result]:
-    """The triplets that came of the texts, by another number."""
-    Path("texts").write_text("".join(f"{text}\n" for text in texts))
-    ran = audit(
-        model, "--texts", "texts", "--relation", "quantifier_substitution", "--metric", "cosine",
-        "--save-triplets", "made.jsonl", *options, **writing(writer.base_url),
-    )  # fmt: skip
-    assert ran.exit_code == 0, ran.output
-    return list(read_triplets(Path("made.jsonl"))), ran
-
-
-def test_the_seed_says_what_is_drawn(model: Path, writer: StubEndpoint) -> None:
-    texts = [f"In 2019 firm {number} sold 340 of its 712 houses." for number in range(8)]
-    first, again, other = (made_of(model, texts, writer, "--seed", seed)[0] for seed in (1, 1, 2))
-    assert first == again
-    assert [one.negative for one in first] != [one.negative for one in other]
-
-
-def test_texts_beyond_the_limit_are_told(model: Path, writer: StubEndpoint) -> None:
-    texts = ["The firm sold 340 houses.", "The firm sold 12 boats.", "The firm sold 7 hats."]
-    made, ran = made_of(model, texts, writer, "--limit", 2)
-    assert [one.base for one in made] == texts[:2]
-    assert "texts: the first 2 texts are taken, and there are more (--limit)" in ran.stderr
-    made, ran = made_of(model, texts, writer, "--limit", 3)
-    assert [one.base for one in made] == texts
-    assert "--limit" not in ran.stderr
-
-
-def test_a_wrong_model_is_told_before_the_judge_is_paid(
-    model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    (tmp_path / "texts").write_text("The firm has 12 maps.\n")
-    ran = audit(model, "nowhere/at/all", "--texts", "texts", **writing(writer.base_url))
-    assert (ran.exit_code, len(writer.requests)) == (2, 0)
-    assert "'nowhere/at/all' cannot be loaded" in ran.stderr
-
-
 def test_a_judge_that_is_away_ends_the_making_and_what_was_made_is_kept(
     model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,13 +286,3 @@ def test_texts_that_are_none_are_told_with_their_line(tmp_path: Path, texts: byt
     ran = audit("openai:m", "--texts", "texts", **writing(NOWHERE))
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert told in ran.stderr
-
-
-def test_every_option_says_what_it_does() -> None:
-    context = click.Context(cli)
-    group = cli.get_command(context, "audit")
-    assert isinstance(group, click.Group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        assert all(option.help for option in command.params if isinstance(option, click.Option))

@@ -32,36 +32,18 @@ TABLE_1 = [
 """The paper's examples: base and negative."""
 
 CERTAIN = [
-    ("The goat chased the farmer .", "The farmer chased the goat.", "word_swap"),
-    ("An old barn stood behind a house.", "A house stood behind an old barn", "word_swap"),
     ("They were late, so the ferry left", "the tourists were late , so the ferry left .", "object_substitution"),
-    ("He always locks the gate.", "He never locks the gate.", "negative_expression"),
     ("The lake froze last winter.", "The lake didn't freeze last winter.", "negative_expression"),
     ("The tram can be seen from here", "The tram cannot be seen from here", "negative_expression"),
-    ("He will sign it .", "he won't sign it", "negative_expression"),
-    ("The mill is no longer used.", "The mill is used.", "negative_expression"),
-    ("There is a key.", "There is no key.", "negative_expression"),
-    ("The tall keeper fed the seals at noon .", "The keeper fed the seals.", "word_deletion"),
-    ("The mill closes.", "The mill, without a word to anyone, closes.", "word_deletion"),
-    ("It costs 2.50 a litre.", "It costs 25 a litre.", "quantifier_substitution"),
-    ("The 1911-14 strike", "The 1911-19 strike", "quantifier_substitution"),
     ("Two of the pumps leak.", "Seven of the pumps leak.", "quantifier_substitution"),
-    ("All of the pumps leak.", "Most of the pumps leak.", "quantifier_substitution"),
     # Most words are others; and a negation in the place of too many words.
     ("Nurses warn guards.", "Pilots warn cooks.", "other"),
     ("He very often locks the gate.", "He never locks the gate.", "back_translation_error"),
     # Hyphens are cut in both texts if in one.
     ("The self - made man sang.", "The self-made man danced.", "action_substitution"),
-    ("The tower was built by monks in Lund in the year 1200 .", "In 1200 monks from Lund built the tower again .",
-     "back_translation_error"),
-    ("The lighthouse was painted red.",
-     "Visitors to the island, who arrive by boat, often notice that its lighthouse was finally painted.",
-     "inference_error"),
-    ("The lighthouse was painted red.", "Bread is best while it is still warm.", "other"),
-    ("The baker sings.", "The baker sings !", "other"),
     ("", "The baker sings.", "other"),
     ("?!", "...", "other"),
-]  # fmt: skip
+]
 """Figures, negations, words of grammar, order and number of words tell these."""
 
 GUESSED = [

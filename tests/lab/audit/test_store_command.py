@@ -129,17 +129,3 @@ def test_a_store_that_refuses_is_told_before_the_judge_is_paid(unconfigured, mon
         )
         assert (ran.exit_code, len(judge.requests)) == (3, 0)
     assert "the key may not write" in ran.stderr
-
-
-def test_figures_of_stores_outlive_a_store_that_fails(unconfigured, triplets, monkeypatch):
-    # Before any work is done, a store is asked about a single vector.
-    from lab.audit.stores import open_store
-
-    def opened(address, **options):
-        return refusing(1)() if address == "chroma" else open_store(address, **options)
-
-    monkeypatch.setattr("lab.audit.command.open_store", opened)
-    ran = CliRunner().invoke(cli, ["audit", "store", "faiss", "chroma", "--triplets", str(triplets), "--json"])
-    assert ran.exit_code == 3
-    assert "the key may not write" in ran.stderr
-    assert {row["subject"] for row in json.loads(ran.stdout)["figures"]} == {"faiss"}

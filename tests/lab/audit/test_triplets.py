@@ -50,17 +50,6 @@ def test_the_authors_columns_and_names_are_read_as_they_are(tmp_path: Path) -> N
     assert (triplet.relation, triplet.unrelated) == ("object_substitution", "It rains.")
 
 
-def test_without_an_id_the_line_names_a_triplet(tmp_path: Path) -> None:
-    bare = {key: value for key, value in ROW.items() if key != "id"}
-    path = lines(tmp_path, b"", bare, b"  ", {**bare, "id": 7})
-    assert [triplet.id for triplet in read_triplets(path)] == ["cases-2", "7"]
-
-
-def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(tmp_path: Path) -> None:
-    path = lines(tmp_path, b"\xef\xbb\xbf" + json.dumps(ROW).encode() + b"\r", {**ROW, "id": "t-2"})
-    assert [triplet.id for triplet in read_triplets(path)] == ["t-1", "t-2"]
-
-
 @pytest.mark.parametrize(
     ("row", "told"),
     [

@@ -89,15 +89,6 @@ def test_datapoints_in_many_forms(tmp_path, stub, text, options):
     assert found["successes"] == found["datapoints"] > 0
 
 
-def test_a_record_of_a_model_that_is_no_subject_is_abstained_on(tmp_path, stub):
-    file = tmp_path / "records.jsonl"
-    record = {"kind": "labelling", "source": "s", "datapoint": "0101", "rubric": "r", "label": 1}
-    file.write_text("".join(json.dumps({**record, "model": model}) + "\n" for model in ("labeller", "other")))
-    found = figures(trust(file, "--rubric", IN, "--json", cwd=tmp_path, **with_subject(stub)))
-    assert (found["datapoints"], found["decided"]) == (2, 1)
-    assert found["abstained"] == {"no_subject": 1}
-
-
 def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_as_wrong(tmp_path, stub):
     labels = StubLabeller()
     file = tmp_path / "in.jsonl"
@@ -159,14 +150,6 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
     assert not list(tmp_path.glob("out.jsonl.*"))
 
 
-def test_a_file_of_answers_that_is_none_is_told(tmp_path, corpus, stub):
-    (tmp_path / "out.jsonl.answers").write_text("mine", encoding="utf-8")
-    ran = trust(corpus, "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **with_subject(stub))
-    assert ran.returncode == 2
-    assert "out.jsonl.answers: file is not a database" in ran.stderr
-    assert (tmp_path / "out.jsonl.answers").read_text(encoding="utf-8") == "mine"
-
-
 WRONG = [
     (('{"x": "01"}',), ("--rubric", "missing.yaml"), "rubric 'missing.yaml': no such file, nor a name"),
     (('{"a": 1}', "nonsense", "7"), ("--rubric", IN), "in.jsonl:1: there is no field 'x'; it has 'a' (see --x)"),
@@ -190,18 +173,6 @@ def test_wrong_use_is_told_before_anything_is_asked(tmp_path, lines, options, sa
     assert said in ran.stderr
     assert ran.stdout == ""
     assert not list(tmp_path.glob("out.jsonl*"))
-
-
-def test_every_faulty_line_is_named(tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"x": 1}\nno\n\n{"z": 1}\n"s"\n')
-    ran = trust("in.jsonl", "--rubric", IN, cwd=tmp_path)
-    for told in (
-        "in.jsonl:2: not JSON",
-        "in.jsonl:4: there is no field 'x'",
-        "in.jsonl:5: expected an object, got str",
-    ):
-        assert told in ran.stderr
-    assert "in.jsonl:1" not in ran.stderr
 
 
 def test_a_model_can_pick_among_the_other_datapoints_of_the_file(tmp_path, corpus, stub):

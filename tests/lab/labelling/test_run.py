@@ -165,14 +165,6 @@ def test_the_figures():
     assert found["unfounded"] == 1
 
 
-def test_nothing_decided_is_said_and_no_share_is_made_up():
-    unknown = result(1, label=None, succeeded=None, cause="judge_failed", detail="no")
-    tally = LabellingTally([unknown], (1, 0), rounds=3, phi=0)
-    assert tally.summary()["success_rate"] is None
-    assert tally.summary()["success_interval"] is None
-    assert list(tally.lines())[-1] == "nothing could be decided"
-
-
 def test_only_lost_games_are_flipped_and_as_often_as_phi_says():
     lost = asyncio.run(play("0" * 12, Scripted(lambda x, _: x), verifier(), seed="1"))
     won = asyncio.run(play("0" * 12, honest(verifier()), verifier(), seed="1"))

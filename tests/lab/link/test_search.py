@@ -76,43 +76,6 @@ def test_a_value_that_was_accepted_is_left_out_once_there_are_more_probable_ones
     assert {one.conclusion[-1] for one in read_corpus(tmp_path / "out")} <= set("2345")
 
 
-def test_beams_that_differ_in_what_is_not_told_make_one_statement(tmp_path: Path):
-    rule = """
-    a:
-      domain: natural properties
-      types: {X: Person, A: Tool, Z: Part, B: Room}
-      premise: ["{X} is part of {A}", "{Z} is in {A}", "{Z} fits into {B}"]
-      conclusion: "{X} works in {B}"
-      negation: "{X} does not work in {B}"
-      question: "does {X} work in {B}"
-      answer: "yes"
-    """
-    with World(tools=4, rooms=3) as world:
-        world.things["Part"] = ["wheel", "lid"]
-        ran = build(world, rule, tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    said = [(one.premise, one.conclusion) for one in read_corpus(tmp_path / "out")]
-    assert len(set(said)) == len(said) > 0
-
-
-def test_nothing_is_related_to_itself(tmp_path: Path):
-    with World(tools=6, rooms=0) as world:
-        ran = build(world, RULES.replace("B: Room", "B: Tool"), tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    said = [(one.premise[-1], one.conclusion[-1]) for one in read_corpus(tmp_path / "out")]
-    assert said
-    assert all(first != second for first, second in said)
-
-
-def test_the_critic_is_asked_about_a_statement_once_for_all_beams(tmp_path: Path):
-    with World(tools=4, rooms=30) as world:
-        ran = build(world, RULES, tmp_path)
-        asked = [one for request in world.requests for one in statements_of(request)]
-    assert ran.returncode == 0, ran.stderr
-    assert "Room-7 is a room." in asked
-    assert len(set(asked)) == len(asked)
-
-
 def test_questions_without_a_usable_answer_are_told_and_asked_again_by_the_next_build(tmp_path: Path):
     with World(tools=8, rooms=4) as world:
         answer = world._script

@@ -13,8 +13,7 @@ import pytest
 from checkers.longtail.corpus import BUNDLED, DOMAINS, read_corpus, write_corpus
 from tests.assay.running import assay, environment
 from tests.support.interrupted import torn
-from tests.support.link import RULES, World
-from tests.support.probes import Manner, SimulatedSubject, always_no, coin, corpus_in, perfect, right_at, statements
+from tests.support.probes import SimulatedSubject, always_no, corpus_in, perfect, right_at, statements
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 
@@ -61,58 +60,6 @@ def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: 
     by_template = lines[lines.index("acme, zero-shot: answers by template") + 2 :][:13]
     assert [line.split()[0] for line in by_template] == [str(number) for number in range(1, 14)]
     assert all(line.split()[-4:] == ["4", "4", "0", "0"] for line in by_template)
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus that `assay probes build` made of scripted oracles; all its conclusions are negative sentences."""
-    folder = tmp_path_factory.mktemp("built")
-    rules = folder / "my.yaml"
-    turned = RULES.replace('"{X} cannot', '"{X} <').replace('"{X} can', '"{X} cannot').replace('"{X} <', '"{X} can')
-    rules.write_text(turned.replace('answer: "yes"', 'answer: "no"'), encoding="utf-8")
-    with World(tools=40, rooms=4) as world:
-        ran = assay(
-            "probes",
-            "build",
-            rules,
-            "--out",
-            folder / "corpus",
-            *world.options,
-            cwd=folder,
-            **world.variables(),
-        )
-    assert ran.returncode == 0, ran.stderr
-    return folder / "corpus"
-
-
-@pytest.mark.parametrize(
-    ("manner", "head", "tail"),
-    [
-        pytest.param(perfect, 1.0, 1.0, id="perfect"),
-        pytest.param(always_no, 7 / 13, 7 / 13, id="always no"),
-        pytest.param(coin, 0.5, 0.5, id="fair coin"),
-        pytest.param(right_at({"head": 0.9, "tail": 0.6}), 0.9, 0.6, id="tail weak by 30 points"),
-    ],
-)
-def test_subjects_come_out_at_their_known_accuracies(built: Path, manner: Manner, head: float, tail: float):
-    known = list(read_corpus(built))
-    with StubEndpoint(answer=SimulatedSubject(known, manner)) as endpoint:
-        found = figures(run(built, "--json", "--limit", 20, **subject(endpoint)))["runs"][0]
-    for side, accuracy in (("head", head), ("tail", tail)):
-        (told,) = (
-            one
-            for one in found["cells"]
-            if (one["domain"], one["distribution"], one["polarity"]) == ("all", side, "all")
-        )
-        assert told["statements"] == 20
-        if manner in (perfect, always_no):
-            assert told["accuracy"] == pytest.approx(accuracy)
-        else:
-            low, high = told["interval"]
-            assert low <= accuracy <= high, told
-    (gap,) = (one for one in found["gaps"] if (one["domain"], one["polarity"]) == ("all", "all"))
-    low, high = gap["interval"]
-    assert low <= head - tail <= high, gap
 
 
 def test_the_bundled_corpus_gives_a_first_figure_without_a_build(tmp_path: Path):
@@ -178,15 +125,6 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path, stub: StubEn
     assert len(stub.requests) <= 120 + 8
     assert [json.loads(line)["number"] for line in out.read_text("utf-8").splitlines()] == list(range(1, 105))
     assert not list(tmp_path.glob("out.jsonl.*"))
-
-
-def test_subjects_that_differ_in_their_settings_alone_answer_for_themselves(tmp_path: Path, stub: StubEndpoint):
-    arguments = ("--model", "acme", "--model", "cold", "--out", tmp_path / "out.jsonl", "--json")
-    cold = {"ASSAY_SUBJECTS__COLD__BASE_URL": stub.base_url, "ASSAY_SUBJECTS__COLD__MODEL": "m"}
-    found = figures(run(corpus_in(tmp_path, 1, 3), *arguments, **subject(stub), **cold))
-    assert [one["model"] for one in found["runs"]] == ["acme", "cold"]
-    # So many that the first are answered before the second subject is asked.
-    assert len(stub.requests) == found["usage"]["calls"] == 2 * 6 * 15
 
 
 @pytest.mark.parametrize(
