@@ -138,12 +138,6 @@ def test_whether_a_sentence_gives_information_is_asked_without_the_rest_of_the_r
     assert {one["Question"] for one in shown} == {"Sum up the passages."}
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_judge_that_goes_by_the_reference_accepts_what_it_bears_out(form: str):
-    (verdict,) = verdicts(judge_answer, [about_the_board("The board approved the budget.")], form=form)
-    assert verdict.outcome == "accept"
-
-
 def test_control_sentences_differ_from_record_to_record_and_stay_the_same_for_one():
     shown: list[tuple[str, str]] = []
 
@@ -167,18 +161,6 @@ def test_a_control_sentence_is_the_response_s_own_but_for_a_figure_a_name_or_a_n
     for one in made:
         assert min(len(set(one.split()) ^ set(text.split())) for text in texts) <= 2
         assert one not in texts
-
-
-def test_no_control_sentence_is_made_of_a_courtesy_or_a_question_as_those_claim_nothing():
-    reference = "The refund of the museum takes 5 days. Its director is Ada Moss."
-    texts = [
-        "Is your refund of 12 pounds late?",
-        "The refund takes 5 days:",
-        "I hope that 3 answers are fine.",
-        reference,
-    ]
-    for number in range(100):
-        assert control_sentence(texts, reference, number).replace(" not", "").split()[:3] == ["The", "refund", "of"]
 
 
 @pytest.mark.xfail(strict=True, reason="a judge that obeys a text about one sentence alone judges the control rightly")

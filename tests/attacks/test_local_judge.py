@@ -49,6 +49,7 @@ nothing."""
 
 
 def test_hardly_any_attack_is_accepted():
+    assert len({attack.id for attack in ATTACKS}) == len(ATTACKS) >= 64
     judge = BundledJudge()
     judge.load()
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 import pytest
 import yaml
 
-from tests.deploy.expressions import faults, series
+from tests.deploy.expressions import faults
 from tests.deploy.test_monitoring import known
 from web.filters import Filters
 
@@ -90,24 +90,3 @@ def test_panels_about_subjects_link_to_their_verdicts_on_the_page():
             assert value in {"abstain", "${__from:date:iso}", "${__to:date:iso}"} or re.fullmatch(
                 rf"\$\{{__(field.labels|data.fields).{field}:percentencode\}}", value
             )
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_legends_name_labels_that_the_expression_keeps(file):
-    real = known()
-    for panel in dashboard(file)["panels"]:
-        for target in panel.get("targets", []):
-            grouped = re.search(r"\bby \(([^)]*)\)", target["expr"])
-            kept = grouped[1] if grouped else ",".join(set().union(*(real[name] for name in series(target["expr"]))))
-            names = set(re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")))
-            assert names <= {label.strip() for label in kept.split(",")}, target
-
-
-def test_the_overview_shows_what_an_operator_needs():
-    needed = """
-        subject:assay_success:ratio_rate1h subject:assay_success:wilson_lower1h assay_verdicts_total ALERTS
-        assay_trust_baseline_ratio assay_trust_dropped assay_trust_evidence_ratio assay_improvements_total
-        checker_source:assay_abstained:ratio_rate15m agent:assay_consumer_lag_records:sum assay_dead_letters_total
-        assay_intake_paused assay_left_out_total checker:assay_last_verdict_age_seconds:min
-    """.split()
-    assert set(needed) <= set().union(*map(series, expressions(GRAFANA / "dashboards" / "overview.json")))

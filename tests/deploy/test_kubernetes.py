@@ -19,7 +19,6 @@ from tests.support.metric_names import labels_by_series
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "deploy" / "kubernetes"
 KUSTOMIZATION = read(FOLDER / "kustomization.yaml")
-VALUES = read(FOLDER / "prometheus-adapter.yaml")
 KEDA = ROOT / "deploy" / "keda"
 SCALED = read(KEDA / "scaled-object.yaml")
 FILES = [FOLDER / name for name in KUSTOMIZATION["resources"]]
@@ -91,13 +90,6 @@ def test_a_pod_is_nobody_special_and_is_bounded(pod):
         assert container["resources"]["requests"].keys() == {"cpu", "memory"}
         assert "memory" in container["resources"]["limits"]
     assert all("sizeLimit" in volume["emptyDir"] for volume in spec["volumes"] if "emptyDir" in volume)
-
-
-@every_pod
-def test_a_pod_runs_as_the_images_user(pod):
-    text = (ROOT / "deploy" / "Containerfile").read_text("utf-8")
-    context = pod["spec"]["securityContext"]
-    assert f"USER {context['runAsUser']}:{context['runAsGroup']}\n" in text
 
 
 @every_pod
@@ -185,12 +177,6 @@ def test_the_page_reads_the_archivists_volume_on_its_node_and_is_served_with_a_t
     assert service["spec"]["ports"][0]["targetPort"] == policy["spec"]["ingress"][0]["ports"][0]["port"] == port["name"]
 
 
-def test_no_secret_is_given_on_a_command_line():
-    guide = (ROOT / "docs" / "deploying.md").read_text("utf-8")
-    assert "create secret generic assay --from-env-file=" in guide
-    assert "--from-literal" not in guide
-
-
 def test_prometheus_finds_every_worker_and_nothing_else():
     (service,) = [each for each in of("Service") if each["metadata"]["name"] != "assay-page"]
     selector = service["spec"]["selector"]
@@ -233,37 +219,6 @@ def test_a_checker_is_scaled_on_its_lag_up_to_one_worker_a_partition(configurati
     arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
     assert metric["selector"]["matchLabels"]["agent"] in arguments[arguments.index("--checkers") + 1].split(",")
     assert metric["selector"]["matchLabels"].keys() <= labels_by_series()[metric["name"]]
-
-
-def test_the_adapter_provides_the_scalers_metric_in_its_namespace():
-    (scaler,) = of("HorizontalPodAutoscaler")
-    (metric,) = [each["external"]["metric"]["name"] for each in scaler["spec"]["metrics"]]
-    (rule,) = VALUES["rules"]["external"]
-    assert rule["name"]["as"] == metric
-    assert rule["seriesQuery"] == f'{metric}{{namespace!=""}}'
-    assert "<<.LabelMatchers>>" in rule["metricsQuery"]
-    (job,) = read(PROMETHEUS / "kubernetes.yml")["scrape_configs"]
-    given = {each["target_label"]: each["replacement"] for each in job["relabel_configs"]}
-    assert given["namespace"] == scaler["metadata"]["namespace"]
-
-
-def test_kubernetes_takes_the_autoscaler_that_keda_makes_of_the_scaled_object():
-    spec = dict(SCALED["spec"])
-    autoscaler = {
-        "apiVersion": "autoscaling/v2",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": SCALED["metadata"],
-        "spec": {
-            "scaleTargetRef": spec.pop("scaleTargetRef"),
-            "minReplicas": spec.pop("minReplicaCount"),
-            "maxReplicas": spec.pop("maxReplicaCount"),
-            **spec.pop("advanced")["horizontalPodAutoscalerConfig"],
-        },
-    }
-    kubernetes_validate.validate(autoscaler, NEWEST, strict=True)
-    assert SCALED["apiVersion"] == "keda.sh/v1alpha1"
-    # What is left is KEDA's own.
-    assert spec.keys() == {"pollingInterval", "triggers"}
 
 
 def test_keda_goes_by_the_lag_of_the_checkers_group_in_place_of_the_other_autoscaler(configuration):

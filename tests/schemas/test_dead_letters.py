@@ -61,8 +61,3 @@ def test_writing_then_reading_a_letter_is_the_identity(payload, reason, detail, 
 
 def test_a_detail_that_is_not_unicode_can_be_written():
     assert letter(detail="file \udce4.json").detail == "file ?.json"
-
-
-def test_a_message_without_a_key_has_none():
-    assert letter().key_base64 is None
-    assert letter(key=b"").key_base64 == ""

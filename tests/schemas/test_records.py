@@ -52,11 +52,6 @@ def test_unknown_fields_of_nested_objects_survive_a_round_trip(name, value):
     assert json.loads(to_json(read(document)))["matched"] == matched
 
 
-@pytest.mark.parametrize("name", ["model_config", "model_dump", "effective_task", "__class__", "__dict__", "self", ""])
-def test_unknown_fields_may_have_names_that_mean_something_in_python(name):
-    assert json.loads(to_json(read({**MINIMAL, name: 3})))[name] == 3
-
-
 @given(st.datetimes())
 def test_a_time_without_a_zone_is_read_as_utc(moment):
     assert generation(occurred_at=moment.isoformat()).occurred_at == moment.replace(tzinfo=UTC)
@@ -73,11 +68,6 @@ def test_a_time_with_a_zone_is_expressed_in_utc(moment, minutes):
 def test_a_record_without_a_time_occurs_when_it_is_read():
     before = datetime.now(UTC)
     assert before <= generation().occurred_at <= datetime.now(UTC)
-
-
-def test_times_are_written_as_rfc_3339_in_utc():
-    record = generation(occurred_at="2026-11-20T10:30:00+01:00")
-    assert json.loads(to_json(record))["occurred_at"] == "2026-11-20T09:30:00Z"
 
 
 @pytest.mark.parametrize("label", [1, 0, True, False, "1", "true", -(2**63)])
@@ -132,11 +122,6 @@ def test_an_unknown_field_that_is_nearly_one_that_the_record_lacks_is_noticed(fi
     assert read({**MINIMAL, **fields}, max_bytes=10**7).misspelt == misspelt
 
 
-def test_records_cannot_be_changed():
-    with pytest.raises(ValidationError):
-        generation().response = "It was rejected."
-
-
 def test_every_kind_has_one_type():
     assert [record_type.model_fields["kind"].annotation.__args__ for record_type in RECORD_TYPES] == [
         (kind,) for kind in RECORD_KINDS
@@ -153,7 +138,3 @@ def test_half_a_surrogate_pair_is_refused_in_python_too(field):
 def test_a_name_is_one_line(separator):
     with pytest.raises(ValidationError):
         Generation.model_validate({**MINIMAL, "source": f"support{separator}bot"})
-
-
-def test_terminal_colours_and_line_breaks_are_text():
-    assert generation(response="\x1b[1mDone.\x1b[0m\r\n\tNext.").response == "\x1b[1mDone.\x1b[0m\r\n\tNext."

@@ -70,13 +70,6 @@ async def test_a_full_window_waits_for_its_oldest():
     await entering
 
 
-async def test_partitions_do_not_wait_for_each_other():
-    window: AckWindow[Message] = AckWindow(1)
-    await window.enter(Message("p", 1, 0))
-    other = await window.enter(Message("q", 1, 0))
-    assert [message.tp for message in window.finish(other)] == ["q"]
-
-
 @pytest.mark.parametrize("generation", [1, 2])
 async def test_what_finishes_after_its_partition_was_handed_over_acknowledges_nothing(generation):
     window: AckWindow[Message] = AckWindow(5)

@@ -51,14 +51,6 @@ class TestOnApacheKafka(LookupPromises):
             await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(2000)))
             assert lookup.fetches == 1
 
-    async def test_a_message_larger_than_a_fetch_is_read_whole(self, place: Place):
-        settings = await _prepared(place)
-        huge = record(1, response="word " * 600_000)
-        await put(place.servers, settings.topics.outputs, [record(0), huge, record(2)])
-        async with RecordLookup(settings).running() as lookup:
-            assert await lookup.read(_at(settings, 1)) == huge
-            assert await lookup.read(_at(settings, 2)) == record(2)
-
     async def test_what_its_topic_no_longer_keeps_is_gone(self, place: Place):
         settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, [record(number) for number in range(10)])

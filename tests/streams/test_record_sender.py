@@ -32,13 +32,6 @@ async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_n
     assert sorted(await first_of(place.servers, settings.topics.outputs, 2)) == sorted([odd, record(1)])
 
 
-async def test_thousands_of_lines_arrive_in_order(place: Place):
-    settings = await asyncio.to_thread(place.prepare, place.settings())
-    lines = [record(number) for number in range(3000)]
-    assert await send_records(settings, lines_of(*lines)) == 3000
-    assert await first_of(place.servers, settings.topics.outputs, 3000) == lines
-
-
 async def test_an_address_where_no_broker_is_is_named():
     settings = StreamSettings.model_validate({"kafka": {"bootstrap_servers": "127.0.0.1:1"}})
     with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):

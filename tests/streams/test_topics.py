@@ -3,8 +3,6 @@
 import asyncio
 
 import pytest
-from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from streams.clients import admin
 from streams.errors import TopicsMissing
@@ -69,34 +67,6 @@ async def test_topics_keep_messages_as_long_as_is_configured(place: Place):
     assert different == {topics.outputs, *verdicts, topics.dead_letter}
     await alter_retentions(asked, different)
     assert not any(one.differs for one in (await retentions(asked)).values())
-
-
-async def test_altering_a_retention_leaves_what_else_is_set_on_the_topic(place: Place):
-    raw = place.settings()
-    await create_topics(StreamSettings.model_validate(raw))
-    outputs = StreamSettings.model_validate(raw).topics.outputs
-    client = AIOKafkaAdminClient(bootstrap_servers=place.servers)
-    await client.start()
-    try:
-        theirs = {"max.message.bytes": "123456"}
-        await client.alter_configs([ConfigResource(ConfigResourceType.TOPIC, outputs, theirs)])
-
-        async def told(*names: str) -> dict[str, str]:
-            wanted = ConfigResource(ConfigResourceType.TOPIC, outputs, dict.fromkeys(names, ""))
-            (response,) = await client.describe_configs([wanted])
-            ((_, _, _, _, entries),) = response.resources
-            return {name: value for name, value, *_ in entries}
-
-        async def theirs_is_there() -> bool:
-            return await told(*theirs) == theirs
-
-        await until(theirs_is_there)
-        raw["topics"]["retention_days"] = {"outputs": 0.5}
-        await alter_retentions(StreamSettings.model_validate(raw), [outputs])
-        found = await told("max.message.bytes", "retention.ms", "segment.ms")
-    finally:
-        await client.close()
-    assert found == theirs | {"retention.ms": str(DAY // 2), "segment.ms": str(DAY // 8)}
 
 
 async def test_a_missing_topic_is_named_with_the_command_that_creates_it(place: Place):

@@ -129,26 +129,3 @@ def openinference_retrieval(query: str, *texts: str, score: float | None = 0.8) 
         flat |= {f"{name}.content": text, f"{name}.id": f"d{at}"}
         flat |= {} if score is None else {f"{name}.score": score - at / 10}
     return flat
-
-
-def collector_messages(request: ExportTraceServiceRequest, *, by_trace: bool) -> list[tuple[bytes | None, bytes]]:
-    """Keys and values of the Kafka messages that a collector's exporter writes for a request of spans; no headers.
-
-    As `kafka_exporter.go` of the exporter's version 0.155.0 has it (`otlp_proto`, its default encoding): the request is
-    one message without a key; with `partition_traces_by_id`, what it has of each trace is one, for each resource, and
-    its key the trace id in hexadecimal digits.
-    """
-    if not by_trace:
-        return [(None, request.SerializeToString())]
-    messages = []
-    for of_resource in request.resource_spans:
-        parts: dict[bytes, ExportTraceServiceRequest] = {}
-        for of_scope in of_resource.scope_spans:
-            for trace in dict.fromkeys(each.trace_id for each in of_scope.spans):
-                part = parts.setdefault(
-                    trace, ExportTraceServiceRequest(resource_spans=[ResourceSpans(resource=of_resource.resource)])
-                )
-                of_trace = [each for each in of_scope.spans if each.trace_id == trace]
-                part.resource_spans[0].scope_spans.append(ScopeSpans(scope=of_scope.scope, spans=of_trace))
-        messages += [(trace.hex().encode(), part.SerializeToString()) for trace, part in parts.items()]
-    return messages

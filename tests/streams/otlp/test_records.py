@@ -163,17 +163,6 @@ def test_documents_retrieved_before_in_the_same_trace_are_the_contexts(encode: E
     assert [each.text for each in search.candidates] == ["Closed on Sundays."]
 
 
-def test_documents_that_traceloop_writes_are_contexts(encode: Encode):
-    found = {
-        "gen_ai.operation.name": "vector_db_retrieve",
-        "traceloop.entity.input": '{"query": "opening hours"}',
-        "traceloop.entity.output": '{"documents": [{"page_content": "Open from nine.", "metadata": {}}], "count": 1}',
-    }
-    made = _made(encode(traces(span(1, found, at=0), span(9, chat(), at=3))))
-    assert [record.contexts for record in made.records] == [("Open from nine.",)]
-    assert made.left_out == {"context": 1}
-
-
 @pytest.mark.parametrize(
     ("tracestate", "probability"),
     [
