@@ -16,7 +16,6 @@ from assay.cli.common import CannotRun
 Task = Literal["summary", "answer", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]
 ParaphraseSet = Literal["msrp_train_sample", "msrp_test_part", "paws_wiki"]
-Sac3Set = Literal["hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC", "prime-500-SC", "senator-500-SC"]
 
 
 class DataMissing(CannotRun):
@@ -44,7 +43,6 @@ class Example:
     sentence_truth: tuple[bool, ...] = ()
     recorded: dict[str, float] = field(default_factory=dict)
     """Other judges' scores, by name; higher is more consistent."""
-    sentence_recorded: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
@@ -144,29 +142,29 @@ def traffic(data: Path) -> list[Example]:
 
 
 def wikibio(data: Path) -> list[Example]:
-    """Passages with labels a sentence, and re-samples to compare them with; recorded scores are turned round."""
+    """Sentences of passages, and re-samples of these to compare them with; truth `accurate`, scores turned round."""
     return [
         Example(
             references=tuple(row["sample_passages"]),
-            response=row["main_passage"],
+            response=sentence,
             task="answer",
-            sentences=tuple(row["main_sentences"]),
-            sentence_truth=tuple(label == "accurate" for label in row["annotation"]),
-            sentence_recorded={f"{k} (recorded)": tuple(-float(x) for x in v) for k, v in row["scores"].items()},
+            sentences=(sentence,),
+            truth={"accurate": float(label == "accurate")},
+            recorded={f"{name} (recorded)": -float(scores[place]) for name, scores in row["scores"].items()},
         )
         for row in rows(data, "wikibio_gpt3", "resampled_with_scores.jsonl")
+        for place, (sentence, label) in enumerate(zip(row["main_sentences"], row["annotation"], strict=True))
     ]
 
 
-def sac3(data: Path, name: Sac3Set) -> list[Example]:
-    """Answers with re-samples, of the question and of paraphrases of it; truth `factual`.
+def sac3(data: Path) -> list[Example]:
+    """Answers to HotpotQA's questions with re-samples, of the question and of paraphrases of it; truth `factual`.
 
     The recorded judge says for each sample, in words, how sure it is that the two answers agree.
     """
     examples = []
-    for row in rows(data, "sac3", f"{name}.jsonl"):
-        # In two of the sets every target answer is made up, and there is no label.
-        answer = row["generated_answer"] if "label" in row else row["hallucinated_answer"]
+    for row in rows(data, "sac3", "hotpotQA_250_eval_labeled-SC.jsonl"):
+        answer = row["generated_answer"]
         judged = [_agreement(reply) for reply in (*row["self_SC"], *row["perb_SC"])]
         known = [value for value in judged if value is not None]
         examples.append(
@@ -175,7 +173,7 @@ def sac3(data: Path, name: Sac3Set) -> list[Example]:
                 response=str(answer[0] if isinstance(answer, list) else answer),
                 task="answer",
                 prompt=row["question"],
-                truth={"factual": float(row.get("label") == "True")},
+                truth={"factual": float(row["label"] == "True")},
                 recorded={"SAC3's judge (recorded)": sum(known) / len(known)} if known else {},
             )
         )

@@ -9,16 +9,16 @@ where an abstention counts as one half. The interval is Wilson's, 95%. Results a
 """
 
 import argparse
-import asyncio
 import json
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.tables import table
+from benchmarks.asked import Kept, Lines, command, patient, run
 from checkers.checker import Models
 from checkers.criteria.checker import CriterionChecker, criterion_named
 from checkers.criteria.settings import CriterionSettings
@@ -26,9 +26,7 @@ from checkers.intervals import wilson
 from models.build import build_judge
 from models.claims import SUPPORTED
 from models.judges.prompted import PromptedJudge
-from models.protocol import ModelUnavailable
-from models.settings import JudgeSettings
-from schemas import Abstention, CriterionEvidence, Generation
+from schemas import Generation
 
 SECTIONS: dict[str, dict[str, Any]] = tomllib.loads(Path("examples/criteria/assay.toml").read_text("utf-8"))["criteria"]
 ROWS: list[dict[str, Any]] = [
@@ -41,40 +39,24 @@ Labelled = tuple[bool, float]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.criteria", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--base-url", required=True, help="of the API, up to what stands before /chat/completions")
-    parser.add_argument("--model", required=True)
+    parser = command("criteria", __doc__)
     parser.add_argument("--forms", default="examples,question", help="(default: %(default)s)")
     parser.add_argument("--verdicts", action="store_true", help="make the whole check, too")
-    parser.add_argument("--keep", type=Path, default=Path("out/criteria.jsonl"), help="(default: %(default)s)")
-    options = parser.parse_args()
-    options.keep.parent.mkdir(parents=True, exist_ok=True)
-    options.keep.touch()
-    try:
-        lines = asyncio.run(_measured(options))
-    except ModelUnavailable as error:
-        print(f"error: {error} (run again to go on)", file=sys.stderr)
-        return 2
-    print(table(HEADS, lines))
-    return 0
+    return run(parser.parse_args(), _measured, HEADS)
 
 
-async def _measured(options: argparse.Namespace) -> list[list[object]]:
-    patient = {"timeout_seconds": 1800, "deadline_seconds": 3600, "concurrency": 1, "form": "short", "threshold": 0.0}
-    address = {"backend": "openai", "base_url": options.base_url, "model": options.model, **patient}
-    judge = build_judge(JudgeSettings.model_validate(address))
+async def _measured(options: argparse.Namespace, results: Kept) -> Lines:
+    judge = build_judge(patient(options, form="short", threshold=0.0))
     if not isinstance(judge, PromptedJudge):
         raise TypeError("an endpoint is asked by prompts")
-    kept = _Kept(options.keep, options.model)
-    lines: list[list[object]] = []
+    asked = _Asked(results, options.model)
+    lines: Lines = []
     try:
         for form in options.forms.split(","):
             checkers = {name: _checker(name, judge, shows=form == "examples") for name in SECTIONS}
-            lines += _lines(form, {name: await _scored(kept, checker) for name, checker in checkers.items()})
+            lines += _lines(form, {name: await _scored(asked, checker) for name, checker in checkers.items()})
             if options.verdicts:
-                lines += _lines(f"{form}, verdicts", {name: await _whole(kept, checkers[name]) for name in checkers})
+                lines += _lines(f"{form}, verdicts", {name: await _whole(asked, checkers[name]) for name in checkers})
     finally:
         await judge.close()
     return lines
@@ -94,48 +76,38 @@ def _unseen(name: str) -> list[tuple[bool, Generation]]:
     return [(row["label"] == "accept", record) for row, record in zip(own, records, strict=True)]
 
 
-class _Kept:
-    """Results on file, so that a run that was broken off goes on where it stopped."""
+@dataclass
+class _Asked:
+    """What was asked about a record, each once."""
 
-    def __init__(self, file: Path, model: str) -> None:
-        self._file = file
-        self._model = model
-        self._known: dict[str, Any] = dict(json.loads(line) for line in file.read_text("utf-8").splitlines())
+    kept: Kept
+    model: str
 
     async def score(self, checker: CriterionChecker, record: Generation) -> float:
         """The probability of the answer that accepts."""
-        key = f"{self._model} score {checker.config_digest} {record.id}"
-        if key not in self._known:
-            self._keep(key, await checker.support(checker.settings.ask, record, checker.shown))
-        return float(self._known[key])
+        key = f"{self.model} score {checker.config_digest} {record.id}"
+        ask = checker.settings.ask
+        return float(await self.kept.get(key, lambda: checker.support(ask, record, checker.shown)))
 
-    async def outcome(self, checker: CriterionChecker, record: Generation) -> list[Any]:
-        """Outcome or cause of the abstention, and the words that were quoted."""
-        key = f"{self._model} verdict {checker.config_digest} {record.id}"
-        if key not in self._known:
-            verdict = await checker.check(record)
-            evidence = verdict.evidence
-            quote = evidence.quote if isinstance(evidence, CriterionEvidence) else None
-            told = evidence.cause if isinstance(evidence, Abstention) else verdict.outcome
-            self._keep(key, [told, quote])
-        found: list[Any] = self._known[key]
+    async def outcome(self, checker: CriterionChecker, record: Generation) -> str:
+        """What the whole check comes to."""
+
+        async def checked() -> str:
+            return (await checker.check(record)).outcome
+
+        found: str = await self.kept.get(f"{self.model} verdict {checker.config_digest} {record.id}", checked)
         return found
 
-    def _keep(self, key: str, value: Any) -> None:
-        self._known[key] = value
-        with self._file.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps([key, value]) + "\n")
 
-
-async def _scored(kept: _Kept, checker: CriterionChecker) -> list[Labelled]:
-    scores = [(label, await kept.score(checker, one)) for label, one in _unseen(checker.name)]
+async def _scored(asked: _Asked, checker: CriterionChecker) -> list[Labelled]:
+    scores = [(label, await asked.score(checker, one)) for label, one in _unseen(checker.name)]
     return [(label, float((score >= SUPPORTED) is label)) for label, score in scores]
 
 
-async def _whole(kept: _Kept, checker: CriterionChecker) -> list[Labelled]:
+async def _whole(asked: _Asked, checker: CriterionChecker) -> list[Labelled]:
     found = []
     for label, record in _unseen(checker.name):
-        outcome, _ = await kept.outcome(checker, record)
+        outcome = await asked.outcome(checker, record)
         found.append((label, float((outcome == "accept") is label) if outcome in {"accept", "reject"} else 0.5))
     return found
 

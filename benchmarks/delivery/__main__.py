@@ -1,6 +1,6 @@
 """Delivery and throughput on Apache Kafka.
 
-    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow,rough,
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,rough,
                                          one-subject,faults,sustained]
                                   [--records N] [--rounds N] [--calls N] [--answered N]
                                   [--faults N] [--seed N] [--resume FOLDER] [--minutes N] [--rate N]
@@ -9,19 +9,12 @@
 scenarios. A figure is wrong if a record was lost, a repeat carried another id, or a malformed message has no dead
 letter.
 
-`throughput`: records a second that one partition gives. First with a checker that costs nothing, against a bare Faust
-agent that does the same consuming and producing (and neither reads the records, nor waits for the broker before it
-acknowledges), in the same run, in turns. The bound is the ratio; the absolute figures say more about the machine. Then
-with the consistency checker and a judge behind an endpoint that takes 200 ms for a call and 64 at once: 320 calls a
-second at best. The bound is the share of that.
+`throughput`: records a second that one partition gives with the consistency checker and a judge behind an endpoint that
+takes 200 ms for a call and 64 at once: 320 calls a second at best. The bound is the share of that.
 
 `cost`: processor time a record and records a second where all, 5% and none are checked, with one partition and with
-four; in turns with aiokafka alone that does the same reads, writes and commits. Then the time from a record's arrival
-to its verdict's at half load. The bounds: a multiple of aiokafka's processor time, and 100 ms for 99% of records.
-
-`slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
-ones never; alone, and with long ones among them. All is as it is by default: a question has 60 s. The bound is the
-share of the pace alone.
+four; in turns with aiokafka alone that does the same reads, writes and commits. The bound is a multiple of aiokafka's
+processor time.
 
 `rough`: the pace of two workers with a judge that answers any number at once, and of 1,000 requests refuses 10 as too
 many, fails on 10, leaves 3 without an answer for 40 s and answers 7 with rubbish; in turns with the same judge without
@@ -44,7 +37,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.delivery import cost, faults, one_subject, rough, slow, throughput
+from benchmarks.delivery import cost, faults, one_subject, rough, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
@@ -54,9 +47,8 @@ def _promise(name: str) -> Part:
 
 
 PARTS = {name: _promise(name) for name in SCENARIOS} | {
-    "throughput": Part(lambda options: throughput.measure(options.records, options.rounds, options.calls)),
+    "throughput": Part(lambda options: throughput.measure(options.calls)),
     "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
-    "slow": Part(lambda options: slow.measure(options.answered)),
     "rough": Part(lambda options: rough.measure(options.answered, options.rounds)),
     "one-subject": Part(lambda _: one_subject.measure()),
     "faults": Part(lambda options: faults.endure(options.faults, options.seed, options.resume)),
@@ -65,22 +57,15 @@ PARTS = {name: _promise(name) for name in SCENARIOS} | {
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--records", type=int, default=20_000, help="of each run without a judge; 0: none (default: %(default)s)"
-    )
-    parser.add_argument("--rounds", type=int, default=3, help="runs without a judge (default: %(default)s)")
-    parser.add_argument(
-        "--answered",
-        type=int,
-        default=3_000,
-        help="records of the part slow that are answered, or of a run of rough",
-    )
+    parser.add_argument("--records", type=int, default=20_000, help="of a run of the part cost (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="of the parts cost and rough (default: %(default)s)")
+    parser.add_argument("--answered", type=int, default=3_000, help="records of a run of rough (default: %(default)s)")
     parser.add_argument("--faults", type=int, default=1000, help="of the part faults (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=7, help="of the faults (default: %(default)s)")
     parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a run of the part faults")
     parser.add_argument("--minutes", type=float, default=10, help="of the part sustained (default: %(default)s)")
     parser.add_argument("--rate", type=float, help="records a second of the part sustained (default: found out)")
-    parser.add_argument("--calls", type=int, default=4000, help="of the throughput run with a judge; 0: none")
+    parser.add_argument("--calls", type=int, default=4000, help="of the part throughput (default: %(default)s)")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
-from aiokafka import AIOKafkaConsumer
 
 from benchmarks.delivery.endpoint import endpoint
-from benchmarks.delivery.throughput import cpu_seconds
+from benchmarks.delivery.throughput import cpu_seconds, verdict_times
 from benchmarks.tables import table
 from tests.support.kafka import KafkaBroker, running_kafka
 from tests.support.scenarios import Place
@@ -25,7 +24,6 @@ _MOST = 0.95
 """The pace is that of so many of the records: the last ones wait for calls that hang, and say nothing of a stream."""
 
 _PARTITIONS = 24
-_LONGEST_RUN_SECONDS = 300.0
 _RANDOM = random.Random(7)
 
 
@@ -79,18 +77,7 @@ def _run(
             before = sum(map(cpu_seconds, workers))
             asyncio.run(put(broker.bootstrap_servers, settings.topics.outputs, lines, spread=True))
             topics = (settings.topics.accepted, settings.topics.rejected, settings.topics.abstained)
-            times = asyncio.run(_times(broker.bootstrap_servers, topics, records))
+            times = asyncio.run(verdict_times(broker.bootstrap_servers, topics, records))
             used = sum(map(cpu_seconds, workers)) - before
     most = times[int(_MOST * records)]
     return _MOST * records / (most - times[0]), times[-1] - times[0], used / records
-
-
-async def _times(servers: str, topics: tuple[str, ...], records: int) -> list[float]:
-    """When each verdict was written, in order."""
-    times: list[float] = []
-    consumer = AIOKafkaConsumer(*topics, bootstrap_servers=servers, auto_offset_reset="earliest")
-    async with consumer, asyncio.timeout(_LONGEST_RUN_SECONDS):
-        while len(times) < records:
-            for messages in (await consumer.getmany(timeout_ms=500)).values():
-                times += [message.timestamp / 1000 for message in messages]
-    return sorted(times)

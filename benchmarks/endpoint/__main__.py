@@ -11,10 +11,9 @@ are kept in --keep by form and row: a run that was broken off goes on where it s
 """
 
 import argparse
-import asyncio
-import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -22,10 +21,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from assay.cli.common import CannotRun
+from benchmarks.asked import Kept, Lines, command, patient, run
 from benchmarks.endpoint.forms import UNDECIDED, ConsistencyForm, Form, WordingForm
 from benchmarks.endpoint.rows import Row, row_sets
-from benchmarks.tables import table
-from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
 
 FORMS = ("short", "list", "paper", "wording", "bundled")
@@ -37,38 +35,24 @@ Result = tuple[float | None, float, float, float, float]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.endpoint", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--base-url", required=True, help="of the API, up to what stands before /chat/completions")
-    parser.add_argument("--model", required=True)
+    parser = command("endpoint", __doc__)
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the public data sets")
     parser.add_argument("--wording", type=Path, metavar="FILE", help="another prompt, such as MiniCheck's")
     parser.add_argument("--rows", type=int, default=30, help="of each public set at most (default: %(default)s)")
     parser.add_argument("--forms", default=",".join(FORMS), help="(default: %(default)s)")
     parser.add_argument("--sets", help="names of sets, or their beginnings, between semicolons (default: all)")
-    parser.add_argument("--keep", type=Path, default=Path("out/endpoint.jsonl"), help="(default: %(default)s)")
-    options = parser.parse_args()
-    options.keep.parent.mkdir(parents=True, exist_ok=True)
-    options.keep.touch()
-    try:
-        lines = asyncio.run(_measured(options))
-    except (CannotRun, ModelUnavailable) as error:
-        print(f"error: {error} (run again to go on)", file=sys.stderr)
-        return 2
-    print(table(HEADS, lines))
-    return 0
+    return run(parser.parse_args(), _measured, HEADS)
 
 
-async def _measured(options: argparse.Namespace) -> list[list[object]]:
+async def _measured(options: argparse.Namespace, kept: Kept) -> Lines:
     prefixes = tuple((options.sets or "").split(";"))
-    lines: list[list[object]] = []
+    lines: Lines = []
     forms = _forms(options)
     try:
         for name, rows in row_sets(options.data, options.rows).items():
             if name.startswith(prefixes):
                 for form, asked in forms.items():
-                    results = await _results(f"{form} {asked.version} {options.model}", asked, rows, options.keep)
+                    results = await _results(f"{form} {asked.version} {options.model}", asked, rows, kept)
                     lines.append([name, form, *_figures(rows, results)])
                     print(" ".join(map(str, lines[-1])), file=sys.stderr, flush=True)
     finally:
@@ -78,16 +62,14 @@ async def _measured(options: argparse.Namespace) -> list[list[object]]:
 
 
 def _forms(options: argparse.Namespace) -> dict[str, Form]:
-    patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
-    address = {"backend": "openai", "base_url": options.base_url, "model": options.model, **patient}
     forms: dict[str, Form] = {}
     for name in options.forms.split(","):
         if name in {"short", "list", "paper"}:
-            forms[name] = ConsistencyForm(JudgeSettings.model_validate({**address, "form": name}))
+            forms[name] = ConsistencyForm(patient(options, form=name))
         elif name == "wording":
             if options.wording:
                 wording = options.wording.read_text(encoding="utf-8").strip()
-                forms[name] = WordingForm(JudgeSettings.model_validate(address), wording)
+                forms[name] = WordingForm(patient(options), wording)
         elif name == "bundled":
             forms[name] = ConsistencyForm(JudgeSettings(backend="local"))
         else:
@@ -95,25 +77,15 @@ def _forms(options: argparse.Namespace) -> dict[str, Form]:
     return forms
 
 
-async def _results(name: str, form: Form, rows: Sequence[Row], file: Path) -> list[Result]:
-    """A result for each row; those of `name` that the file has are not asked for again."""
-    known = _kept(file)
-    for row in rows:
-        if (key := f"{name} {row.id}") not in known:
-            support, usage = await form.judge(row)
-            new = usage.prompt_tokens - usage.cached_tokens
-            known[key] = (support, usage.calls, new, usage.completion_tokens, usage.seconds)
-            _keep(file, key, known[key])
-    return [known[f"{name} {row.id}"] for row in rows]
+async def _results(name: str, form: Form, rows: Sequence[Row], kept: Kept) -> list[Result]:
+    """A result for each row; those of `name` that are kept are not asked for again."""
 
+    async def judged(row: Row) -> Result:
+        support, usage = await form.judge(row)
+        new = usage.prompt_tokens - usage.cached_tokens
+        return support, usage.calls, new, usage.completion_tokens, usage.seconds
 
-def _kept(file: Path) -> dict[str, Result]:
-    return dict(json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
-
-
-def _keep(file: Path, key: str, result: Result) -> None:
-    with file.open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps([key, result]) + "\n")
+    return [await kept.get(f"{name} {row.id}", partial(judged, row)) for row in rows]
 
 
 def _figures(rows: Sequence[Row], results: Sequence[Result]) -> list[object]:

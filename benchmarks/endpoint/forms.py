@@ -11,7 +11,7 @@ from models.build import build_judge, build_model
 from models.judges.forms import Support, odds_of
 from models.protocol import Message, Question, YesNo
 from models.settings import JudgeSettings
-from schemas import Generation, Usage
+from schemas import Generation, Usage, Verdict
 
 UNDECIDED = 0.5
 """The support of an answer about which a judge abstains."""
@@ -31,8 +31,8 @@ class ConsistencyForm:
         """Changes with the words of its prompts."""
         return self._checker.config_digest
 
-    async def judge(self, row: Row) -> tuple[float | None, Usage]:
-        """The row's support and its cost; None where the judge abstains. Raises ModelUnavailable."""
+    async def check(self, row: Row) -> Verdict:
+        """The verdict on a row. Raises ModelUnavailable."""
         record = Generation(
             kind="generation",
             source="benchmark",
@@ -43,7 +43,11 @@ class ConsistencyForm:
             reference=row.passages,
             task="paraphrase" if row.pair else "answer" if row.question else "summary",
         )
-        verdict = await self._checker.check(record)
+        return await self._checker.check(record)
+
+    async def judge(self, row: Row) -> tuple[float | None, Usage]:
+        """The row's support and its cost; None where the judge abstains. Raises ModelUnavailable."""
+        verdict = await self.check(row)
         if verdict.outcome == "abstain" or verdict.score is None:
             return None, verdict.usage
         # The share of consistent sentences decides, the score ranks.

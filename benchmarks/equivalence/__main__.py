@@ -1,23 +1,19 @@
 """The equivalence checker next to the oracle-checker paper.
 
-    python -m benchmarks.equivalence --data FOLDER [--only PART,PART]
+    python -m benchmarks.equivalence --data FOLDER
 
 `proofs`: proof rates on labelled paraphrase pairs: the local judge answering the phrase questions, in the sentences
-that they stand in and alone, and a subject that says yes to everything. `questions`: questions asked for a proof, and
-against asking about every pair.
+that they stand in and alone, and a subject that says yes to everything.
 """
 
 import argparse
 import asyncio
 import sys
 
-from benchmarks.equivalence.alignments import bench, print_proofs, print_questions
+from benchmarks.equivalence.alignments import bench, print_proofs
 from benchmarks.running import Part, run_parts
 
-PARTS = {
-    "proofs": Part(lambda options: asyncio.run(print_proofs(bench(), options)), needs_data=True),
-    "questions": Part(lambda options: asyncio.run(print_questions(bench(), options)), needs_data=True),
-}
+PARTS = {"proofs": Part(lambda options: asyncio.run(print_proofs(bench(), options)), needs_data=True)}
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Proofs of semantic equivalence on labelled paraphrase pairs: rates and questions."""
+"""Proofs of semantic equivalence on labelled paraphrase pairs: how many are proved."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ class Proved:
     """The outcome for a pair."""
 
     found: bool
-    questions: int
-    rounds: int
-    """Groups of questions that were asked one behind the other."""
+    asked: bool
 
 
 class Bench:
@@ -83,13 +81,14 @@ class Bench:
     async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> Proved:
         """Put phi to the local judge; `alone` keeps the sentences from it."""
         around = None if alone else found.sentences
-        groups: list[int] = []
+        asked = False
 
         async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-            groups.append(len(pairs))
+            nonlocal asked
+            asked |= bool(pairs)
             return self.replies(pairs, around)
 
-        return Proved((await prove(found, ask, require)).found, sum(groups), len(groups))
+        return Proved((await prove(found, ask, require)).found, asked)
 
 
 @cache
@@ -115,7 +114,7 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
                 proved = [await bench.proves(one, require, alone=alone) for one in found]
                 row = [name, "embedded", f"phi_{require}", "alone" if alone else "in their sentences"]
                 if every is strangers:
-                    unasked = sum(not one.questions for one in proved)
+                    unasked = sum(not one.asked for one in proved)
                     unrelated.append([*row, len(found), sum(one.found for one in proved), unasked, sum(by_all)])
                 else:
                     rates.append(
@@ -130,34 +129,6 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
     print(table([*columns, "yes", "no", "gap", "± (95%)", *to_everything], rates))
     print("\nProofs of pairs put together at random\n")
     print(table([*columns, "pairs", "proved", "without a call", "proved, if all is answered yes"], unrelated))
-
-
-async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
-    """Questions asked for a proof, and against asking every matched phrase pair."""
-    rows: list[Row] = []
-    for name in SETS:
-        examples = drawn(labelled(options.data, name), options.pairs)
-        found = bench.aligned(trees_of(examples), [one.sentences for one in examples])
-        for require in REQUIRED:
-            every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
-            proved = [await bench.proves(each, require, alone=False) for each in found]
-            other = sum(one.found is not _holds(each, require, bench) for each, one in zip(found, proved, strict=True))
-            asked = sum(one.questions for one in proved)
-            rounds = max(one.rounds for one in proved)
-            figures = [asked / len(found), rounds, asked, every, asked / every, other]
-            rows.append([name, "embedded", f"phi_{require}", len(found), *figures])
-    columns = ["set", "trees", "proof", "pairs of sentences", "questions a proof", "most behind each other"]
-    print(table([*columns, "questions", "all matched phrases", "share", "other verdicts"], rows))
-
-
-def _holds(found: AlignedSentences, require: Require, bench: Bench) -> bool:
-    """Phi, every matched pair of every alignment asked."""
-    sound = [
-        one.covering and all(reply.answer == "yes" for reply in bench.replies(one.pairs, found.sentences))
-        for one in found.alignments
-    ]
-    directions = [any(sound[:2]), any(sound[2:])]
-    return all(directions) if require == "and" else any(directions)
 
 
 def labelled(data: Path, name: datasets.ParaphraseSet) -> list[Labelled]:

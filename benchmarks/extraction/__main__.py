@@ -3,7 +3,7 @@
     python -m benchmarks.extraction [--runs 10000]
 
 `simulated`: extractors that are linear, at a known distance from it, or noisy in a known way: how often each is
-accepted and rejected, next to the bounds of theorems 3.1 and 3.2, and the calls of the full and sequential schedules.
+accepted and rejected, next to the bound of theorem 3.1, and the calls of the full and sequential schedules.
 """
 
 import argparse

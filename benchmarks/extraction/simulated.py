@@ -5,9 +5,9 @@ looked at, and both schedules read the same table.
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from random import Random
 
@@ -15,7 +15,6 @@ from benchmarks.tables import table
 from checkers.extraction.checker import ExtractionSettings
 from checkers.extraction.evidence import Trial, causes, not_given
 from checkers.extraction.linearity import (
-    Answers,
     Extracted,
     LinearityTest,
     Pairs,
@@ -24,7 +23,6 @@ from checkers.extraction.linearity import (
     TestResult,
     Vector,
     draw_tests,
-    extra,
     further,
     majority,
     missing,
@@ -41,8 +39,6 @@ TESTS = ExtractionSettings().tests_of(ENTITIES, REPEATS)
 
 _PAIRS = Pairs(("Ada Okafor", "Lagos", "Turin", "Fermata"), ("Ines Varga", "Bergen", "Porto", "Novitas"))
 _VECTORS = 1 << ENTITIES
-_EXPLAINED = 100
-"""Rejections of each subject whose causes are looked for."""
 _DEVIATIONS = 3
 
 Draw = Callable[[Vector, Random], Extracted]
@@ -58,10 +54,8 @@ class Subject:
     """A new one for each run."""
     epsilon: float | None = None
     """At least so far from linear, 0 for a linear one; None where the distance is another in each run."""
-    cause: str = ""
-    """The kind of cause for which a linear one is rejected; none if it is not."""
-    unseen: str = ""
-    """The fault that decides nothing: `extra`, or nothing."""
+    rejects: bool = False
+    """A linear one is rejected all the same, for what it does not give."""
 
 
 @cache
@@ -148,11 +142,11 @@ SUBJECTS = (
     Subject("merges two entities in half of the texts", _multi_form(_merged)),
     Subject("splits an entity in half of the texts", _multi_form(_split)),
     Subject("finds an entity only next to another", _beside, 0.25),
-    Subject("knows all names by heart", _by_heart(ENTITIES), 0, "never_named"),
-    Subject("knows one of four by heart", _by_heart(1), 0, "never_named"),
-    Subject("never gives one of the list", _invented, 0, "not_given"),
-    Subject("drops what is not replaced", _dropping, 0, "not_given"),
-    Subject("adds an entity", _adding, 0, unseen="extra"),
+    Subject("knows all names by heart", _by_heart(ENTITIES), 0, rejects=True),
+    Subject("knows one of four by heart", _by_heart(1), 0, rejects=True),
+    Subject("never gives one of the list", _invented, 0, rejects=True),
+    Subject("drops what is not replaced", _dropping, 0, rejects=True),
+    Subject("adds an entity", _adding, 0),
 )
 
 
@@ -167,10 +161,6 @@ class Found:
     """Answers of the sequential schedule."""
     least: float = 0.0
     """The sum of the least probabilities of a rejection, by the distance of f in each run."""
-    seen: int = 0
-    """Runs of a linear subject in which its fault is named."""
-    explained: int = 0
-    causes: Counter[str] = field(default_factory=Counter)
 
 
 @lru_cache(maxsize=10_000)
@@ -200,21 +190,13 @@ def simulate(subject: Subject, rule: Rule, *, runs: int, tests: int = TESTS) -> 
         random = Random(f"{subject.name}/{number}")
         drawn = draw_tests(ENTITIES, tests, random)
         answers = _Table(subject.make(random), random)
-        taken, kinds = _decided(drawn, answers, rule)
-        whole = _decided_fully(drawn, answers, rule)
-        found.differing += bool(kinds) != bool(whole)
-        found.rejected += bool(kinds)
-        found.taken += sum(map(len, taken.values()))
+        taken, rejected = _decided(drawn, answers, rule)
+        found.differing += rejected != _decided_fully(drawn, answers, rule)
+        found.rejected += rejected
+        found.taken += taken
         if rule == "strict" or subject.epsilon is not None:
             epsilon = _distance(answers) if subject.epsilon is None else subject.epsilon
             found.least += rejection_probability(epsilon, tests) if epsilon else 0.0
-        if subject.unseen == "extra":
-            found.seen += any(one.entity == "Atlantis" for one in extra(_PAIRS, taken))
-        else:
-            found.seen += kinds == ({subject.cause} if subject.cause else set())
-        if kinds and found.explained < _EXPLAINED:
-            found.explained += 1
-            found.causes.update(kinds)
     return found
 
 
@@ -222,13 +204,13 @@ def _sentence(v: Vector) -> str:
     return "; ".join(_in_places(v))
 
 
-def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tuple[Mapping[Vector, Answers], set[str]]:
-    """The answers that the checker takes, and the kinds of causes for which it rejects; none if it accepts."""
+def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tuple[int, bool]:
+    """How many answers the checker takes, and whether it rejects."""
     untouched: list[Extracted | None] = []
     while more := further([missing(_PAIRS.entities, one) for one in untouched], REPEATS):
         untouched = answers.about(0, len(untouched) + more)
-    if lost := not_given("not_given", _PAIRS.entities, untouched):
-        return {0: untouched}, {one.kind for one in lost}
+    if not_given("not_given", _PAIRS.entities, untouched):
+        return len(untouched), True
     readings: dict[Vector, list[Reading]] = defaultdict(list, {0: [_read(one) for one in untouched]})
     results: list[TestResult] = []
     for test in drawn:
@@ -239,7 +221,8 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tup
         if results[-1].outcome == "failed":
             break
     taken = {v: answers.about(v, len(known)) for v, known in readings.items() if known}
-    return taken, {one.kind for one in causes(Trial(tuple(results), (), dict(taken)), _PAIRS, _sentence, rule)}
+    found = causes(Trial(tuple(results), (), dict(taken)), _PAIRS, _sentence, rule)
+    return sum(map(len, taken.values())), bool(found)
 
 
 def _decided_fully(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> bool:
@@ -285,7 +268,7 @@ def print_simulated(runs: int) -> bool:
                 and share <= 0.4
                 and _is_within(subject, rule, found, runs, least)
             )
-            bound = None if rule == "lenient" and subject.epsilon is None else 1.0 if _rejects(subject) else least
+            bound = None if rule == "lenient" and subject.epsilon is None else 1.0 if subject.rejects else least
             rows.append(
                 [
                     subject.name,
@@ -296,52 +279,22 @@ def print_simulated(runs: int) -> bool:
                     full,
                     f"{found.taken / runs:.1f}",
                     f"{share:.1%}",
-                    _in_words(subject, found, runs),
                 ]
             )
-        header = ["a subject that", "accepted", "rejected", "at least", "differing", "full", "fast", "share", "named"]
+        header = ["a subject that", "accepted", "rejected", "at least", "differing", "full", "fast", "share"]
         print(f"Rule `{rule}`, n = {TESTS}, k = {REPEATS}, {ENTITIES} entities, {runs:,} runs a subject.\n")
         print(table(header, rows))
         print(f"\nmean share of the calls: {sum(shares) / len(shares):.1%}\n")
         right &= sum(shares) / len(shares) <= 0.4
-    return _print_theorem_2(runs) and right
-
-
-def _rejects(subject: Subject) -> bool:
-    return bool(subject.cause)
+    return right
 
 
 def _is_within(subject: Subject, rule: Rule, found: Found, runs: int, least: float) -> bool:
     if rule == "strict" and found.differing:
         return False
     if subject.epsilon == 0:
-        return found.rejected == (runs if _rejects(subject) else 0) and found.seen == runs
+        return found.rejected == (runs if subject.rejects else 0)
     # Where f has no single value, the lenient rule takes whichever passes: the theorems say nothing of it.
     if rule == "lenient" and subject.epsilon is None:
         return True
     return found.rejected / runs >= least - _DEVIATIONS * math.sqrt(least * (1 - least) / runs)
-
-
-def _in_words(subject: Subject, found: Found, runs: int) -> str:
-    if subject.epsilon == 0:
-        named = subject.unseen or subject.cause.replace("_", " ") or "nothing"
-        return f"{named} {found.seen / runs:.0%}"
-    causes = found.causes.most_common()
-    return ", ".join(f"{kind.replace('_', ' ')} {count / found.explained:.0%}" for kind, count in causes)
-
-
-def _print_theorem_2(runs: int) -> bool:
-    """Print the fewest tests that are bound to reject with probability 2/3, and how often they do."""
-    right = True
-    rows: list[list[object]] = []
-    for epsilon in (0.05, 0.1, 0.25):
-        subject = next(one for one in SUBJECTS if one.name.startswith(f"is {epsilon:g}-far"))
-        tests = next(n for n in range(1, 100) if rejection_probability(epsilon, n) >= 2 / 3)
-        found = simulate(subject, "strict", runs=runs, tests=tests)
-        right &= found.rejected / runs >= 2 / 3 and found.differing == 0
-        rows.append(
-            [f"{epsilon:g}", tests, f"{rejection_probability(epsilon, tests):.4f}", f"{found.rejected / runs:.4f}"]
-        )
-    print("The fewest tests that reject with a probability of at least 2/3 (theorem 3.2).\n")
-    print(table(["epsilon", "n", "at least", "rejected"], rows))
-    return right

@@ -1,13 +1,13 @@
 """What rejects have in common: whether the model that is at fault is named, and nothing else.
 
-    python -m benchmarks.failures --data FOLDER [--only exchange,mixed,shuffled] [--shuffles N]
+    python -m benchmarks.failures --data FOLDER [--only exchange,shuffled] [--shuffles N]
 
 Recorded summaries by 15 models, FOLDER holds llm_summary_traffic/; an output is rejected where a recorded detector
 finds it inconsistent. Each has its model as `metadata.release`, its document, and an hour, of 60 outputs each.
 
-`exchange`: an application whose good model is exchanged for each of the others. `mixed`: one application with all 15. A
-figure is wrong if anything but a release that is rejected more often is named. `shuffled`: the same with outcomes dealt
-out at random, where one in twenty may name anything.
+`exchange`: an application whose good model is exchanged for each of the others. A figure is
+wrong if anything but the new release is named. `shuffled`: all 15 in one application, with outcomes dealt out at
+random, where one in twenty may name anything.
 """
 
 import argparse
@@ -85,20 +85,6 @@ def measure_exchange(seen: Sequence[Output]) -> bool:
     return well
 
 
-def measure_mixed(seen: Sequence[Output]) -> bool:
-    """Print what is named where all models answer; false if that is one that is rejected less often than all are."""
-    well = True
-    for detector in DETECTORS:
-        rejected = [one.rejected[detector] for one in seen]
-        average = sum(rejected) / len(rejected)
-        print(f"\n{detector}: {average:.1%} of {len(seen)} outputs are rejected")
-        for one in named(having(seen), rejected):
-            print(f"- {one.line}")
-            with_it = one.rejects_with + one.accepts_with
-            well &= one.name != "hour" and one.rejects_with / with_it > average
-    return well
-
-
 def measure_shuffled(seen: Sequence[Output], shuffles: int) -> bool:
     """Print how often anything is named though outcomes are random; false if that is more than one in twenty."""
     rng, attributes, well = random.Random(45), having(seen), True
@@ -117,7 +103,6 @@ def measure_shuffled(seen: Sequence[Output], shuffles: int) -> bool:
 
 PARTS = {
     "exchange": Part(lambda options: measure_exchange(outputs(options.data)), needs_data=True),
-    "mixed": Part(lambda options: measure_mixed(outputs(options.data)), needs_data=True),
     "shuffled": Part(lambda options: measure_shuffled(outputs(options.data), options.shuffles), needs_data=True),
 }
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import get_args
 
 import scipy
 
@@ -50,9 +49,9 @@ class Judged:
 class Bench:
     """The judge and the baselines, loaded once."""
 
-    def __init__(self, model: str | None, threads: int) -> None:
+    def __init__(self) -> None:
         self.judge = BundledJudge()
-        self.baselines = Baselines(model, threads)
+        self.baselines = Baselines()
         self._judged: dict[Key, Judged] = {}
         self.judge.load()
         print(f"judge: {self.judge.name}")
@@ -81,7 +80,7 @@ class Bench:
     def columns(self, examples: Sequence[Example], judged: Sequence[Judged]) -> dict[str, Column]:
         """A score for each example by each measure."""
         found: dict[str, Column] = {JUDGE: [result.score for result in judged]}
-        self.baselines.prepare((r, e.response, sentences_of(e)) for e in examples for r in e.references)
+        self.baselines.prepare((r, sentences_of(e)) for e in examples for r in e.references)
         for position, example in enumerate(examples):
             rounds = [
                 self.baselines.scores(
@@ -145,7 +144,7 @@ def area(truth: Sequence[float | bool], values: Sequence[float]) -> float | None
 
 def run_qags(bench: Bench, data: Path) -> None:
     """Sentences and summaries of QAGS."""
-    published: dict[str, list[Row]] = {
+    published: dict[datasets.QagsPart, list[Row]] = {
         "cnndm": [
             ["DCR with GPT-4 (published)", 0.782, 0.760, 0.706, 235],
             ["DCR with GPT-3.5 (published)", 0.699, 0.648, 0.596, 235],
@@ -158,27 +157,16 @@ def run_qags(bench: Bench, data: Path) -> None:
             ["G-Eval-4 (published)", 0.558, 0.537, 0.472, 239],
         ],
     }
-    parts: tuple[datasets.QagsPart, ...] = ("cnndm", "xsum")
-    for part in parts:
+    for part, rows in published.items():
         examples = datasets.qags(data, part)
         judged = bench.score_responses(examples)
         say(f"QAGS-{part}, against the share of sentences found supported")
-        print(correlations(examples, bench.columns(examples, judged), "human", published[part]))
-        pairs = [
-            (truth, support)
-            for example, result in zip(examples, judged, strict=True)
-            for truth, support in zip(example.sentence_truth, result.sentences, strict=True)
-        ]
-        accepted = {kind: fmean([s >= CONSISTENT for t, s in pairs if t is kind] or [0.0]) for kind in (True, False)}
-        print(
-            f"\nsentences: AUROC {area(*zip(*pairs, strict=True)):.3f}; accepted {accepted[True]:.1%} of the supported "
-            f"and {accepted[False]:.1%} of the unsupported"
-        )
+        print(correlations(examples, bench.columns(examples, judged), "human", rows))
 
 
 def run_paraphrase(bench: Bench, data: Path) -> None:
     """Paraphrase pairs of PAWS-Wiki and MSRP."""
-    published: dict[str, list[Row]] = {
+    published: dict[datasets.ParaphraseSet, list[Row]] = {
         "paws_wiki": [
             ["DCR with GPT-4 (published)", 0.792, 8000],
             ["DCR with GPT-3.5 (published)", 0.770, 8000],
@@ -186,14 +174,11 @@ def run_paraphrase(bench: Bench, data: Path) -> None:
         ],
         "msrp_test_part": [],
     }
-    names: tuple[datasets.ParaphraseSet, ...] = ("paws_wiki", "msrp_test_part")
-    for name in names:
+    for name, rows in published.items():
         examples = datasets.paraphrases(data, name)
         judged = bench.score_responses(examples)
         say(f"{name}, same meaning or not")
-        print(areas(examples, bench.columns(examples, judged), published[name]))
-        right = fmean(r.accepted == bool(e.truth["same"]) for r, e in zip(judged, examples, strict=True))
-        print(f"\nat 0.5: {right:.1%} right, {fmean(r.accepted for r in judged):.1%} accepted")
+        print(areas(examples, bench.columns(examples, judged), rows))
 
 
 def run_faithbench(bench: Bench, data: Path) -> None:
@@ -206,45 +191,15 @@ def run_faithbench(bench: Bench, data: Path) -> None:
 def run_wikibio(bench: Bench, data: Path) -> None:
     """Sentences of GPT-3 biographies against re-samples."""
     examples = datasets.wikibio(data)
-    judged = bench.score_responses(examples)
-    columns: dict[str, list[float]] = {JUDGE: [s for result in judged for s in result.sentences]}
-    singles = [
-        (reference, sentence)
-        for example in examples
-        for sentence in example.sentences or ()
-        for reference in (example.references,)
-    ]
-    bench.baselines.prepare((r, sentence, [sentence]) for references, sentence in singles for r in references)
-    for references, sentence in singles:
-        rounds = [bench.baselines.scores(r, sentence, [sentence], symmetric=False) for r in references]
-        for name in rounds[0]:
-            columns.setdefault(name, []).append(fmean(scores[name] for scores in rounds))
-    for name in examples[0].sentence_recorded:
-        columns[name] = [value for example in examples for value in example.sentence_recorded[name]]
-    truth = [label for example in examples for label in example.sentence_truth]
     say("WikiBio GPT-3, accurate sentences or not, mean over the re-samples")
-    print(
-        table(
-            ["measure", "AUROC", "rows"], [[name, area(truth, column), len(column)] for name, column in columns.items()]
-        )
-    )
+    print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
 
 
 def run_sac3(bench: Bench, data: Path) -> None:
     """Answers against re-samples."""
-    for name in get_args(datasets.Sac3Set):
-        examples = datasets.sac3(data, name)
-        columns = bench.columns(examples, bench.score_responses(examples))
-        say(f"SAC3 {name}, factual answers or not, mean over re-samples of the question and its paraphrases")
-        if any(example.truth["factual"] for example in examples):
-            print(areas(examples, columns, []))
-            continue
-        print("every answer is made up\n")
-        rows: list[Row] = []
-        for measure, column in columns.items():
-            known = [value for value in column if value is not None]
-            rows.append([measure, fmean(known), fmean(value < CONSISTENT for value in known), len(known)])
-        print(table(["measure", "mean score", f"below {CONSISTENT}", "rows"], rows))
+    examples = datasets.sac3(data)
+    say("SAC3 HotpotQA, factual answers or not, mean over re-samples of the question and its paraphrases")
+    print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
 
 
 RUNS: dict[str, Callable[[Bench, Path], None]] = {

@@ -1,4 +1,4 @@
-"""Calibrated thresholds: how often they keep their promise, and how many calls a cascade of them saves."""
+"""Calibrated thresholds: how often they keep their promise."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Outcome:
 
 
 def run(data: Path) -> bool:
-    """Print both tables; False if a promise is kept in less than the promised share of resamplings."""
+    """Print the table; False if a promise is kept in less than the promised share of resamplings."""
     sets: dict[str, tuple[Sequence[Example], str]] = {
         "QAGS": ([*datasets.qags(data, "cnndm"), *datasets.qags(data, "xsum")], "human"),
         "FaithBench": (datasets.faithbench(data), "not Unwanted"),
@@ -111,7 +111,7 @@ def run(data: Path) -> bool:
     }
     settings = LocalSettings()
     print(f"judge: {local_judge(settings).name}\n")
-    promises, cascades = [], []
+    promises = []
     fine = True
     for name, labelled in asyncio.run(_scored(sets, settings)).items():
         population = Counts.of(labelled)
@@ -139,12 +139,7 @@ def run(data: Path) -> bool:
                     f"{fmean(one.keeps(error) for one in naive):.1%}",
                 ]
             )
-            if promised:
-                overall = fmean(one.wrong / one.records for one in calibrated)
-                cascades.append([name, f"{error:g}", f"{1 - decided:.1%}", f"{overall:.1%}"])
     print(table(["set", "error", "kept", "promised at all", "decided", "wrong of it", "kept without a test"], promises))
-    print("\nA cascade whose endpoint says what people say\n")
-    print(table(["set", "error", "calls, of one a record", "wrong of all"], cascades))
     return fine
 
 

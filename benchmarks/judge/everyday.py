@@ -3,19 +3,18 @@
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from benchmarks.endpoint.forms import ConsistencyForm
+from benchmarks.endpoint.rows import DEVELOPED, UNSEEN, Row
 from benchmarks.tables import table
-from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.settings import ConsistencySettings
-from models.build import build_judge
 from models.settings import JudgeSettings
-from schemas import Generation
 
 ANSWERS = {
-    "125 answers, some of which were looked at while it was made": Path(__file__).parent / "everyday.jsonl",
-    "60 answers, written before any judge saw them": Path(__file__).parents[1] / "endpoint" / "answers.jsonl",
+    "125 answers, some of which were looked at while it was made": DEVELOPED,
+    "60 answers, written before any judge saw them": UNSEEN,
 }
 OUTCOMES = ("accept", "reject", "abstain")
 
@@ -36,27 +35,16 @@ def run_everyday() -> None:
 def everyday_answers(file: Path) -> list[tuple[str, str]]:
     """The expected outcome of each answer, and the checker's."""
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    records = [
-        Generation(
-            kind="generation",
-            source="everyday",
-            model="nobody",
-            id=f"everyday-{number}",
-            prompt=row["prompt"],
-            response=row["response"],
-            reference=row["reference"],
-            task="answer" if row["prompt"] else "summary",
-        )
-        for number, row in enumerate(rows)
-    ]
-    return list(zip((row["expected"] for row in rows), asyncio.run(_outcomes(records)), strict=True))
+    return list(zip((row["expected"] for row in rows), asyncio.run(_outcomes(rows)), strict=True))
 
 
-async def _outcomes(records: list[Generation]) -> list[str]:
-    settings = JudgeSettings.model_validate({"backend": "local"})
-    judge = build_judge(settings)
+async def _outcomes(rows: Iterable[dict[str, Any]]) -> list[str]:
+    form = ConsistencyForm(JudgeSettings(backend="local"))
     try:
-        checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
-        return [verdict.outcome for verdict in await asyncio.gather(*(checker.check(one) for one in records))]
+        found: list[str] = []
+        for row in rows:
+            given = {"passages": row["reference"], "question": row["prompt"], "answer": row["response"]}
+            found.append((await form.check(Row(id="everyday", good=False, **given))).outcome)
+        return found
     finally:
-        await judge.close()
+        await form.close()

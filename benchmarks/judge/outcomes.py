@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import get_args
 
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_curve
+from sklearn.metrics import balanced_accuracy_score, roc_curve
 
 from benchmarks import datasets
 from benchmarks.datasets import Example
@@ -19,8 +19,7 @@ Set = tuple[str, list[Example], list[bool]]
 
 
 def run_outcomes(bench: Bench, data: Path) -> None:
-    """A confusion table over the sets, and balanced accuracies next to those of plain measures."""
-    counted: list[list[object]] = []
+    """Balanced accuracies over the sets, next to those of plain measures."""
     accuracies: list[list[object]] = []
     found, shares = [], []
     for name, examples, truth in _sets(data):
@@ -28,8 +27,6 @@ def run_outcomes(bench: Bench, data: Path) -> None:
         accepted = [result.accepted for result in judged]
         worst = [min(result.sentences, default=0.0) for result in judged]
         columns = bench.columns(examples, judged)
-        (rejected_wrong, accepted_wrong), (rejected_right, accepted_right) = confusion_matrix(truth, accepted)
-        counted.append([name, accepted_right, rejected_right, accepted_wrong, rejected_wrong])
         plain = {
             measure: best_balanced(truth, [value or 0.0 for value in column])
             for measure, column in columns.items()
@@ -39,30 +36,10 @@ def run_outcomes(bench: Bench, data: Path) -> None:
         found.append(float(balanced_accuracy_score(truth, accepted)))
         sure = [a == t for a, t, result in zip(accepted, truth, judged, strict=True) if not result.undecided]
         shares.append((len(sure) / len(truth), fmean(sure or [0.0])))
-        accuracies.append(
-            [
-                name,
-                found[-1],
-                best_balanced(truth, worst),
-                0.5,
-                f"{plain[best]:.3f} ({best})",
-                *shares[-1],
-                len(truth),
-            ]
-        )
-    print(table(["set", "right, accepted", "right, rejected", "wrong, accepted", "wrong, rejected"], counted))
-    heads = [
-        "set",
-        "balanced accuracy",
-        "best threshold",
-        "always accept",
-        "best plain measure, best threshold",
-        "decided",
-        "right of it",
-        "responses",
-    ]
-    print()
-    print(table(heads, accuracies))
+        thresholds = best_balanced(truth, worst), f"{plain[best]:.3f} ({best})"
+        accuracies.append([name, found[-1], *thresholds, *shares[-1], len(truth)])
+    heads = ["set", "balanced accuracy", "best threshold", "best plain measure, best threshold"]
+    print(table([*heads, "decided", "right of it", "responses"], accuracies))
     decided, right = map(fmean, zip(*shares, strict=True))
     print(f"\nmean {fmean(found):.3f}, least {min(found):.3f}; decided {decided:.1%}, right of it {right:.1%}")
 

@@ -1,1 +1,1 @@
-"""MeTMaP: false matches of embeddings and stores, the live check, tagging, triplets from texts."""
+"""MeTMaP's triplets in the live check; questions and passages."""

@@ -5,8 +5,7 @@ positive has the higher score; ties are wrong. The vector match is the cosine of
 the local judge reads words with. A knowledge store needs the matched text to entail the query, a cache both ways; of
 inference errors the positive is a context that says more than the query, so that a cache rightly rejects it too.
 
-Only the odd rows are measured; judges were made while looking at the even ones. Next to it, how the same check does on
-paraphrase data that it was not made for.
+Only the odd rows are measured; judges were made while looking at the even ones.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import roc_auc_score
 
-from benchmarks import datasets
 from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
 from checkers.checker import Models
@@ -37,8 +34,6 @@ from schemas import Retrieval, RetrievalEvidence, Verdict
 
 AT_ONCE = 64
 """Records checked at the same time, as a worker does."""
-
-SETS: tuple[datasets.ParaphraseSet, ...] = ("paws_wiki", "msrp_test_part")
 
 Row = TypeVar("Row")
 Scores = npt.NDArray[np.float64]
@@ -106,18 +101,6 @@ def print_live(data: Path, most: int | None) -> None:
     positive = measured([(one.base, one.positive) for one in triplets])
     negative = measured([(one.base, one.negative) for one in triplets])
     print(by_relation([one.relation for one in triplets], positive, negative, RetrievalSettings().threshold))
-    print("\nParaphrase data: AUROC; and accuracy on triplets that embedding models were recorded to get wrong\n")
-    lines: list[list[object]] = []
-    for name in SETS:
-        examples = _odd(datasets.paraphrases(data, name), most)
-        found = measured([(example.references[0], example.response) for example in examples])
-        labels = [example.truth["same"] for example in examples]
-        lines.append([name, len(labels), *(float(roc_auc_score(labels, scores)) for scores in found)])
-    # Triplets of other relations than the paper's, which `read_triplets` would refuse.
-    failures = _odd(list(datasets.rows(data, "paraphrase", "metmap_repro_failures.jsonl")), most)
-    good, bad = (measured([(row["base"], row[side]) for row in failures]) for side in ("positive", "negative"))
-    lines.append(["metmap_repro_failures", len(failures), *(good > bad).mean(axis=1).tolist()])
-    print(table(["set", "rows", "vector", "knowledge", "cache"], lines))
     print(f"\nin {time.perf_counter() - began:.0f} s")
 
 

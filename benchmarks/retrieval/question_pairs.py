@@ -85,66 +85,12 @@ def yes_no(data: Path) -> list[Row]:
     return found
 
 
-def biographies(data: Path) -> list[Row]:
-    """When and where people of WikiBio were born and died: asked by a form, answered by the head of their article."""
-    found = []
-    for row in rows(data, "wikibio_gpt3", "gpt3_passages.jsonl"):
-        text = row["wiki_bio_text"]
-        head = re.match(r"([A-Z][^()\n]{3,60}?)\s*\((.{0,120}?)\)", text)
-        if head is None or "," in head[1]:
-            continue
-        person, brackets = re.sub(r'\s*"[^"]+"', "", head[1]), head[2]
-        dates = r"(?:\w+ \d{1,2}, \d{4}|\d{1,2} \w+ \d{4}|\d{4})"
-        if both := re.search(rf"({dates})\s*[–-]\s*({dates})", brackets):
-            found += [
-                Row(f"When was {person} born?", text, both[1]),
-                Row(f"When did {person} die?", text, both[2]),
-            ]
-        elif born := re.search(rf"born (?:on )?({dates})", brackets):
-            found.append(Row(f"When was {person} born?", text, born[1]))
-        if place := re.search(r"\b[Bb]orn in ([A-Z]\w+(?: [A-Z]\w+)*)", text):
-            found.append(Row(f"Where was {person} born?", text, place[1]))
-    return found
-
-
-_FORMS = (
-    (re.compile(r"(\w+(?:ed|en|ng|de|un)) by"), re.compile(r"[A-Z]\w+ [A-Z]"), "Who was {subject} {0} by?"),
-    (re.compile(r"(located|situated|filmed|based|found|held|set|buried) in"), re.compile(r"[A-Z]"),
-     "Where is {subject} {0}?"),
-    (re.compile(r"(released|founded|published|built|established|born|introduced|formed|signed|launched) (?:in|on)"),
-     re.compile(r".*\d{4}"), "When was {subject} {0}?"),
-    (re.compile(r"(took place|take place|premiered|began|started|ended|opened) (?:in|on)"), re.compile(r".*\d{4}"),
-     "When did {subject} {0}?"),
-)  # fmt: skip
-"""Predicates of claims, the objects that they are asked about, and the questions."""
-_BASES = {"took place": "take place", "premiered": "premiere", "began": "begin", "started": "start", "ended": "end",
-          "opened": "open"}  # fmt: skip
-
-
-def claims(data: Path) -> list[Row]:
-    """Questions made of claims that RefChecker's judge read off recorded answers, each once, with those answers."""
-    found: dict[str, Row] = {}
-    for row in rows(data, "refchecker", "answers.jsonl"):
-        text = row["response"] or ""
-        for claim in row["claims"]:
-            subject, predicate, wanted = (part.strip() for part in claim["triplet"])
-            for predicates, objects, form in _FORMS:
-                match = predicates.fullmatch(predicate)
-                if match and objects.match(wanted) and wanted in text and subject in text and len(text) <= _LONGEST:
-                    verb = _BASES.get(match[1], match[1])
-                    question = form.format(verb, subject=subject)
-                    found.setdefault(question, Row(question, text, wanted))
-    return list(found.values())
-
-
 def pairs(data: Path, half: int) -> Iterator[Pair]:
     """The pairs of every second source row: 0 the even ones, 1 the odd ones."""
     sets = {
         "HotpotQA (HaluEval, SAC3)": hotpot(data),
         "NQ-open (SAC3)": nq_open(data),
         "yes or no (SAC3)": yes_no(data),
-        "WikiBio": biographies(data),
-        "RefChecker": claims(data),
     }
     for name, found in sets.items():
         mine = _of_half(found, half)
@@ -159,24 +105,21 @@ def _of_half(found: Sequence[Row], half: int) -> list[Row]:
 
 
 def _of_row(name: str, row: Row, others: Sequence[Row]) -> Iterator[Pair]:
-    right, rest = row.passage, None
+    rest = None
     if row.answer is not None:
         sentences = [one.text for one in split_sentences(row.passage)]
         holding = [at for at, one in enumerate(sentences) if row.answer.lower() in one.lower()]
-        if name == "WikiBio" and holding:
-            # Documents are stored in pieces: the one with the answer, and the one after next.
-            right = " ".join(sentences[max(0, holding[0] - 1) : holding[0] + 2])
         left = [one for at, one in enumerate(sentences) if at not in holding and row.answer.lower() not in one.lower()]
-        rest = " ".join(left[-3:] if name == "WikiBio" else left)
-    yield Pair(name, "right", row.question, right)
+        rest = " ".join(left)
+    yield Pair(name, "right", row.question, row.passage)
     if rest and len(rest.split()) >= 5:
         yield Pair(name, "elsewhere", row.question, rest)
     other = _nearest(row, others)
     if other is not None:
         yield Pair(name, "other", row.question, other)
-    turned = opposite_of(row.question, right)
+    turned = opposite_of(row.question, row.passage)
     if turned is not None:
-        yield Pair(name, "opposite", turned, right)
+        yield Pair(name, "opposite", turned, row.passage)
 
 
 def _nearest(row: Row, others: Iterable[Row]) -> str | None:
@@ -197,12 +140,10 @@ def _nearest(row: Row, others: Iterable[Row]) -> str | None:
 
 def opposite_of(question: str, passage: str) -> str | None:
     """The question with the first word replaced that has a listed opposite, if the passage has only the word itself."""
-    there = _stems(passage) | ({"born", "died", "die"} if _LIFE.search(passage) else set())
+    there = _stems(passage)
     for match in re.finditer(r"[a-z]+", question):
         word, other = match.group(), _OPPOSITES.get(match.group())
         if other and stem(word) in there and not {other, stem(other)} & there:
-            if word == "born" and re.search(r" was .* born\?$", question):
-                return re.sub(r" was (.*) born\?$", r" did \1 die?", question)
             return question[: match.start()] + other + question[match.end() :]
     return None
 
@@ -215,8 +156,6 @@ _PAIRS = (
     "open:close"
 )
 _OPPOSITES = {one: other for pair in _PAIRS.split() for one, other in (pair.split(":"), pair.split(":")[::-1])}
-_LIFE = re.compile(r"\([^()]*\d{4}[^()]*[–—-][^()]*\d{4}")
-"""Dates of birth and death in brackets."""
 
 
 def _stems(text: str) -> set[str]:

@@ -1,1 +1,1 @@
-"""The verdict store: what it costs, and what kills do to it."""
+"""The verdict store: what it costs, and how fast its pages are."""

@@ -1,20 +1,17 @@
 """The verdict store, on SQLite and on a PostgreSQL of this machine.
 
-    python -m benchmarks.store [--only cost,pages,kill] [--verdicts N] [--verdicts-shown N] [--kills N]
+    python -m benchmarks.store [--only cost,pages] [--verdicts N] [--verdicts-shown N]
 
 `cost`: bytes and processor time a verdict, as the archivist reads and writes it, and what 100 million come to.
 
 `pages`: all pages over a store of a million verdicts, asked for as a browser does. A figure is wrong if of one page 95
 of 100 answers do not come within 200 ms.
-
-`kill`: kill -9 of an archivist at random moments while it keeps 20,000 verdicts, and a restart each time. A figure is
-wrong if a verdict was lost or is there twice, or a count is not the number of verdicts.
 """
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,11 +22,7 @@ from benchmarks.running import Part, run_parts
 from benchmarks.store.filling import fill
 from benchmarks.store.pages import measure_pages
 from benchmarks.tables import table
-from tests.support.archiving import kill_archivist_often
-from tests.support.kafka import running_kafka
 from tests.support.postgres import running_postgres
-from tests.support.scenarios import Place
-from tests.support.stored import Stored
 
 _MANY = 100_000_000
 
@@ -70,26 +63,6 @@ def quick_pages(verdicts: int) -> bool:
         return measure_pages(url)
 
 
-def keeps_all(verdicts: int, kills: int) -> bool:
-    """Print what the kills did; false if that is anything."""
-    rows, kept_all = [], True
-    for name, store in _STORES.items():
-        with store() as (url, _, _), running_kafka() as kafka, tempfile.TemporaryDirectory() as folder:
-            place = Place(kafka.bootstrap_servers, "kills", Path(folder))
-            stored = Stored(url)
-            kept = kill_archivist_often(place, stored, verdicts=verdicts, kills=kills)
-            stored.close()
-            faults = [kept.lost, kept.twice, kept.counted_wrongly]
-            rows.append([name, verdicts, kills, *faults, f"{kept.seconds:.0f}", _spread(kept.before_each_kill)])
-            kept_all &= not any(faults)
-    print(table(["store", "verdicts", "kills", "lost", "twice", "counts off by", "seconds", "kept at the kills"], rows))
-    return kept_all
-
-
-def _spread(numbers: Sequence[int]) -> str:
-    return " ".join(str(number) for number in numbers)
-
-
 _Store = tuple[str, Callable[[], int], Callable[[], float]]
 """Its address, its bytes, and the processor seconds of its server."""
 
@@ -128,15 +101,12 @@ _STORES = {"SQLite": _sqlite, "PostgreSQL": _postgresql}
 PARTS = {
     "cost": Part(lambda options: measure_cost(options.verdicts)),
     "pages": Part(lambda options: quick_pages(options.verdicts_shown)),
-    "kill": Part(lambda options: keeps_all(options.verdicts_killed, options.kills)),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verdicts", type=int, default=100_000, help="of the part cost (default: %(default)s)")
     parser.add_argument("--verdicts-shown", type=int, default=1_000_000, help="of the part pages (%(default)s)")
-    parser.add_argument("--verdicts-killed", type=int, default=20_000, help="of the part kill (default: %(default)s)")
-    parser.add_argument("--kills", type=int, default=20, help="(default: %(default)s)")
 
 
 if __name__ == "__main__":

@@ -7,22 +7,20 @@ half. Verdicts of a model are kept in --keep: a run that was broken off goes on 
 """
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import orjson
 
-from benchmarks.tables import table
-from checkers.checker import Checker, Models
+from benchmarks.asked import Kept, Lines, command, patient, run
+from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from models.build import build_judge
-from models.protocol import ModelUnavailable
-from models.settings import JudgeSettings
-from schemas import Envelope, Verdict, read_record, to_json
+from schemas import Envelope, Verdict, read_record
 
 RECORDS = Path(__file__).with_name("records.jsonl")
 HEADS = [
@@ -36,28 +34,12 @@ HEADS = [
     "questions",
 ]
 _RIGHT = {"accept": 1.0, "abstain": 0.5, "reject": 0.0}
-_HOURS = 4 * 3600.0
 
 Labelled = tuple[Envelope, bool]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.tool_calls",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--base-url", help="of the API, up to what stands before /chat/completions")
-    parser.add_argument("--model")
-    parser.add_argument("--keep", type=Path, default=Path("out/tool_calls.jsonl"), help="(default: %(default)s)")
-    options = parser.parse_args()
-    try:
-        lines = asyncio.run(_measured(options))
-    except ModelUnavailable as error:
-        print(f"error: {error} (run again to go on)", file=sys.stderr)
-        return 2
-    print(table(HEADS, lines))
-    return 0
+    return run(command("tool_calls", __doc__, required=False).parse_args(), _measured, HEADS)
 
 
 def labelled() -> list[Labelled]:
@@ -66,45 +48,27 @@ def labelled() -> list[Labelled]:
     return [(read_record(line, max_bytes=len(line)), orjson.loads(line)["label"] == "accept") for line in lines]
 
 
-async def _measured(options: argparse.Namespace) -> list[list[object]]:
+async def _measured(options: argparse.Namespace, kept: Kept) -> Lines:
     rows = labelled()
     free = PLUGIN.build(PLUGIN.settings.model_validate({"ask_judge": False}), Models())
-    verdicts = [await free.check(record) for record, _ in rows]
-    lines = list(_lines("none", rows, verdicts))
+    lines = list(_lines("none", rows, [await free.check(record) for record, _ in rows]))
     if options.base_url and options.model:
-        address = {"backend": "openai", "base_url": options.base_url, "model": options.model}
-        patient = {"timeout_seconds": _HOURS, "deadline_seconds": _HOURS, "concurrency": 1}
         # A word each, from the probability of one half on: no question here is one that a self-test chooses a form for.
-        pinned = {"form": "short", "threshold": 0.0}
-        judge = build_judge(JudgeSettings.model_validate(address | patient | pinned))
-        checker = PLUGIN.build(PLUGIN.settings.model_validate({"deadline_seconds": _HOURS}), Models(judge=judge))
+        judge = build_judge(patient(options, form="short", threshold=0.0))
+        checker = PLUGIN.build(PLUGIN.settings.model_validate({"deadline_seconds": 4 * 3600.0}), Models(judge=judge))
+
+        async def checked(record: Envelope) -> Any:
+            verdict = await checker.check(record)
+            print(f"{record.id} {verdict.outcome:<8} {verdict.reason}", file=sys.stderr, flush=True)
+            return verdict.model_dump(mode="json")
+
         try:
-            verdicts = [await _kept(checker, record, options.keep) for record, _ in rows]
+            keys = {f"{checker.config_digest} {record.id}": record for record, _ in rows}
+            dumped = [await kept.get(key, partial(checked, record)) for key, record in keys.items()]
         finally:
             await judge.close()
-        lines += _lines(options.model, rows, verdicts)
+        lines += _lines(options.model, rows, [Verdict.model_validate(one) for one in dumped])
     return lines
-
-
-async def _kept(checker: Checker[Any], record: Envelope, file: Path) -> Verdict:
-    """The verdict that the file has from the same configuration, or a new one, which it then has."""
-    for known in _verdicts(file):
-        if (known.record_id, known.config_digest) == (record.id, checker.config_digest):
-            return known
-    verdict = await checker.check(record)
-    _keep(file, verdict)
-    print(f"{record.id} {verdict.outcome:<8} {verdict.reason}", file=sys.stderr, flush=True)
-    return verdict
-
-
-def _verdicts(file: Path) -> list[Verdict]:
-    return [Verdict.model_validate_json(line) for line in file.read_bytes().splitlines()] if file.exists() else []
-
-
-def _keep(file: Path, verdict: Verdict) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("ab") as lines:
-        lines.write(to_json(verdict, newline=True))
 
 
 def _lines(judge: str, rows: Sequence[Labelled], verdicts: Sequence[Verdict]) -> Iterable[list[object]]:

@@ -22,14 +22,14 @@ from pathlib import Path
 
 from assay.cli.common import CannotRun
 from benchmarks.datasets import DataMissing, Example, traffic
-from benchmarks.recorded import DONE_SECONDS, as_record, verdicts
 from benchmarks.tables import table
+from schemas import Verdict
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
 from tests.support.kafka import ADDRESS_VARIABLE, running_kafka
 from tests.support.monitoring import Inbox, receiving_alerts, running_alertmanager, running_prometheus
 from tests.support.service import running_service
-from tests.support.traffic import put
+from tests.support.traffic import messages_until, put, record
 
 GOOD = "openai/GPT-4o-mini"
 
@@ -51,6 +51,9 @@ MODEL = "summariser"
 
 _SHOWN = 200
 
+_DONE_SECONDS = 1500.0
+"""All of them are judged within that time, unless something is wrong."""
+
 _TOLD_SECONDS = 15.0
 """Counted, published, posted, grouped and told takes some 3 s."""
 
@@ -68,7 +71,15 @@ class Application:
     def records(self) -> list[bytes]:
         """Its outputs in order."""
         return [
-            as_record(example, f"{self.source}-{number}", source=self.source, model=MODEL)
+            record(
+                number,
+                id=f"{self.source}-{number}",
+                source=self.source,
+                model=MODEL,
+                task=example.task,
+                reference=example.references[0],
+                response=example.response,
+            )
             for number, example in enumerate((*self.first, *self.second))
         ]
 
@@ -87,7 +98,18 @@ async def send(servers: str, watched: Sequence[Application], topics: TopicSettin
     """Put all records on the topic, the applications by turns; how many."""
     await create_topics(StreamSettings(kafka=KafkaSettings(bootstrap_servers=servers), topics=topics))
     turns = itertools.zip_longest(*(application.records() for application in watched))
-    return await put(servers, topics.outputs, [record for turn in turns for record in turn if record is not None])
+    return await put(servers, topics.outputs, [line for turn in turns for line in turn if line is not None])
+
+
+async def _outcomes(servers: str, topics: TopicSettings, count: int) -> dict[str, str]:
+    """The outcomes of so many records, by record; all are on their topics."""
+    found: dict[str, str] = {}
+    async for message in messages_until(
+        servers, (topics.accepted, topics.rejected, topics.abstained), lambda: len(found) >= count
+    ):
+        verdict = Verdict.model_validate_json(message.value)
+        found[verdict.record_id] = verdict.outcome
+    return found
 
 
 def report(watched: Sequence[Application], inbox: Inbox, outcomes: dict[str, str]) -> tuple[str, bool]:
@@ -148,10 +170,9 @@ def run(data: Path) -> bool:
         prometheus = stack.enter_context(
             running_prometheus(folder, [f"127.0.0.1:{service.port}"], alertmanager, patient=True)
         )
-        service.wait_for("assay_verdicts_total", records, seconds=DONE_SECONDS)
+        service.wait_for("assay_verdicts_total", records, seconds=_DONE_SECONDS)
         time.sleep(_TOLD_SECONDS)
-        found = asyncio.run(verdicts(servers, topics, records))
-        outcomes = {id_: verdict["outcome"] for id_, verdict in found.items()}
+        outcomes = asyncio.run(_outcomes(servers, topics, records))
         text, well = report(watched, inbox, outcomes)
         print(text)
         dropped = prometheus.query("assay_trust_dropped == 1")

@@ -26,9 +26,8 @@ from typing import Any, Self
 
 import orjson
 
-from tests.support import stub_answers
 from tests.support.ports import free_port
-from tests.support.stub_acts import Act, Script, good, never_longer_than
+from tests.support.stub_acts import Act, Script, good
 from tests.support.stub_answers import judge_answer
 from tests.support.stub_request import StubRequest
 
@@ -289,24 +288,12 @@ async def _run(stub: StubEndpoint) -> None:
     await asyncio.Event().wait()
 
 
-def _named(name: str) -> Callable[[StubRequest], str]:
-    module, _, function = name.partition(":")
-    found: Callable[[StubRequest], str] = getattr(importlib.import_module(module), function)
-    return found
-
-
 def main() -> None:
     """Serve until ended, from the command line."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.2, help="seconds to an answer")
     parser.add_argument("--limit", type=int, default=None, help="requests under way at once; those beyond wait")
-    parser.add_argument(
-        "--answer",
-        default=f"{stub_answers.__name__}:judge_answer",
-        help="module:function that makes the reply's text",
-    )
-    parser.add_argument("--never-longer-than", type=int, help="characters of a request's messages that are answered")
     parser.add_argument("--script", help="module:function that makes the act with a request")
     options = parser.parse_args()
     # A loop in C where there is one: the stub shares its processor with what is measured.
@@ -314,11 +301,10 @@ def main() -> None:
         import uvloop
 
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-    stub = StubEndpoint(port=options.port, delay=options.delay, limit=options.limit, answer=_named(options.answer))
-    if options.never_longer_than:
-        stub.play(never_longer_than(options.never_longer_than))
+    stub = StubEndpoint(port=options.port, delay=options.delay, limit=options.limit)
     if options.script:
-        stub.play(_named(options.script))
+        module, _, function = options.script.partition(":")
+        stub.play(getattr(importlib.import_module(module), function))
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_run(stub))
 

@@ -1,1 +1,0 @@
-"""The methods, asked of one model behind an endpoint."""

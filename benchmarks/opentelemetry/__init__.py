@@ -1,1 +1,0 @@
-"""OpenTelemetry's spans under attack, and through kills."""
