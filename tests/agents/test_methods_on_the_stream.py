@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from schemas import Abstention, Verdict
+from tests.checkers.case import StreamCase
 from tests.support.scenarios import Place
-from tests.support.stream_case import StreamCase
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import first_verdicts, put
 from tests.support.workers import worker_here

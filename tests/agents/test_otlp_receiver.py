@@ -20,9 +20,9 @@ from agents.otlp.agents import otlp_agents
 from schemas import read_record
 from streams.otlp.settings import OtlpSettings
 from streams.topics import create_topics
+from tests.agents.otlp_attacks import hostile, raw_answer
 from tests.support.kafka import KafkaBroker
 from tests.support.otlp import START, TRACE, as_json, chat, logs, pairs, span, traces
-from tests.support.otlp_attacks import hostile, raw_answer
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.traffic import first_of

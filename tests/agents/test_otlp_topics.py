@@ -18,9 +18,9 @@ from streams.clients import admin
 from streams.otlp.decoding import Malformed, read_request
 from streams.otlp.records import RecordMaker
 from streams.otlp.settings import OtlpSettings
+from tests.agents.otlp_attacks import broken_messages
 from tests.support.checkers import Accept
 from tests.support.otlp import START, TRACE, as_json, chat, logs, openinference_retrieval, pairs, span, traces
-from tests.support.otlp_attacks import broken_messages
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, first_of, first_verdicts, messages_until, put
 from tests.support.workers import agents_here

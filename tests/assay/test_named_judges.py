@@ -7,7 +7,7 @@ from pathlib import Path
 
 from schemas import Verdict
 from tests.assay.running import assay
-from tests.support.grounding import random_deberta, spelling_tokenizer, write_checkpoint
+from tests.models.grounding.setting import random_deberta, spelling_tokenizer, write_checkpoint
 from tests.support.hub import COMMIT, HubServer, empty_cache
 
 LABELS = {0: "contradiction", 1: "neutral", 2: "entailment"}

@@ -9,7 +9,7 @@ from models.build import build_model
 from models.judges.prompted import PromptedJudge
 from models.protocol import Model
 from models.settings import JudgeSettings
-from tests.support.stream_case import prompted
+from tests.checkers.case import prompted
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeModel = Callable[..., Model]

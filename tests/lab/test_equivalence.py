@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from lab.equivalence.command import command
-from tests.support.equivalence import ALIGNED, APART, StubSubject
+from tests.checkers.equivalence.setting import ALIGNED, APART, StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 
 

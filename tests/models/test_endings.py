@@ -7,9 +7,9 @@ import pytest
 from models.meter import MeteredModel
 from models.protocol import ModelFailed
 from models.replies import salvaging
+from tests.models import refusals
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel
-from tests.support import refusals
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint

@@ -9,11 +9,11 @@ import pytest
 from models.faults import read_refusal
 from models.meter import MeteredModel
 from models.protocol import Message, ModelFailed, Question, WindowExceeded
+from tests.models import refusals
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel
-from tests.support import refusals
+from tests.models.refusals import COUNTS_THE_REPLY, TOO_LONG, WINDOW
 from tests.support import stub_acts as stubs
-from tests.support.refusals import COUNTS_THE_REPLY, TOO_LONG, WINDOW
 from tests.support.stub_acts import Act, Script
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest

@@ -19,8 +19,8 @@ from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 from streams.topics import create_topics
 from tests.assay.running import assay
+from tests.streams.secured_kafka import MECHANISMS, PASSWORD, SecuredKafka, running_secured_kafka
 from tests.support.checkers import Accept
-from tests.support.secured_kafka import MECHANISMS, PASSWORD, SecuredKafka, running_secured_kafka
 from tests.support.traffic import record
 from tests.support.waiting import until
 from tests.support.workers import worker_here

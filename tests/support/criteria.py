@@ -9,7 +9,7 @@ from checkers.checker import Models
 from checkers.criteria.checker import CriterionChecker, criterion_named
 from checkers.criteria.settings import CriterionSettings
 from schemas import Generation, to_json
-from tests.support.stream_case import prompted
+from tests.checkers.case import prompted
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 

@@ -18,8 +18,8 @@ from models.build import build_model
 from models.protocol import Message, ModelFailed, ModelUnavailable, Question
 from models.settings import JudgeSettings
 from tests.assay.running import assay
-from tests.support.llama_server import LlamaServer, model_file, running_llama_server
 from tests.support.waiting import wait_until
+from tests.system.llama_server import LlamaServer, model_file, running_llama_server
 
 WINDOW = 4096
 FACT = "The ferry to Hiddensee leaves at nine and takes forty minutes. "

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from schemas import CriterionEvidence, Verdict
+from tests.checkers.case import StreamCase
 from tests.support.criteria import ASK, BROKEN, KEPT, WORDS, as_bytes, criterion, obeys, reply
-from tests.support.stream_case import StreamCase
 from tests.support.stub_endpoint import StubEndpoint
 
 

@@ -10,7 +10,7 @@ from checkers.equivalence import aligner
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
 from tests.checkers.conftest import MakeJudge, MakeModel
-from tests.support.equivalence import StubSubject
+from tests.checkers.equivalence.setting import StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., EquivalenceChecker]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from checkers.checker import Models
 from checkers.equivalence import PLUGIN
 from schemas import EquivalenceEvidence, Verdict
-from tests.support.equivalence import ALIGNED, APART, StubSubject, as_bytes, decision
-from tests.support.stream_case import StreamCase, model, prompted
+from tests.checkers.case import StreamCase, model, prompted
+from tests.checkers.equivalence.setting import ALIGNED, APART, StubSubject, as_bytes, decision
 from tests.support.stub_endpoint import StubEndpoint
 
 

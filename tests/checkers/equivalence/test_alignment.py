@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from checkers.equivalence.aligned import AlignedSentences, RhoAlignment
 from checkers.equivalence.alignment import Similarities, align
 from checkers.equivalence.phrases import Phrases, phrases
-from tests.support.trees import tree_of
+from tests.checkers.equivalence.plain_trees import tree_of
 
 FARMERS = "(ROOT (S (NP (DT the) (NNS farmers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
 GROWERS = "(ROOT (S (NP (DT the) (NNS growers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from checkers.equivalence.equality import same_text
 from schemas import EquivalenceEvidence
 from tests.checkers.equivalence.conftest import MakeChecker
-from tests.support.equivalence import StubSubject, decision
+from tests.checkers.equivalence.setting import StubSubject, decision
 
 SENTENCES = (
     "She bought a car.",

@@ -5,7 +5,7 @@ import pytest
 
 from checkers.equivalence.phrases import Phrases, phrases
 from checkers.equivalence.similarity import PhraseEncoder, pooled, similarities
-from tests.support.trees import tree_of
+from tests.checkers.equivalence.plain_trees import tree_of
 
 CHEF = "(S (NP (DT The) (JJ young) (NN chef)) (VP (VBD opened) (NP (DT a) (JJ small) (NN bakery))) (. .))"
 COOK = "(S (NP (DT The) (JJ young) (NN cook)) (VP (VBD opened) (NP (DT a) (JJ little) (NN bakery))) (. .))"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.trees import is_punctuation
-from tests.support.trees import tree_of
+from tests.checkers.equivalence.plain_trees import tree_of
 
 LABELS = st.sampled_from(["S", "NP", "VP", "PP", "NN", "IN", "WHNP", "-LRB-", ""])
 # Two apostrophes stand for a closing quotation mark.

@@ -13,7 +13,7 @@ import pytest
 
 from schemas import EquivalenceEvidence, EquivalenceTest, PhraseAlignment, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
-from tests.support.equivalence import StubSubject, decision, five_of
+from tests.checkers.equivalence.setting import StubSubject, decision, five_of
 
 Phi = Literal["-", "or", "and"]
 """The strictest that holds; `and` implies `or`."""

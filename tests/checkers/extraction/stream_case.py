@@ -11,9 +11,9 @@ from checkers.extraction import PLUGIN
 from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import ExtractionEvidence, Verdict
-from tests.support.extraction import ENTITIES, TEXT, answering, class_of, places
+from tests.checkers.case import StreamCase
+from tests.checkers.extraction.setting import ENTITIES, TEXT, answering, class_of, places
 from tests.support.graders import grading
-from tests.support.stream_case import StreamCase
 from tests.support.stub_acts import Act, good
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest

@@ -12,7 +12,7 @@ from checkers.extraction.extractors import CallableSubject
 from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import Extraction, Verdict
-from tests.support.extraction import (
+from tests.checkers.extraction.setting import (
     ENTITIES,
     TEXT,
     answering,

@@ -16,7 +16,7 @@ from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.extractors import CallableSubject, Extract
 from checkers.extraction.linearity import error_bound, rejection_probability
 from schemas import Abstention, Verdict
-from tests.support.extraction import (
+from tests.checkers.extraction.setting import (
     ENTITIES,
     TEXT,
     checked,

@@ -14,7 +14,7 @@ from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.replacement import Names, SeenNames, fits, in_form_of, kind_of, other_figures, replaced
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
-from tests.support.extraction import proposing
+from tests.checkers.extraction.setting import proposing
 
 TEXT = "Ada Okafor flew a kite over Lagos on 3 May 2019."
 CLASSES = {"Ada Okafor": "person", "Lagos": "city", "3 May 2019": "date"}

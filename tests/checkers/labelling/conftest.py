@@ -10,7 +10,7 @@ from checkers.checker import Models
 from checkers.labelling.checker import LabellingChecker, LabellingSettings
 from schemas import Labelling
 from tests.checkers.conftest import MakeJudge, MakeModel
-from tests.support.labelling import StubLabeller
+from tests.checkers.labelling.players import StubLabeller
 from tests.support.stub_endpoint import StubEndpoint
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"

@@ -8,8 +8,8 @@ from typing import Any
 from checkers.checker import Models
 from checkers.labelling import PLUGIN
 from schemas import LabellingEvidence, Verdict
-from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings
-from tests.support.stream_case import StreamCase, model, prompted
+from tests.checkers.case import StreamCase, model, prompted
+from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_strings
 from tests.support.stub_endpoint import StubEndpoint
 
 RUBRIC = Path(__file__).parents[3] / "examples" / "rubrics" / "in-phenomenon.yaml"

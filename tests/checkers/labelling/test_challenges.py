@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.labelling import IN_PHENOMENON, OUT_OF_PHENOMENON, encoded, verifier
+from tests.checkers.labelling.players import IN_PHENOMENON, OUT_OF_PHENOMENON, encoded, verifier
 from tests.support.record_strategies import json_values
 
 rubrics = st.sampled_from([IN_PHENOMENON, OUT_OF_PHENOMENON])

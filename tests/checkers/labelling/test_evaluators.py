@@ -11,7 +11,7 @@ from checkers.labelling.challenges import is_echo
 from checkers.labelling.protocol import LabellingProblem, play_all
 from checkers.labelling.questions import datapoint_of
 from checkers.labelling.rubric import parse_rubric, same_label, shown
-from tests.support.labelling import Scripted, verifier
+from tests.checkers.labelling.players import Scripted, verifier
 from tests.support.record_strategies import json_values
 
 

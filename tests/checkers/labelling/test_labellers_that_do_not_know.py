@@ -13,7 +13,7 @@ from checkers.labelling.rubric import load_rubric
 from models.concurrent import gather_or_cancel
 from schemas import LabellingEvidence, Verdict
 from tests.checkers.labelling.conftest import MakeChecker, labelling
-from tests.support.labelling import StubLabeller, bit_strings, encoded
+from tests.checkers.labelling.players import StubLabeller, bit_strings, encoded
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 

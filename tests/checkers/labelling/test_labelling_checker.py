@@ -9,8 +9,8 @@ from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.rubric import load_rubric
 from schemas import Abstention, LabellingEvidence, Verdict
 from tests.checkers.labelling.conftest import EXAMPLES, MakeChecker, labelling
-from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings, encoded
-from tests.support.refusals import FILTERED
+from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_strings, encoded
+from tests.models.refusals import FILTERED
 from tests.support.stub_acts import Act, error, nonsense, says, status
 from tests.support.stub_endpoint import StubEndpoint
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from checkers.draws import seed_of, uniform
 from checkers.labelling.protocol import Game, commit, lie_bound, paper_lie_bound, play
-from tests.support.labelling import (
+from tests.checkers.labelling.players import (
     IN_PHENOMENON,
     OUT_OF_PHENOMENON,
     Scripted,

@@ -14,7 +14,7 @@ from assay.testing import ScriptedJudge
 from checkers.labelling.questions import CriterionJudge, described
 from checkers.labelling.rubric import RubricError, load_rubric, parse_rubric
 from models.claims import ClaimKind
-from tests.support.labelling import KnownJudge, encoded, rubric_of
+from tests.checkers.labelling.players import KnownJudge, encoded, rubric_of
 from tests.support.record_strategies import json_values
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"

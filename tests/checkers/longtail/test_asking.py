@@ -21,7 +21,7 @@ from checkers.longtail.settings import LongtailSettings
 from checkers.longtail.templates import TEMPLATES
 from schemas import Probe, read_record, to_json
 from tests.assay.running import ROOT
-from tests.support.probes import SilentSubject, SimulatedSubject, corpus_in, perfect, statements
+from tests.checkers.longtail.probes import SilentSubject, SimulatedSubject, corpus_in, perfect, statements
 
 
 def sample(rules: int = 4, each: int = 5) -> Sample:

@@ -19,7 +19,7 @@ from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import ProbeEvidence
 from streams.topics import create_topics
-from tests.support.probes import SilentSubject, SimulatedSubject, corpus_in, right_at, statements
+from tests.checkers.longtail.probes import SilentSubject, SimulatedSubject, corpus_in, right_at, statements
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import first_verdicts

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from checkers.checker import Models
 from checkers.retrieval import PLUGIN
 from schemas import RetrievalEvidence, Verdict
-from tests.support.retrieval import StubMatcher, as_bytes, hit
-from tests.support.stream_case import StreamCase, prompted
+from tests.checkers.case import StreamCase, prompted
+from tests.checkers.retrieval.setting import StubMatcher, as_bytes, hit
 from tests.support.stub_endpoint import StubEndpoint
 
 

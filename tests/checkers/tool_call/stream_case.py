@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from schemas import ToolCallEvidence, Verdict
-from tests.support.stream_case import StreamCase, prompted
+from tests.checkers.case import StreamCase, prompted
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.tool_calls import StubListener, as_bytes, call
 

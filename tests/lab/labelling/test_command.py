@@ -11,8 +11,8 @@ import pytest
 
 from checkers.model_patience import ModelPatience
 from tests.assay.running import ROOT, assay, environment
-from tests.support.interrupted import torn
-from tests.support.labelling import StubLabeller, bit_strings
+from tests.checkers.labelling.players import StubLabeller, bit_strings
+from tests.lab.interrupted import torn
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 

@@ -21,7 +21,7 @@ from models.claims import Claims, Grades, Judgement
 from models.protocol import Answer, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
 from schemas import Usage
-from tests.support.labelling import Scripted, honest, verifier
+from tests.checkers.labelling.players import Scripted, honest, verifier
 from tests.support.virtual_time import run_virtually
 
 SIX = (

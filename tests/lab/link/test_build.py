@@ -10,8 +10,8 @@ import pytest
 
 from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
 from tests.assay.running import assay, environment
-from tests.support.interrupted import torn
-from tests.support.link import RULES, World, gaps_of, log_likelihood, named_in, statements_of
+from tests.lab.interrupted import torn
+from tests.lab.link.world import RULES, World, gaps_of, log_likelihood, named_in, statements_of
 from tests.support.stub_acts import Act
 from tests.support.waiting import wait_until
 

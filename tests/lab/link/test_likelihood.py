@@ -7,7 +7,7 @@ import pytest
 from lab.link.models import CausalModel, EndpointScorer
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import SubjectSettings
-from tests.support.link import World, log_likelihood
+from tests.lab.link.world import World, log_likelihood
 from tests.support.stub_acts import Act, page, status
 
 SENTENCES = ["the cat sat", "the cat sat on the mat", "mat", "the dog sat on the dog on the mat"]

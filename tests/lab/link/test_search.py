@@ -10,7 +10,7 @@ from lab.kept_answers import KeptAnswers
 from lab.link.rules import Rule
 from lab.link.search import gap_of, kept
 from tests.assay.running import assay
-from tests.support.link import RULES, World, gaps_of, named_in, statements_of
+from tests.lab.link.world import RULES, World, gaps_of, named_in, statements_of
 from tests.support.stub_acts import status
 
 ALLERGY = {

@@ -12,8 +12,8 @@ import pytest
 
 from checkers.longtail.corpus import BUNDLED, DOMAINS, read_corpus, write_corpus
 from tests.assay.running import assay, environment
-from tests.support.interrupted import torn
-from tests.support.probes import SimulatedSubject, always_no, corpus_in, perfect, right_at, statements
+from tests.checkers.longtail.probes import SimulatedSubject, always_no, corpus_in, perfect, right_at, statements
+from tests.lab.interrupted import torn
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 

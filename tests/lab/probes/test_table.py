@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from checkers.longtail.corpus import Statement
 from checkers.longtail.templates import polarity, templates_of
 from lab.probes.results import ALL, ProbeResult, ProbeTable, Run, effective, needed, points, share
-from tests.support.probes import Asked, Manner, always_no, coin, perfect, right_at, statements
+from tests.checkers.longtail.probes import Asked, Manner, always_no, coin, perfect, right_at, statements
 
 RUN = Run(model="acme", way="zero-shot")
 

@@ -10,8 +10,15 @@ from models.claims import SUPPORTED, Claims, Judgement
 from models.grounding.judge import GroundingJudge
 from models.local_grader import Graded
 from models.protocol import ModelFailed
-from tests.support.grounding import ReadsItself, believing_judge, has_words, says, spelling_tokenizer, worded_tokenizer
-from tests.support.long_texts import VOCABULARY, MakeEnd, error_at_the_end, support_at_the_end
+from tests.models.grounding.long_texts import VOCABULARY, MakeEnd, error_at_the_end, support_at_the_end
+from tests.models.grounding.setting import (
+    ReadsItself,
+    believing_judge,
+    has_words,
+    says,
+    spelling_tokenizer,
+    worded_tokenizer,
+)
 
 MakeJudge = Callable[..., tuple[GroundingJudge, ReadsItself]]
 

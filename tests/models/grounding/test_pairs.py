@@ -14,7 +14,7 @@ from models.grounding.pairs import (
     size_of,
 )
 from models.model_loading import batches_of
-from tests.support.grounding import random_bert, sigmoid_of, spelling_tokenizer
+from tests.models.grounding.setting import random_bert, sigmoid_of, spelling_tokenizer
 
 LIMIT = 512
 

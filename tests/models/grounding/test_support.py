@@ -4,7 +4,7 @@ import pytest
 
 from models.grounding.pairs import TooManyTokens
 from models.grounding.support import ClaimComparison, PieceSupport, best_supports
-from tests.support.grounding import believing_scorer, has_words
+from tests.models.grounding.setting import believing_scorer, has_words
 
 
 def test_the_best_of_several_pieces_counts_and_the_first_of_equal_ones() -> None:
