@@ -3,7 +3,7 @@
     python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,rough,
                                          one-subject,faults,sustained]
                                   [--records N] [--rounds N] [--calls N] [--answered N]
-                                  [--faults N] [--seed N] [--resume FOLDER] [--minutes N] [--rate N]
+                                  [--faults N] [--seed N] [--minutes N] [--rate N]
 
 `kill`, `outage`, `two`, `rubbish`: the long half of what a worker promises; the tests run the short half of the same
 scenarios. A figure is wrong if a record was lost, a repeat carried another id, or a malformed message has no dead
@@ -26,7 +26,7 @@ computes. The bounds are the multiples of one worker's rate, where it waits.
 `faults`: two workers, the trust monitor and an archivist with a store in SQLite, on three brokers, with a judge behind
 an endpoint. Faults of all kinds, some 2 s apart and several at once: any process is killed, frozen, restarted or cut
 off, the judge is slow, down or talks rubbish, the archivist's disk is full, clocks jump by up to 50 minutes. Then every
-record is accounted for. What is done is kept in a folder, which it prints: `--resume FOLDER` goes on from there.
+record is accounted for.
 
 `sustained`: two workers with a checker that costs nothing, and the trust monitor, on three brokers, at the highest rate
 that they hold on this machine, with faults of workers, monitor and brokers some 6 s apart for `--minutes`; then ten
@@ -35,7 +35,6 @@ times as much for a minute.
 
 import argparse
 import sys
-from pathlib import Path
 
 from benchmarks.delivery import cost, faults, one_subject, rough, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
@@ -51,7 +50,7 @@ PARTS = {name: _promise(name) for name in SCENARIOS} | {
     "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
     "rough": Part(lambda options: rough.measure(options.answered, options.rounds)),
     "one-subject": Part(lambda _: one_subject.measure()),
-    "faults": Part(lambda options: faults.endure(options.faults, options.seed, options.resume)),
+    "faults": Part(lambda options: faults.endure(options.faults, options.seed)),
     "sustained": Part(lambda options: faults.sustain(options.minutes, options.seed, options.rate)),
 }
 
@@ -62,7 +61,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answered", type=int, default=3_000, help="records of a run of rough (default: %(default)s)")
     parser.add_argument("--faults", type=int, default=1000, help="of the part faults (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=7, help="of the faults (default: %(default)s)")
-    parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a run of the part faults")
     parser.add_argument("--minutes", type=float, default=10, help="of the part sustained (default: %(default)s)")
     parser.add_argument("--rate", type=float, help="records a second of the part sustained (default: found out)")
     parser.add_argument("--calls", type=int, default=4000, help="of the part throughput (default: %(default)s)")

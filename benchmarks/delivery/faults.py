@@ -9,7 +9,6 @@ from pathlib import Path
 import orjson
 from confluent_kafka import OFFSET_END, Consumer, TopicPartition
 
-from assay.cli.common import CannotRun
 from benchmarks.tables import table
 from tests.support.ledger import Ledger
 from tests.support.storm import Storm, Traffic, by_kind, plan
@@ -34,16 +33,15 @@ _FEW = 100
 """Records that wait at any time, as offsets are committed twice a second."""
 
 
-def endure(faults: int, seed: int, resume: Path | None) -> bool:
+def endure(faults: int, seed: int) -> bool:
     """Let so many faults happen, print what became of every record, and whether that is as promised."""
-    if resume is not None and not (resume / "run.json").exists():
-        raise CannotRun(f"{resume} holds no run to go on with")
-    folder = resume or Path(tempfile.mkdtemp(prefix="assay-faults-"))
+    folder = Path(tempfile.mkdtemp(prefix="assay-faults-"))
     storm = Storm(folder, plan(seed, faults, _GAP_SECONDS), rate=_RATE, tell=_tell)
-    _tell(f"--resume {folder} goes on with this run if it is ended")
     ledger = storm.run()
     kept = storm.kept
-    print(f"{len(kept.done)} faults in {kept.seconds / 60:.0f} minutes, {kept.sent:,} messages sent\n")
+    print(
+        f"{len(kept.done)} faults in {kept.seconds / 60:.0f} minutes, {kept.sent:,} messages sent; logs in {folder}\n"
+    )
     print(table(["fault", "times", "well again after (s, median)", "(longest)"], by_kind(kept.done)))
     print()
     _print(ledger, storm)

@@ -3,6 +3,7 @@
 import asyncio
 import random
 import resource
+import time
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -17,6 +18,7 @@ from store.settings import StoreSettings
 from store.tables import (
     ALERTS,
     CALIBRATIONS,
+    DAY_COUNTS,
     EVIDENCE,
     IMPROVEMENTS,
     LABELS,
@@ -29,7 +31,6 @@ from store.tables import (
 from store.writing import Entry, StoreWriter
 from store.writing import Place as Partition
 from streams.errors import StreamError
-from tests.support.archiving import kill_archivist_often
 from tests.support.labels import CALIBRATION, LABEL, REQUEST
 from tests.support.postgres import running_postgres
 from tests.support.rejections import alert, improvement
@@ -85,10 +86,31 @@ class ArchivistPromises:
         assert stored.number(RECORDS) == 0
 
     def test_kills_lose_and_double_nothing(self, place: Place, stored: Stored):
-        kept = kill_archivist_often(place, stored, verdicts=2000, kills=self.kills)
-        assert (kept.lost, kept.twice, kept.counted_wrongly) == (0, 0, 0)
-        assert stored.counts() == stored.recounted()
-        assert kept.labelled == Counter(each.id for each in kept.sent[::10])
+        """kill -9 at random moments of reading, writing and between, and a restart each time."""
+        rng = random.Random(7)
+        raw = place.settings(partitions=2, instance_id="only")
+        settings = place.prepare(raw)
+        agents = [{"type": "archivist", "url": stored.url}]
+        sent = [
+            verdict(number, rng.random() < 0.9, source=f"app-{number % 5}", model=f"model-{number % 3}")
+            for number in range(1998)
+        ]
+        for part in (sent[cycle :: self.kills] for cycle in range(self.kills)):
+            asyncio.run(put_verdicts(place.servers, settings.topics, part))
+            about = [LABEL.model_copy(update={"verdict_id": each.id, "source": each.source}) for each in part[::9]]
+            asyncio.run(put(place.servers, settings.topics.labels, list(map(to_json, [*about, *about]))))
+            with place.worker(agents, raw) as worker:
+                worker.wait_ready()
+                time.sleep(rng.uniform(0, 0.5))
+        labelled = Counter(each.id for cycle in range(self.kills) for each in sent[cycle :: self.kills][::9])
+        with place.worker(agents, raw) as worker:
+            worker.wait_ready()
+            wait_until(lambda: stored.number(VERDICTS) >= len(sent), lambda: f"{stored.number(VERDICTS)} verdicts")
+            wait_until(lambda: stored.number(LABELS) >= len(labelled), lambda: f"{stored.number(LABELS)} labels")
+            assert worker.terminate() == 0
+        assert Counter(row["id"] for row in stored.rows(VERDICTS)) == Counter(each.id for each in sent)
+        assert Counter(row["verdict_id"] for row in stored.rows(LABELS)) == labelled
+        assert stored.counts() == stored.counts(DAY_COUNTS) == stored.recounted()
 
     async def test_it_goes_on_from_where_another_one_has_written_to_meanwhile(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics

@@ -9,8 +9,8 @@ from agents.checker_agent import checker_agent
 from checkers.checker import Checker
 from models.meter import MeteredJudge
 from streams.settings import StreamSettings
+from tests.checkers.graders import ScriptedGrader
 from tests.support.checkers import cascading
-from tests.support.graders import ScriptedGrader
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import collect, first_verdicts, put, record

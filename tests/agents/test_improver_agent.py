@@ -17,13 +17,13 @@ from checkers.plugin import Improver
 from schemas import DeadLetter, Generation, Improvement, Origin, SentenceFinding, Verdict, to_json
 from streams.lookup import LookupFailed, RecordLookup
 from streams.settings import StreamSettings
+from tests.checkers.consistency.improver.writer import writer_answer
 from tests.support.checkers import improver
 from tests.support.rejections import consistency_rejection
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, messages_until, put, record
 from tests.support.workers import WorkerHere, agents_here
-from tests.support.writer import writer_answer
 
 REFERENCE = "The board approved the budget. Nobody objected."
 GOOD = "Nobody objected."

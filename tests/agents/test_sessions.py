@@ -20,7 +20,7 @@ from schemas import CriterionEvidence, Verdict
 from streams.messages import RECHECK
 from streams.record_sender import send_records
 from streams.settings import StreamSettings, TopicSettings
-from tests.support.criteria import BROKEN, KEPT, WORDS, by_word, criterion
+from tests.checkers.criteria.setting import BROKEN, KEPT, WORDS, by_word, criterion
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, first_verdicts, messages_until, put, record

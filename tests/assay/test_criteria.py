@@ -10,7 +10,7 @@ import pytest
 
 from assay.config import Misconfigured, load_configuration
 from tests.assay.running import assay
-from tests.support.criteria import ASK, BROKEN, KEPT, WORDS, by_word, reply, write_examples
+from tests.checkers.criteria.setting import ASK, BROKEN, KEPT, WORDS, by_word, reply, write_examples
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 

@@ -8,7 +8,7 @@ import pytest
 
 from models.judges.self_test import pairs
 from tests.assay.running import assay, assay_process
-from tests.support.self_tested import coin, perfect
+from tests.models.judges.self_tested import coin, perfect
 from tests.support.stub_endpoint import StubEndpoint
 
 

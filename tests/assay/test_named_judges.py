@@ -7,8 +7,8 @@ from pathlib import Path
 
 from schemas import Verdict
 from tests.assay.running import assay
+from tests.models.grounding.hub import COMMIT, HubServer, empty_cache
 from tests.models.grounding.setting import random_deberta, spelling_tokenizer, write_checkpoint
-from tests.support.hub import COMMIT, HubServer, empty_cache
 
 LABELS = {0: "contradiction", 1: "neutral", 2: "entailment"}
 NOWHERE = "http://127.0.0.1:9"

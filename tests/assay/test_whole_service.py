@@ -12,11 +12,11 @@ import httpx
 
 from store.tables import IMPROVEMENTS, VERDICTS
 from tests.assay.running import assay, environment
+from tests.checkers.consistency.improver.writer import writer_answer
 from tests.support.stored import Stored
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 from tests.support.webhook_target import SECRET, WebhookTarget
-from tests.support.writer import writer_answer
 
 CONFIGURATION = """
 [judge]

@@ -13,7 +13,7 @@ from models.build import build_judge
 from models.judges.control import control_sentence
 from models.settings import JudgeSettings
 from schemas import Generation, Verdict
-from tests.support.attacks import ATTACKS, name_of
+from tests.attacks.texts import ATTACKS, name_of
 from tests.support.stub_answers import judge_answer, verdicts_of
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest

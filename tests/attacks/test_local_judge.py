@@ -12,7 +12,7 @@ from models.local_grader import Graded
 from models.meter import MeteredJudge
 from models.protocol import Answer, ModelFailed
 from schemas import Verdict
-from tests.support.attacks import ATTACKS, name_of
+from tests.attacks.texts import ATTACKS, name_of
 
 
 class LocalJudge:

@@ -14,7 +14,7 @@ from models.protocol import Answer, Question, ReplyT, WindowExceeded, YesNo
 from models.sentences import split_sentences
 from models.settings import JudgeSettings
 from schemas import Generation
-from tests.support.attacks import ATTACKS, name_of
+from tests.attacks.texts import ATTACKS, name_of
 from tests.support.stub_request import StubRequest
 
 FORMS: tuple[FormName, ...] = ("short", "list", "paper")

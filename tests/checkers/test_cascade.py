@@ -10,9 +10,9 @@ from models.meter import MeteredJudge
 from models.protocol import EscalationUnavailable, ModelFailed
 from schemas import Abstention, Cascade, Generation
 from tests.checkers.consistency.conftest import generation
+from tests.checkers.graders import ScriptedGrader
 from tests.support import stub_acts as stubs
 from tests.support.checkers import cascading
-from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 JUDGES = ("local/first", "openai/stub")

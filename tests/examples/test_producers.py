@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.producers import PRODUCERS, sent_record
+from tests.examples.sending import PRODUCERS, sent_record
 from tests.support.scenarios import Place
 
 

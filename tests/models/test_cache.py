@@ -10,10 +10,10 @@ from models.claims import Claims
 from models.meter import MeteredJudge, MeteredModel
 from models.protocol import Message, ModelFailed
 from models.recording import request_digest
+from tests.checkers.graders import ScriptedGrader
 from tests.models.asking import Other, question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
-from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 

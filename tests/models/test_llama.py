@@ -11,7 +11,7 @@ from models.llama import DEFAULT, LlamaModel, model_file
 from models.model_loading import ModelUnusable
 from models.protocol import Message, Model, ModelFailed, Question
 from models.settings import JudgeSettings
-from tests.support.hub import empty_cache, keep
+from tests.models.grounding.hub import empty_cache, keep
 
 
 class Number(BaseModel):

@@ -14,7 +14,7 @@ from models.flow import Flow, TimeLimit
 from models.limiter import Size
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
-from tests.support.virtual_time import run_virtually
+from tests.streams.virtual_time import run_virtually
 
 PLACES = 16
 IN_FLIGHT = 32

@@ -13,10 +13,10 @@ from models.meter import MeteredJudge
 from models.protocol import Model, ModelFailed
 from models.recording import Journal, RecordingUnreadable
 from models.settings import JudgeSettings
+from tests.checkers.graders import ScriptedGrader
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
-from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 

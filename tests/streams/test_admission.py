@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from streams.admission import Gate, Hold, Slot, Slots
-from tests.support.virtual_time import run_virtually
+from tests.streams.virtual_time import run_virtually
 from tests.support.waiting import until
 
 MOST = 128

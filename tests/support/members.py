@@ -34,23 +34,10 @@ class Member:
         self._log = folder / f"{name}.log"
         self._process: WorkerProcess | None = None
         self._changing = threading.RLock()
-        self._kept_pid = folder / f"{name}.pid"
-        if self._kept_pid.exists():
-            self._end_leftover()
 
     def start(self) -> None:
         with self._changing:
             self._process = WorkerProcess(self._agents, self._settings, self._log, level="WARNING", clock=self.clock)
-            self._kept_pid.write_text(f"{self._process.pid} {psutil.Process(self._process.pid).create_time()}")
-
-    def _end_leftover(self) -> None:
-        """Kill what a run that was killed left behind."""
-        pid, began = self._kept_pid.read_text().split()
-        with contextlib.suppress(psutil.Error):
-            process = psutil.Process(int(pid))
-            if process.create_time() == float(began):
-                process.kill()
-                process.wait()
 
     @property
     def pid(self) -> int | None:

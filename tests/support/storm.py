@@ -1,9 +1,8 @@
 """Faults by the dozen, several at once, on all that a deployment has: brokers, workers, followers, judge, clocks.
 
-Everything is drawn from a seed, and what was done is kept in a folder, so that a run that was ended goes on from there.
+Everything is drawn from a seed.
 """
 
-import json
 import random
 import statistics
 import threading
@@ -12,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,39 +95,22 @@ def plan(
 class Done:
     """A fault that is over."""
 
-    number: int
-    """Of the plan's."""
     kind: str
-    began: float
-    seconds: float
     recovered: float | None
     """Seconds from its end until whom it met was well again; None where that shows in the records alone."""
 
 
 @dataclass
 class Kept:
-    """What a run writes down to go on from."""
+    """What is known of a run."""
 
-    plan: list[Fault]
     done: list[Done] = field(default_factory=list)
     sent: int = 0
-    segments: int = 0
     seconds: float = 0.0
-    ended: dict[str, dict[str, int]] = field(default_factory=dict)
+    ended: dict[str, dict[int, int]] = field(default_factory=dict)
+    """By member: statuses with which it ended by itself, and how often."""
     most_lag: int = 0
     longest_stall: float = 0.0
-
-    @classmethod
-    def read(cls, file: Path) -> "Kept":
-        raw = json.loads(file.read_text())
-        return cls(
-            **raw | {"plan": [Fault(*each) for each in raw["plan"]], "done": [Done(**each) for each in raw["done"]]}
-        )
-
-    def write(self, file: Path) -> None:
-        scratch = file.with_suffix(".new")
-        scratch.write_text(json.dumps(asdict(self)))
-        scratch.replace(file)
 
 
 class Traffic:
@@ -199,17 +181,15 @@ class Storm:
         """`rate`: records a second. `checker`: specification of the workers' checker; without one it asks the judge.
 
         `archives`: whether there is an archivist. `seconds`: after which no fault begins. `tell` is told of progress.
-        What `folder` holds of a run before is gone on with; its faults then count, not the given ones.
         """
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = folder / "run.json"
-        self.kept = Kept.read(self._file) if self._file.exists() else Kept([*faults])
+        self.kept = Kept()
+        self._plan = faults
         self.members: dict[str, Member] = {}
         self._tell = tell
         self._rate, self._partitions = rate, partitions
         self._checker, self._seconds = checker, seconds
-        kinds = {fault.kind for fault in self.kept.plan}
+        kinds = {fault.kind for fault in faults}
         if "clock jumps" in kinds:
             make_clocks_shiftable(folder)
         self.cluster = KafkaCluster(folder / "kafka", cuttable="broker cut off" in kinds)
@@ -224,8 +204,6 @@ class Storm:
         self.raw["topics"] |= TOPICS
         self.settings = StreamSettings.model_validate(self.raw)
         self.name = "consistency" if checker is None else str(checker["type"])
-
-    # -- members -------------------------------------------------------------------------------------------------------
 
     def _member(self, name: str, agents: list[dict[str, Any]], **delivery: Any) -> Member:
         raw = self.raw | {"delivery": self.raw["delivery"] | delivery}
@@ -245,12 +223,9 @@ class Storm:
         if self.store is not None:
             self._member("archivist", [{"type": "archivist", "url": self.store}], instance_id="archivist")
 
-    # -- the run -------------------------------------------------------------------------------------------------------
-
     def run(self) -> Ledger:
-        """Do what is left of the plan, let all recover, and account for every record."""
+        """Do as planned, let all recover, and account for every record."""
         begun = time.monotonic()
-        before = self.kept.seconds
         with ExitStack() as stack:
             stack.enter_context(self.cluster)
             stack.enter_context(self.judge)
@@ -265,14 +240,14 @@ class Storm:
                 member.wait_ready()
             sampling = threading.Thread(target=self._sample, daemon=True)
             sampling.start()
-            traffic = self._traffic()
+            servers, outputs = self.cluster.bootstrap_servers, self.settings.topics.outputs
+            traffic = Traffic(servers, outputs, self._rate, message, self._partitions)
             try:
                 self.before(traffic)
-                self._play(lambda: before + time.monotonic() - begun)
+                self._play()
                 self.after(traffic)
             finally:
-                self.kept.sent += traffic.stop()
-                self._write_down(before + time.monotonic() - begun)
+                self.kept.sent = traffic.stop()
                 self._over.set()
                 sampling.join()
             last = time.monotonic()
@@ -280,7 +255,8 @@ class Storm:
             self.drained_after = time.monotonic() - last
             for member in self.members.values():
                 member.terminate()
-            self._write_down(before + time.monotonic() - begun)
+            self.kept.seconds = time.monotonic() - begun
+            self.kept.ended = {name: dict(member.ended) for name, member in self.members.items() if member.ended}
             stored = Stored(self.store) if self.store else None
             try:
                 return read_ledger(
@@ -300,34 +276,21 @@ class Storm:
     def after(self, traffic: Traffic) -> None:
         """And after the last."""
 
-    def _traffic(self) -> Traffic:
-        self.kept.segments += 1
-        segment = self.kept.segments
-        return Traffic(
-            self.cluster.bootstrap_servers,
-            self.settings.topics.outputs,
-            self._rate,
-            lambda number: message(segment, number),
-            self._partitions,
-        )
-
-    def _play(self, seconds: Callable[[], float]) -> None:
+    def _play(self) -> None:
         """Let each lane meet its faults when they are due, or as soon as it is well again."""
-        done = {each.number for each in self.kept.done}
-        lanes = defaultdict[str, list[tuple[float, int]]](list)
+        lanes = defaultdict[str, list[tuple[float, Fault]]](list)
         due = time.monotonic()
-        for number, fault in enumerate(self.kept.plan):
-            if number not in done:
-                due += fault.gap
-                lanes[self._lane(fault)].append((due, number))
+        for fault in self._plan:
+            due += fault.gap
+            lanes[self._lane(fault)].append((due, fault))
         deadline = time.monotonic() + (self._seconds or float("inf"))
         over = threading.Event()
 
-        def play(lane: list[tuple[float, int]]) -> None:
-            for at, number in lane:
+        def play(lane: list[tuple[float, Fault]]) -> None:
+            for at, fault in lane:
                 if max(at, time.monotonic()) > deadline or over.wait(max(0.0, at - time.monotonic())):
                     return
-                self._meet(number, seconds)
+                self._meet(fault)
 
         with ThreadPoolExecutor(max(1, len(lanes))) as pool:
             try:
@@ -343,10 +306,8 @@ class Storm:
         lane = KINDS[fault.kind].lane
         return self._workers[int(fault.pick * len(self._workers))].name if lane == "worker" else lane
 
-    def _meet(self, number: int, seconds: Callable[[], float]) -> None:
-        fault = self.kept.plan[number]
+    def _meet(self, fault: Fault) -> None:
         meeting = self._meeting_of(fault, self.members.get(self._lane(fault)))
-        began = time.monotonic()
         meeting.begin()
         time.sleep(fault.seconds)
         meeting.end()
@@ -358,10 +319,9 @@ class Storm:
             if not well:
                 self._tell(f"{fault.kind}: not well again after {recovered:.0f} s")
         with self._keeping:
-            self.kept.done.append(Done(number, fault.kind, round(seconds(), 1), round(ended - began, 2), recovered))
-            self._write_down(seconds())
+            self.kept.done.append(Done(fault.kind, recovered))
             if len(self.kept.done) % 10 == 0:
-                self._tell(f"{len(self.kept.done)} of {len(self.kept.plan)} faults after {seconds():.0f} s")
+                self._tell(f"{len(self.kept.done)} of {len(self._plan)} faults")
 
     def _meeting_of(self, fault: Fault, member: Member | None) -> "_Meeting":
         cluster, judge, extra = self.cluster, self.judge, self._extra
@@ -394,33 +354,13 @@ class Storm:
             "clock jumps": _Meeting(lambda: whose.shift_clock(jump), lambda: whose.shift_clock(0), whose.wait_ready),
         }[fault.kind]
 
-    def _write_down(self, seconds: float) -> None:
-        self.kept.seconds = round(seconds, 1)
-        self.kept.ended = {
-            name: {str(status): times for status, times in member.ended.items()}
-            for name, member in self.members.items()
-            if member.ended
-        }
-        self.kept.write(self._file)
-
-    # -- lag -----------------------------------------------------------------------------------------------------------
-
     def _groups(self) -> Iterator[tuple[str, Sequence[str]]]:
         topics, prefix = self.settings.topics, self.settings.topics.prefix
         yield f"{prefix}.{self.name}", [topics.outputs]
         yield f"{prefix}.trust-monitor", [topics.outcomes]
         if self.store:
-            yield (
-                f"{prefix}.archivist",
-                [
-                    topics.accepted,
-                    topics.rejected,
-                    topics.abstained,
-                    topics.alerts,
-                    topics.improved,
-                    topics.dead_letter,
-                ],
-            )
+            verdicts = [topics.accepted, topics.rejected, topics.abstained]
+            yield f"{prefix}.archivist", [*verdicts, topics.alerts, topics.improved, topics.dead_letter]
 
     def _sample(self) -> None:
         moved, at = -1, time.monotonic()
@@ -459,16 +399,15 @@ class _Meeting(NamedTuple):
     """Without it, it shows in the records alone."""
 
 
-def message(segment: int, number: int) -> bytes:
+def message(number: int) -> bytes:
     """A record, or none: 1 in 100 cannot be read; of 1 in 20 every second is left out; 1 in 10 is rejected."""
     if number % 100 == 99:
         return b'{"kind": "generation", "response": %d' % number
-    text = f"Parcel {segment} of {number} arrives on Wednesday before noon."
-    told = f"Parcel {segment} of {number} arrives by aeroplane." if number % 10 == 3 else text
+    text = f"Parcel {number} arrives on Wednesday before noon."
+    told = f"Parcel {number} arrives by aeroplane." if number % 10 == 3 else text
     source = "unwatched" if number % 20 == 7 else f"app-{number % 7}"
     return record(
         number,
-        id=f"s{segment}-{number}",
         source=source,
         model=f"m{number % 3}",
         response=told,

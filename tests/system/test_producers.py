@@ -1,7 +1,7 @@
 """The example producers in Java and for the shell send what assay reads."""
 
+from tests.examples.sending import PRODUCERS, sent_record
 from tests.support.kafka import class_path
-from tests.support.producers import PRODUCERS, sent_record
 from tests.support.scenarios import Place
 
 

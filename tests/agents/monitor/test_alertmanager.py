@@ -19,9 +19,9 @@ from agents.monitor.metrics import TrustMetrics
 from agents.monitor.settings import AlertmanagerSettings
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
+from tests.streams.virtual_time import run_virtually
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import FIXED, put_verdicts, stream, verdict
-from tests.support.virtual_time import run_virtually
 from tests.support.waiting import until
 from tests.support.workers import monitor_here
 

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas import ConsistencyEvidence
-from tests.support.recorded_model import recorded, verdicts
+from tests.checkers.consistency.recorded_model import recorded, verdicts
 from tests.support.stub_endpoint import StubEndpoint
 
 OUTCOMES = {

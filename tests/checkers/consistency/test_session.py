@@ -12,7 +12,7 @@ from models.meter import MeteredJudge
 from models.protocol import WindowExceeded
 from schemas import ConsistencyEvidence, Generation, Turn, Verdict
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.support.graders import ScriptedGrader
+from tests.checkers.graders import ScriptedGrader
 from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest

@@ -13,7 +13,7 @@ from checkers.thresholds import Thresholds
 from models.claims import NO_CLAIM, Judgement
 from schemas import Abstention, ConsistencyEvidence, Verdict
 from tests.checkers.consistency.conftest import generation
-from tests.support.graders import grading
+from tests.checkers.graders import grading
 
 SUPPORTS = {"One.": 0.9, "Two.": 0.45, "Three.": 0.6}
 RESPONSE = " ".join(SUPPORTS)

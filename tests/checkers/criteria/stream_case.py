@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from schemas import CriterionEvidence, Verdict
 from tests.checkers.case import StreamCase
-from tests.support.criteria import ASK, BROKEN, KEPT, WORDS, as_bytes, criterion, obeys, reply
+from tests.checkers.criteria.setting import ASK, BROKEN, KEPT, WORDS, as_bytes, criterion, obeys, reply
 from tests.support.stub_endpoint import StubEndpoint
 
 

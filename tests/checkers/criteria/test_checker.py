@@ -17,7 +17,7 @@ from models.claims import Claims, Judgement
 from models.protocol import Answer, ModelFailed
 from models.settings import JudgeSettings
 from schemas import Abstention, CriterionEvidence
-from tests.support.criteria import (
+from tests.checkers.criteria.setting import (
     ASK,
     BROKEN,
     KEPT,

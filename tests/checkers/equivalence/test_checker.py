@@ -15,9 +15,9 @@ from models.build import build_judge
 from models.local_settings import LocalSettings
 from models.settings import JudgeSettings
 from schemas import Abstention, EquivalenceEvidence, EquivalenceTest, Verdict
+from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.checkers.equivalence.setting import ALIGNED, APART, StubSubject, decision, five_of
-from tests.support.attacks import ATTACKS, name_of
 from tests.support.stub_acts import Act, good, nonsense, says
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest

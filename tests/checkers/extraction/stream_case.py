@@ -13,7 +13,7 @@ from models.settings import SubjectSettings
 from schemas import ExtractionEvidence, Verdict
 from tests.checkers.case import StreamCase
 from tests.checkers.extraction.setting import ENTITIES, TEXT, answering, class_of, places
-from tests.support.graders import grading
+from tests.checkers.graders import grading
 from tests.support.stub_acts import Act, good
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest

@@ -16,10 +16,10 @@ from models.local.judge import BundledJudge
 from models.meter import MeteredJudge
 from models.settings import JudgeSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, to_json
+from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers.conftest import MakeJudge
+from tests.checkers.graders import grading
 from tests.checkers.retrieval.setting import StubMatcher, hit
-from tests.support.attacks import ATTACKS, name_of
-from tests.support.graders import grading
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., RetrievalChecker]

@@ -8,8 +8,8 @@ from checkers.retrieval.candidates import candidates_of, larger_is_closer
 from checkers.retrieval.matching import TextFinding, TextMatcher, matching_of
 from models.claims import ClaimKind, Claims
 from schemas import DirectionFinding
+from tests.checkers.graders import ScriptedGrader
 from tests.checkers.retrieval.setting import has_all_words, hit
-from tests.support.graders import ScriptedGrader
 
 QUERY = "Can I pay by card?"
 

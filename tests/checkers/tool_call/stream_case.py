@@ -6,8 +6,8 @@ from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from schemas import ToolCallEvidence, Verdict
 from tests.checkers.case import StreamCase, prompted
+from tests.checkers.tool_call.setting import StubListener, as_bytes, call
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.tool_calls import StubListener, as_bytes, call
 
 
 def _checker(stub: StubEndpoint):

@@ -1,7 +1,7 @@
 """The tool_call checker over what a real, small model answered: its grades, and its mistakes."""
 
 from schemas import ToolCallEvidence
-from tests.support.recorded_tool_calls import RECORDING, verdicts
+from tests.checkers.tool_call.recorded_tool_calls import RECORDING, verdicts
 
 OUTCOMES = {
     "right": "accept",

@@ -11,7 +11,7 @@ from checkers.tool_call import PLUGIN
 from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.protocol import Answer, ModelFailed
 from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict, has_failed
-from tests.support.tool_calls import call
+from tests.checkers.tool_call.setting import call
 
 
 class GradingJudge(ScriptedJudge):

@@ -22,7 +22,7 @@ from models.protocol import Answer, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
 from schemas import Usage
 from tests.checkers.labelling.players import Scripted, honest, verifier
-from tests.support.virtual_time import run_virtually
+from tests.streams.virtual_time import run_virtually
 
 SIX = (
     "rubric: six\ncriteria:\n"

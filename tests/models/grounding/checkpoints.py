@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from models.grounding.catalogue import KNOWN
+from tests.models.grounding.hub import keep
 from tests.models.grounding.setting import random_deberta, spelling_tokenizer, t5_config, t5_tokenizer, write_checkpoint
-from tests.support.hub import keep
 
 DOCUMENT = "The parcel left Leipzig on Monday. It arrives on Thursday before noon."
 CLAIMS = ("It left on Monday.", "It arrives\n on  Friday, and everybody is glad.", "No.")

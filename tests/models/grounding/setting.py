@@ -13,7 +13,7 @@ import numpy as np
 from models.grounding.catalogue import Checkpoint, NamedJudge
 from models.grounding.hub import Source
 from models.grounding.pairs import Logits, PairScorer, Probabilities
-from tests.support.hub import files_of
+from tests.models.grounding.hub import files_of
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 

@@ -12,8 +12,8 @@ from models.local_judges import local_judge
 from models.local_settings import NAMED_JUDGES, LocalSettings
 from models.protocol import ModelFailed
 from tests.models.grounding.checkpoints import CHECKPOINTS, CLAIMS, DOCUMENT, keep_hhem
+from tests.models.grounding.hub import empty_cache
 from tests.models.grounding.setting import random_bert, spelling_tokenizer, write_checkpoint
-from tests.support.hub import empty_cache
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from models.grounding.hub import Source, fetched, kept_folder, licence_notice
 from models.model_loading import ModelUnusable
-from tests.support.hub import COMMIT, HubServer, empty_cache, keep
+from tests.models.grounding.hub import COMMIT, HubServer, empty_cache, keep
 
 NAME = "somebody/grounding"
 CARD = b"---\nlicense: mit\n---\n# A judge\n"

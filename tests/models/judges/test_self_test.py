@@ -15,7 +15,7 @@ from models.judges.self_test import pairs
 from models.protocol import ModelUnavailable
 from tests.models.conftest import MakeModel
 from tests.models.judges.conftest import GOOD, MakeJudge, graded
-from tests.support.self_tested import coin, perfect, truth
+from tests.models.judges.self_tested import coin, perfect, truth
 from tests.support.stub_answers import verdicts_of
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest

@@ -11,8 +11,8 @@ from checkers.consistency.improver.rewriter import build_writer
 from checkers.consistency.improver.settings import RewritingSettings, WriterSettings
 from schemas import Improvement
 from tests.checkers.consistency.conftest import generation
+from tests.checkers.consistency.improver.writer import writer_answer
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.writer import writer_answer
 
 GOOD = "The board approved the budget."
 FALSE = "The chairman resigned afterwards."

@@ -14,10 +14,10 @@ from tests.checkers.consistency.improver.conftest import (
     MakeImprover,
     improved,
 )
+from tests.checkers.consistency.improver.writer import asked, rewrites
 from tests.support.stub_acts import Act, hang
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.support.writer import asked, rewrites
 
 
 async def test_what_is_inconsistent_is_rewritten_and_all_else_kept_byte_for_byte(

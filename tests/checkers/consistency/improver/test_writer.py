@@ -14,13 +14,13 @@ from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
+from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, improved
-from tests.support.attacks import ATTACKS, name_of
+from tests.checkers.consistency.improver.writer import asked, rewrites, writer_answer
 from tests.support.stub_acts import Act, nonsense, says, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.support.writer import asked, rewrites, writer_answer
 
 
 async def test_the_writer_is_shown_one_sentence_with_all_that_it_needs(

@@ -1,6 +1,6 @@
 """A real model's answers to a checker's questions about a few records, served as its endpoint gave them.
 
-    python -m tests.support.recorded_model --base-url URL --model NAME
+    python -m tests.checkers.consistency.recorded_model --base-url URL --model NAME
 
 asks the model anew and writes recorded_model.jsonl, which is needed after a change of a judge's prompts. The file is of
 Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.

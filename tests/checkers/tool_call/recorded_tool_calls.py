@@ -1,6 +1,6 @@
 """A real model's answers about a few tool calls, which the backend `replay` gives again.
 
-    python -m tests.support.recorded_tool_calls --base-url URL --model NAME
+    python -m tests.checkers.tool_call.recorded_tool_calls --base-url URL --model NAME
 
 asks the model anew and writes recorded_tool_calls.jsonl, which is needed after a change of the judge's prompts or of
 what it is asked about calls. The file is of Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.
