@@ -52,7 +52,7 @@ sys.modules.setdefault("triton", None)
 
 # A busy machine is no fault of the code. A law that needs more examples says so.
 settings.register_profile(
-    "assay", deadline=None, max_examples=50, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "assay", deadline=None, max_examples=25, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("assay")
 

@@ -77,29 +77,18 @@ counts = st.integers(1, 10)
 
 class TestWhatIsDrawn:
     @given(subsets, seeds, counts)
-    def test_indifferentiable_paraphrases_come_first(self, aligning: frozenset[str], seed: str, tests: int) -> None:
-        found, _, _ = run(aligning=aligning, seed=seed, tests=tests)
-        drawn = [one.paraphrase.text for one in found.rounds]
-        assert set(drawn[: len(aligning)]) == aligning if tests >= len(aligning) else set(drawn) <= aligning
-
-    @given(subsets, seeds, counts)
-    def test_each_test_draws_another_paraphrase(self, aligning: frozenset[str], seed: str, tests: int) -> None:
-        found, _, _ = run(aligning=aligning, seed=seed, tests=tests)
-        assert len({one.paraphrase.text for one in found.rounds}) == tests
-
-    @given(subsets, seeds, counts)
-    def test_it_is_held_against_the_sentence_it_was_not_made_from_and_takes_the_others_place(
+    def test_each_test_draws_another_indifferentiable_ones_first_and_puts_it_in_the_place_of_its_own_sentence(
         self, aligning: frozenset[str], seed: str, tests: int
     ) -> None:
         found, subject, phi = run(aligning=aligning, seed=seed, tests=tests)
-        for one, (first, second) in zip(found.rounds, subject.asked, strict=True):
-            expected = (one.paraphrase.text, "s2") if one.paraphrase.text in MADE["s1"] else ("s1", one.paraphrase.text)
-            assert (first, second) == expected
+        drawn = [one.paraphrase.text for one in found.rounds]
+        assert len(set(drawn)) == tests
+        assert set(drawn[: len(aligning)]) == aligning if tests >= len(aligning) else set(drawn) <= aligning
+        assert subject.asked == [(text, "s2") if text in MADE["s1"] else ("s1", text) for text in drawn]
         assert all(second == ("s2" if first in MADE["s1"] else "s1") for first, second in phi.looked_at)
-
-    @given(subsets, seeds, counts)
-    def test_the_same_seed_draws_the_same(self, aligning: frozenset[str], seed: str, tests: int) -> None:
-        assert run(aligning=aligning, seed=seed, tests=tests)[0] == run(aligning=aligning, seed=seed, tests=tests)[0]
+        # Whoever says no to everything passes, and the same seed draws the same.
+        assert found.triangle is None
+        assert run(aligning=aligning, seed=seed, tests=tests)[0] == found
 
     def test_all_ten_are_drawn_alike_where_none_is_indifferentiable(self) -> None:
         drawn = Counter(run(seed=str(number))[0].rounds[0].paraphrase.text for number in range(1000))
@@ -126,18 +115,14 @@ class TestWhatComesOfIt:
         assert [one.answer for one in found.rounds] == [False, False, True]
         assert len(subject.asked) == 5
 
-    @given(subsets, seeds, counts)
-    def test_whoever_says_no_to_everything_passes(self, aligning: frozenset[str], seed: str, tests: int) -> None:
-        assert run(aligning=aligning, seed=seed, tests=tests)[0].triangle is None
-
     def test_a_coin_passes_five_tests_once_in_32(self) -> None:
         coin = Random(5)
         passed = sum(
             run(lambda first, second: coin.random() < 0.5, seed=str(number), tests=5)[0].triangle is None
-            for number in range(1600)
+            for number in range(640)
         )
-        # 50 expected, standard deviation 7: four of them either way.
-        assert 22 <= passed <= 78
+        # 20 expected, standard deviation 4.4: four of them either way.
+        assert 3 <= passed <= 37
 
     @given(st.sets(st.sampled_from(ALL), min_size=1), seeds)
     def test_there_are_no_more_tests_than_paraphrases_and_the_others_are_counted(

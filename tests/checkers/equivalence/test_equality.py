@@ -12,25 +12,12 @@ from tests.checkers.equivalence.conftest import MakeChecker
 from tests.checkers.equivalence.setting import StubSubject, decision
 
 SENTENCES = (
-    "She bought a car.",
-    "Yes, he did!",
     "They don't know what Anna's brother wants.",
-    "The ferry leaves at 10:30 a.m., not at 9.45 p.m.",
-    "Prices rose by 3.5% to $1,200.50 in 2019/20.",
-    "“Stop!” cried the guard, and nobody did.",
-    "The U.S. team (all of it) lost 3-1 to Norway's.",
-    "Über den Dächern von Zürich läuten die Glocken.",
-    "Naïve façades, déjà vu and a jalapeño: all of them at once.",
+    "Prices rose by 3.5% to $1,200.50 in 2019/20, as of 10:30 a.m.",
+    "“Stop!” cried the U.S. guard (all of it), and nobody did.",
+    "Naïve façades over Zürich, déjà vu and a jalapeño: all of them at once -- and no way out...",
     "Mail the form to office@example.org or call +41 61 555 00 00.",
     "Buffalo buffalo Buffalo buffalo buffalo buffalo Buffalo buffalo.",
-    "A long-term, low-cost, state-of-the-art well-being programme began on Monday.",
-    "In short: no bread, no water, no light -- and no way out...",
-    (
-        "When the river, swollen by a week of rain, broke through the dam above the village, the people who lived"
-        " along its banks, many of them old and few of them able to swim, were taken to the school on the hill, where"
-        " they stayed for three nights, were fed by the army, and were told, again and again, that they could soon go"
-        " home."
-    ),
 )
 TOKENS = st.sampled_from([*"a,b;c!(d)é".strip(), "she", "Not", "1,000", "don't", "U.S.", "10:30", "ÉTÉ", "-", "“", "%"])
 
@@ -81,13 +68,13 @@ async def test_it_is_proved_without_a_call(
     assert not subject.asked_phrases
 
 
-@pytest.mark.parametrize("sentence", ["All members may vote in May.", "The red valve closes before the blue opens."])
 async def test_a_word_or_sign_that_only_one_sentence_has_is_proved_by_nobody_who_denies(
-    checker_of: MakeChecker, subject: StubSubject, sentence: str
+    checker_of: MakeChecker, subject: StubSubject
 ) -> None:
     """Wherever it is put in, and by either rule: else "Not all members may vote" were proved without a question."""
     subject.phrases = lambda first, second: False
     checker = checker_of(require="or")
+    sentence = "All members may vote in May."
     words = sentence.split()
     longer = [" ".join([*words[:at], more, *words[at:]]) for at in range(len(words)) for more in ("not", "half", "~")]
     for other in (*longer, sentence.replace(".", "?")):

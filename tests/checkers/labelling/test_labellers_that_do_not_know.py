@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import orjson
 import pytest
@@ -17,7 +16,6 @@ from tests.checkers.labelling.players import StubLabeller, bit_strings, encoded
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
-RECORDS = 100
 SIX = """
 rubric: six
 criteria:
@@ -77,12 +75,12 @@ def six(tmp_path: Path) -> Path:
 
 
 async def verdicts(
-    checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, **settings: Any
+    checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, records: int = 1
 ) -> list[Verdict]:
     """On records whose label is the labeller's own."""
     stub.answer = labeller = Labeller(six, says)
-    checker = checker_of(rubrics={"six": six}, **settings)
-    strings = list(itertools.islice(bit_strings(), RECORDS))
+    checker = checker_of(rubrics={"six": six})
+    strings = list(itertools.islice(bit_strings(), records))
     return await gather_or_cancel(
         checker.check(labelling(x, labeller.reply(x)[1], rubric="six", id=x)) for x in strings
     )
@@ -95,7 +93,7 @@ async def verdicts(
 async def test_in_95_of_100_records(
     checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, outcome: str
 ) -> None:
-    found = await verdicts(checker_of, stub, six, says)
+    found = await verdicts(checker_of, stub, six, says, records=100)
     assert sum(one.outcome == outcome for one in found) >= 95
     # For one label and three datapoints each, and no more.
     assert {one.usage.calls for one in found} == {4}
