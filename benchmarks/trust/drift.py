@@ -27,9 +27,9 @@ from schemas import Verdict
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
 from tests.support.kafka import ADDRESS_VARIABLE, running_kafka
-from tests.support.monitoring import Inbox, receiving_alerts, running_alertmanager, running_prometheus
 from tests.support.service import running_service
 from tests.support.traffic import messages_until, put, record
+from tests.system.monitoring import Inbox, receiving_alerts, running_alertmanager, running_prometheus
 
 GOOD = "openai/GPT-4o-mini"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
-from tests.support.monitoring import receiving_alerts, running_alertmanager, running_prometheus
 from tests.support.service import running_service
 from tests.support.traffic import put
+from tests.system.monitoring import receiving_alerts, running_alertmanager, running_prometheus
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "model_update.jsonl"
 BEFORE = 150

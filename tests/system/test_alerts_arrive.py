@@ -12,11 +12,11 @@ from pathlib import Path
 
 from schemas import to_json
 from tests.support.kafka import KafkaBroker
-from tests.support.monitoring import exporting, receiving_alerts, running_alertmanager, running_prometheus
 from tests.support.rejections import alert
 from tests.support.scenarios import Place
 from tests.support.traffic import put
 from tests.support.waiting import wait_until
+from tests.system.monitoring import exporting, receiving_alerts, running_alertmanager, running_prometheus
 
 BEGUN = time.monotonic()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.deploy.expressions import LABELS_BY_LEVEL
 from tests.support.metric_names import labels_by_series
-from tests.support.monitoring import DEPLOY, Prometheus, exporting, running_prometheus
+from tests.system.monitoring import DEPLOY, Prometheus, exporting, running_prometheus
 
 BEGUN = time.monotonic()
 VALUES = {
