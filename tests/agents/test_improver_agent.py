@@ -60,11 +60,7 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-class ImprovingPromises:
-    """To be inherited with a fixture `place`."""
-
-    tells_offsets = True
-
+class TestOnApacheKafka:
     async def test_every_rejected_verdict_has_its_improvement(self, place: Place, stub: StubEndpoint):
         raw, settings = await _prepared(place)
         topic = settings.topics.outputs
@@ -82,12 +78,7 @@ class ImprovingPromises:
             assert found.origin == Origin(topic=topic, partition=0, offset=number)
         assert seen.headers["ce_type"] == b"assay.improvement.v1"
         assert seen.headers["assay-status"] == b"improved"
-        if self.tells_offsets:
-            assert await committed(place.servers, f"{place.prefix}.improver", settings.topics.rejected) == 120
-
-
-class TestOnApacheKafka(ImprovingPromises):
-    """And what does not depend on the broker, on this one alone: the embedded one takes seconds to let a worker in."""
+        assert await committed(place.servers, f"{place.prefix}.improver", settings.topics.rejected) == 120
 
     async def test_what_cannot_be_tried_is_told_with_the_reason(self, place: Place, stub: StubEndpoint):
         raw, settings = await _prepared(place)
@@ -254,14 +245,6 @@ class TestOnApacheKafka(ImprovingPromises):
         log = worker.log.read_text()
         assert '"reason":"invalid_record"' in log
         assert "chairman" not in log
-
-
-class TestOnTheEmbeddedBroker(ImprovingPromises):
-    tells_offsets = False
-
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
 
 
 class _Counting:

@@ -30,22 +30,15 @@ def stub(case: StreamCase) -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-@pytest.fixture(params=["prepared", "embedded_place"])
-def on_a_broker(request: pytest.FixtureRequest) -> Place:
-    """Topics on Apache Kafka, and on the embedded broker."""
-    found: Place = request.getfixturevalue(request.param)
-    return found
-
-
 async def test_each_record_gets_its_verdict_and_is_counted(
-    on_a_broker: Place, case: StreamCase, stub: StubEndpoint
+    prepared: Place, case: StreamCase, stub: StubEndpoint
 ) -> None:
     async def verdicts(topic: str, count: int) -> dict[str, Verdict]:
-        return {verdict.record_id: verdict for verdict in await first_verdicts(on_a_broker.servers, topic, count)}
+        return {verdict.record_id: verdict for verdict in await first_verdicts(prepared.servers, topic, count)}
 
-    raw, topics = on_a_broker.settings(), on_a_broker.checked().topics
+    raw, topics = prepared.settings(), prepared.checked().topics
     checker = case.checker(stub)
-    await put(on_a_broker.servers, topics.outputs, case.records.values())
+    await put(prepared.servers, topics.outputs, case.records.values())
     async with worker_here([checker], raw) as worker:
         accepted, rejected, abstained = await asyncio.gather(
             verdicts(topics.accepted, len(case.accepted)),
@@ -66,32 +59,23 @@ async def test_each_record_gets_its_verdict_and_is_counted(
     case.shows(decided)
 
 
-async def test_a_redelivered_record_gets_the_same_verdict_and_costs_nothing_again(
+async def test_a_record_is_held_while_the_model_is_down_and_costs_nothing_when_it_comes_again(
     prepared: Place, case: StreamCase, stub: StubEndpoint
 ) -> None:
     topics = prepared.checked().topics
+    checker = case.checker(stub)
     record = case.records[min(case.accepted)]
+    stub.down()
     await put(prepared.servers, topics.outputs, [record])
-    async with worker_here([case.checker(stub)], prepared.settings()):
+    async with worker_here([checker], prepared.settings()) as worker:
+        await worker.wait_for("assay_records_held", 1, agent=checker.name)
+        stub.up()
         await first_verdicts(prepared.servers, topics.accepted, 1)
         asked = len(stub.requests)
         await put(prepared.servers, topics.outputs, [record])
         first, second = await first_verdicts(prepared.servers, topics.accepted, 2)
+    assert first.usage.calls >= 1
     assert first.id == second.id
     assert first.evidence == second.evidence
     assert len(stub.requests) == asked
     assert second.usage.calls == 0
-
-
-async def test_records_are_held_while_the_model_is_down(prepared: Place, case: StreamCase, stub: StubEndpoint) -> None:
-    topics = prepared.checked().topics
-    checker = case.checker(stub)
-    name = min(case.accepted)
-    stub.down()
-    await put(prepared.servers, topics.outputs, [case.records[name]])
-    async with worker_here([checker], prepared.settings()) as worker:
-        await worker.wait_for("assay_records_held", 1, agent=checker.name)
-        stub.up()
-        (verdict,) = await first_verdicts(prepared.servers, topics.accepted, 1)
-    assert verdict.record_id == name
-    assert verdict.usage.calls >= 1

@@ -19,9 +19,7 @@ def numbers(records: list[Generation], model: str = "m") -> list[int]:
     return sorted(int(number) for name, number in named if name == model)
 
 
-class SchedulerPromises:
-    """To be inherited with a fixture `place`."""
-
+class TestOnKafka:
     @pytest.fixture
     async def raw(self, place: Place) -> dict[str, Any]:
         raw = place.settings(partitions=4)
@@ -57,8 +55,6 @@ class SchedulerPromises:
         assert all(record.id == by_number[record.response] for record in records)
         assert len(set(by_number.values())) == len(by_number)
 
-
-class TestOnKafka(SchedulerPromises):
     async def test_intervals_in_which_a_subject_was_away_are_left_out(self, place: Place, raw: dict[str, Any]):
         source = Counting()
         source.away = 3
@@ -69,13 +65,3 @@ class TestOnKafka(SchedulerPromises):
         asked = [number for _, number in source.asked]
         assert asked == sorted(set(asked))
         assert numbers(await made(place.checked(), 3))[0] == asked[3]
-
-
-class TestEmbedded(SchedulerPromises):
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
-
-    @pytest.fixture
-    async def raw(self, place: Place) -> dict[str, Any]:
-        return place.settings()

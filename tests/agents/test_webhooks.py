@@ -25,9 +25,7 @@ from tests.support.webhook_target import SECRET, Request, WebhookTarget, always,
 from tests.support.workers import WorkerHere, WorkerProcess, agents_here
 
 
-class Delivering:
-    """To be inherited with a fixture `place`."""
-
+class TestOnApacheKafka:
     async def test_a_rejected_verdict_comes_signed_with_its_record(self, place: Place):
         settings = await _prepared(place)
         outputs = settings.topics.outputs
@@ -50,14 +48,6 @@ class Delivering:
             "record": json.loads(records[0]),
         }
 
-
-class TestOnTheEmbeddedBroker(Delivering):
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
-
-
-class TestOnApacheKafka(Delivering):
     async def test_nothing_is_lost_while_the_target_is_down_and_intake_pauses(self, place: Place):
         settings = await _prepared(place, concurrency=16)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 60))
