@@ -3,9 +3,6 @@
 import re
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from checkers.equivalence.explanation import evidence_lines, marked, verdict_lines
 from checkers.wording import explanation_width
 from schemas import (
@@ -63,15 +60,6 @@ def verdict(of: Any, **fields: Any) -> Verdict:
 def test_uncovered_words_are_marked_where_they_stand():
     assert marked(FIRST, words(FIRST, "But", "he")) == "[But he] said that sales would grow."
     assert marked(FIRST, words(FIRST, "that", "grow")) == "But he said [that] sales would [grow]."
-
-
-@given(st.lists(st.text("ab,. ", max_size=5), max_size=6))
-def test_marking_changes_nothing_but_brackets(parts: list[str]):
-    sentence = "".join(parts)
-    found = [UncoveredWord(text=one[0], start=one.start(), end=one.end()) for one in re.finditer(r"a+", sentence)]
-    shown = marked(sentence, found)
-    assert shown.replace("[", "").replace("]", "") == sentence
-    assert "".join(re.findall(r"\[([^]]*)\]", shown)).replace(" ", "") == "".join(one.text for one in found)
 
 
 def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
