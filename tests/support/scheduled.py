@@ -1,15 +1,13 @@
 """A source of records that only counts, and reads back what it made."""
 
 import asyncio
-from typing import Any
-
-from aiokafka import AIOKafkaConsumer
 
 from models.billing import book
 from models.protocol import ModelUnavailable
 from schemas import Generation, Usage
 from streams.settings import StreamSettings
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.trust_verdicts import read_all
+from tests.support.waiting import until
 
 
 class Counting:
@@ -38,17 +36,11 @@ class Counting:
         return Generation(kind="generation", id=id_, source=self.source, model=model, response=f"{model} {number}")
 
 
-async def made(settings: StreamSettings, at_least: int = 0) -> list[Generation]:
+async def made(settings: StreamSettings, at_least: int) -> list[Generation]:
     """All records on the outputs topic, once there are so many."""
-    found: list[Generation] = []
-    consumer: Any = AIOKafkaConsumer(
-        settings.topics.outputs, bootstrap_servers=settings.kafka.servers, auto_offset_reset="earliest"
-    )
-    async with consumer, asyncio.timeout(PATIENCE_SECONDS):
-        while True:
-            ends = await consumer.end_offsets(consumer.assignment())
-            positions = [await consumer.position(place) for place in ends]
-            if len(found) >= at_least and positions == list(ends.values()):
-                return found
-            for messages in (await consumer.getmany(timeout_ms=100)).values():
-                found += [Generation.model_validate_json(message.value) for message in messages]
+
+    async def enough() -> list[Generation] | None:
+        found = await read_all(settings.kafka.bootstrap_servers, settings.topics.outputs)
+        return [Generation.model_validate_json(each.value) for each in found] if len(found) >= at_least else None
+
+    return await until(enough)
