@@ -61,7 +61,9 @@ ALLOWED = {
     "models/fencing.py",
 }
 SUFFIXES = {".py", ".md", ".html", ".toml", ".yml", ".yaml", ".json", ".js"}
-PATTERN = re.compile("|".join(rf"(?P<t{number}>\b(?:{term})\b)" for number, term in enumerate(TERMS)), re.IGNORECASE)
+# A word's beginning is looked for first, once for all.
+ANY = "|".join(rf"(?P<t{number}>{term})" for number, term in enumerate(TERMS))
+PATTERN = re.compile(rf"\b(?:{ANY})\b", re.IGNORECASE)
 
 
 def test_everything_is_said_in_standard_terms():

@@ -120,7 +120,7 @@ class TestDependence:
 
 
 def test_what_is_simulated_side_by_side_is_the_program() -> None:
-    check_agreement()
+    check_agreement(streams=2, an_hour=10)
 
 
 def false_alarms(rates: Callable[[int], list[float]], hours: int) -> tuple[Floats, Floats]:
