@@ -5,12 +5,10 @@ import logging
 import os
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
 from assay.file_check import configured_check
-from assay.from_python import closing
 from assay.origins import PREFIX
 from assay.wiring import Service, build_service
 from checkers.model_patience import ModelPatience
@@ -29,14 +27,13 @@ class _Cached:
 
 
 class CachedService:
-    """The configured service; belongs to one event loop, and is closed when Python ends."""
+    """The configured service; belongs to one event loop."""
 
     def __init__(self) -> None:
         self._held: _Cached | None = None
         self._starting = asyncio.Lock()
         self._patience = ModelPatience(_say)
         self._called = 0.0
-        closing.append(self._close)
 
     async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
         """The verdicts on each record, by the checkers with these names or by all; raises as `check` does.
@@ -58,9 +55,9 @@ class CachedService:
             held.calls -= 1
             if held is not self._held and not held.calls:
                 await held.service.close()
-        if faults := [fault for _, missing in found for fault in missing]:
+        if faults := [fault for one in found for fault in one.faults]:
             raise RuntimeError("; ".join(faults))
-        return [verdicts for verdicts, _ in found]
+        return [one.verdicts for one in found]
 
     async def _in_force(self) -> _Cached:
         """The service, with this call counted; built again when the configuration has changed."""
@@ -79,15 +76,9 @@ class CachedService:
             self._held.calls += 1
             return self._held
 
-    async def _close(self) -> None:
+    async def close(self) -> None:
         if self._held is not None:
             await self._held.service.close()
-
-
-@cache
-def cached_service(loop: asyncio.AbstractEventLoop) -> CachedService:
-    """The service of the event loop that is running."""
-    return CachedService()
 
 
 def _say(message: str) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
@@ -14,10 +14,9 @@ from agents.budgets import BudgetSettings
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.routing import RoutingSettings, unknown_checkers
 from agents.webhooks.settings import WebhookName, WebhookSettings
-from assay.config_errors import explain, unknown_keys
 from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
-from assay.plugins import CheckerName, InstalledCheckers, installed_checkers
 from checkers.checker import NOBODY, CheckerSettings
+from checkers.installed import CheckerName, InstalledCheckers, installed_checkers
 from checkers.plugin import ImproverSettings
 from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
@@ -33,15 +32,6 @@ DEFAULT_FILE = Path("assay.toml")
 
 class Misconfigured(ValueError):
     """The configuration is wrong; the message has a line for each fault."""
-
-
-class LogSettings(BaseModel):
-    """The worker's log."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-    level: Literal["debug", "info", "warning", "error"] = "info"
-    """Messages below this level are not logged. Prompts and responses are never logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +53,6 @@ class Configuration:
     store: StoreSettings
     ui: PageSettings
     otlp: OtlpSettings
-    log: LogSettings
     checkers: Mapping[str, CheckerSettings]
     """Settings of each installed checker, by its name."""
     installed: InstalledCheckers
@@ -147,44 +136,42 @@ def model_of(sections: Mapping[str, Any], base: type[ModelT]) -> type[ModelT]:
     return create_model("Settings", __base__=base, **fields)
 
 
+class _Sections(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
 def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Origins) -> Configuration:
     sections = all_sections(installed)
+    form = model_of(sections, _Sections)
     # A section of a broken checker is not the user's mistake.
     known = {name: value for name, value in tree.items() if name not in installed.broken}
-    unknown = unknown_keys(known, sections, origins)
     try:
-        settings = model_of(sections, BaseModel).model_validate({name: known.get(name, {}) for name in sections})
+        settings = form.model_validate({name: known.get(name, {}) for name in sections} | known)
     except ValidationError as error:
-        raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, known=unknown)])) from None
-    if unknown:
-        raise Misconfigured("\n".join(unknown.values()))
+        raise Misconfigured("\n".join(origins.explained(error, form))) from None
     configuration = _configuration(settings, installed, origins)
-    if faults := [*_unknown_names(configuration), *_undecided(configuration)]:
+    if faults := [*_impossible(configuration)]:
         raise Misconfigured("\n".join(faults))
     return configuration
 
 
-def _unknown_names(configuration: Configuration) -> Iterator[str]:
-    """A line for every unknown name of a checker."""
+def _impossible(configuration: Configuration) -> Iterator[str]:
+    """A line for every unknown name of a checker, and for what cannot work together."""
     # Settings of a broken checker are not the user's mistake.
     installed = [*configuration.installed.plugins, *configuration.installed.broken]
     for name in unknown_checkers(configuration.routing, installed):
         yield f"routing: there is no checker {name!r}; installed are {', '.join(installed)}"
-    sources = [plugin.source.name for plugin in configuration.installed.plugins.values() if plugin.source]
-    spending = [*installed, IMPROVER, *sources]
+    plugins = configuration.installed.plugins
+    spending = [*installed, IMPROVER, *(plugin.source.name for plugin in plugins.values() if plugin.source)]
     for name in configuration.budgets:
         if name not in spending:
             yield f"budgets.{name}: nothing has this name; allowed are {', '.join(spending)}"
     if configuration.improver.enabled and configuration.installed.improver is None:
         yield "improver.enabled: no installed checker brings an improver"
-
-
-def _undecided(configuration: Configuration) -> Iterator[str]:
-    """A line if the first judge of a cascade could decide nothing."""
     scoring = {
         name: settings.thresholds
         for name, settings in configuration.checkers.items()
-        if isinstance(settings, ScoringSettings) and not configuration.installed.plugins[name].checker.answers_questions
+        if isinstance(settings, ScoringSettings) and not plugins[name].checker.answers_questions
     }
     if configuration.judge.backend == "cascade" and not any(one.are_set for one in scoring.values()):
         sections = " or ".join(f"[{name}.thresholds]" for name in scoring) or "none is installed that has any"

@@ -1,12 +1,9 @@
 """The records on the lines of a file, checked in order: as many at once as keep the judge busy and fit in memory."""
 
 import asyncio
-import os
-import select
-import stat
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO
+from typing import Any
 
 from agents.routing import from_sources
 from assay.config import Configuration
@@ -15,128 +12,8 @@ from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
 from checkers.sessions import Sessions
 from models.concurrent import in_order
 from models.protocol import ModelFailed
-from schemas import Envelope, Unreadable, Verdict, read_record
-from schemas.records import misspelt_hint
-
-_CHUNK_BYTES = 262_144
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""Editors on Windows write it before the first record."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line that is not blank."""
-
-    number: int
-    """From 1, blank lines included."""
-    data: bytes
-    """Without the line break, and of a line that is too long only the beginning."""
-    length: int
-    """Bytes of the whole line."""
-    end: int
-    """Bytes of the input up to the end of this line."""
-    lines: int = 1
-    """More than 1 for JSON that goes on over further lines; `data` is then the first of them."""
-
-    def record(self, *, max_bytes: int, strict: bool = False) -> Envelope:
-        """The record on this line; `strict` refuses misspelt fields.
-
-        Raises:
-            Unreadable: it is not a record, or longer than `max_bytes`.
-        """
-        if self.lines > 1:
-            several = "a JSON array" if self.data.lstrip().startswith(b"[") else "this one"
-            raise Unreadable("not_json", f"a record must be on one line; {several} takes {self.lines}")
-        if len(self.data) > max_bytes:
-            raise Unreadable("oversized", f"{self.length} bytes; allowed are {max_bytes} (records.max_bytes)")
-        record = read_record(self.data, max_bytes=max_bytes)
-        if strict and (hint := misspelt_hint(record.misspelt)):
-            raise Unreadable("invalid_record", hint)
-        return record
-
-
-async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line]:
-    """The lines of `stream` that are not blank; at most `keep_bytes` + 1 bytes of a line are kept in memory.
-
-    JSON that is laid out over several lines comes as one line, so that it is one fault and not one for each line.
-    """
-    opened: Line | None = None
-    before = b""
-    async for line in _every_line(stream, keep_bytes=keep_bytes):
-        text = line.data.strip()
-        goes_on = opened is not None and not _begins_record(line.data, within=opened.data, after=before)
-        before = text
-        if opened is not None and goes_on:
-            opened = replace(opened, end=line.end, lines=line.number - opened.number + 1)
-            if line.data.startswith((b"}", b"]")):
-                yield opened
-                opened = None
-            continue
-        if opened is not None:
-            yield opened
-        is_open = text.startswith((b"{", b"[")) and not text.endswith((b"}", b"]"))
-        # The end of a line that is too long was not kept.
-        opened = line if is_open and len(line.data) <= keep_bytes else None
-        if opened is None:
-            yield line
-    if opened is not None:
-        yield opened
-
-
-def _begins_record(data: bytes, *, within: bytes, after: bytes) -> bool:
-    """True for a whole record, and for an object within another that is not indented."""
-    text = data.strip()
-    whole = text.startswith(b"{") and text.endswith(b"}") and b'"kind"' in text
-    if within.startswith(b"["):
-        # An element of an array follows a comma; the line of a log may begin with a bracket, too.
-        return whole and not after.endswith((b",", b"["))
-    return whole or data.startswith(b"{")
-
-
-async def _every_line(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line]:
-    number, end, length = 1, 0, 0
-    kept = bytearray()
-    async for chunk in _chunks(stream):
-        # Unlike `splitlines`, which ends lines at carriage returns too.
-        *whole, rest = chunk.split(b"\n")
-        for piece in (*(part + b"\n" for part in whole), rest):
-            length += len(piece)
-            end += len(piece)
-            kept += piece[: max(keep_bytes + 1 - len(kept), 0)]
-            if piece.endswith(b"\n"):
-                if line := _line(number, kept, length, end):
-                    yield line
-                number, kept, length = number + 1, bytearray(), 0
-    if line := _line(number, kept, length, end):
-        yield line
-
-
-def _line(number: int, kept: bytearray, length: int, end: int) -> Line | None:
-    data = bytes(kept.removeprefix(_BYTE_ORDER_MARK) if number == 1 else kept).rstrip(b"\r\n")
-    return Line(number, data, length, end) if data.strip() else None
-
-
-async def _chunks(stream: BinaryIO) -> AsyncIterator[bytes]:
-    descriptor = stream.fileno()
-    is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-    while True:
-        if not is_file and not select.select([descriptor], [], [], 0)[0]:
-            # The writer of a pipe may be slow: checks in progress continue.
-            await _readable(descriptor)
-        if not (chunk := os.read(descriptor, _CHUNK_BYTES)):
-            return
-        yield chunk
-
-
-async def _readable(descriptor: int) -> None:
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(descriptor, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(descriptor)
-
+from schemas import Envelope, Unreadable, Verdict
+from streams.record_lines import Line
 
 _AHEAD = 16
 """Windows of finished verdicts that wait for a slow record before them."""
@@ -190,42 +67,26 @@ class FileCheck:
 
         async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
             async for line in lines:
+                record: Envelope | Unreadable
+                try:
+                    record = self._followed(line.record(max_bytes=self._max_bytes, strict=self._strict), sessions)
+                except Unreadable as error:
+                    record = error
                 # A finished line may wait for others and needs no bytes.
-                yield replace(line, data=b""), self._read(line, sessions)
+                yield replace(line, data=b""), record
 
         await in_order(each(), self._line, emit, window=self._window, ahead=_AHEAD * self._window)
 
-    async def records(self, records: Iterable[Envelope]) -> list[tuple[list[Verdict], list[str]]]:
-        """As `record`, for each of them in order."""
-        sessions = Sessions()
+    async def records(self, records: Iterable[Envelope]) -> list[CheckedLine]:
+        """The verdicts on each of them, in order."""
+        sessions, found = Sessions(), list[CheckedLine]()
 
-        async def each() -> AsyncIterator[Envelope]:
-            for record in records:
-                yield self._followed(record, sessions)
+        async def each() -> AsyncIterator[tuple[Line, Envelope]]:
+            for number, record in enumerate(records, 1):
+                yield Line(number, b"", length=0, end=0), self._followed(record, sessions)
 
-        found: list[tuple[list[Verdict], list[str]]] = []
-        await in_order(each(), self.record, found.append, window=self._window, ahead=_AHEAD * self._window)
+        await in_order(each(), self._line, found.append, window=self._window, ahead=_AHEAD * self._window)
         return found
-
-    async def record(self, record: Envelope) -> tuple[list[Verdict], list[str]]:
-        """The verdicts of the checkers of the record's kind, and reasons for missing ones."""
-        kind = str(getattr(record, "kind", ""))
-        taking = self._taking(record)
-        if not taking:
-            of = f" of source {record.source!r}" if any(kind in checker.kinds for checker in self._checkers) else ""
-            return [unclaimed(record, f"no selected checker checks the kind {kind!r}{of}")], []
-        results = await asyncio.gather(*(self._verdict(checker, record) for checker in taking))
-        return (
-            [result for result in results if isinstance(result, Verdict)],
-            [result for result in results if isinstance(result, str)],
-        )
-
-    def _read(self, line: Line, sessions: Sessions) -> Envelope | Unreadable:
-        try:
-            record = line.record(max_bytes=self._max_bytes, strict=self._strict)
-        except Unreadable as error:
-            return error
-        return self._followed(record, sessions)
 
     def _followed(self, record: Envelope, sessions: Sessions) -> Envelope:
         """The record with what was said before it, if a checker asks for that."""
@@ -237,14 +98,19 @@ class FileCheck:
         if isinstance(record, Unreadable):
             checked.faults.append(f"{record.reason}: {record.detail}")
             return checked
-        checked.kind = str(getattr(record, "kind", ""))
-        checked.taken = bool(self._taking(record))
-        checked.verdicts, checked.faults = await self.record(record)
+        kind = checked.kind = str(getattr(record, "kind", ""))
+        of_kind = [one for one in self._checkers if kind in one.kinds]
+        taking = [one for one in of_kind if from_sources(record.source, one.sources)]
+        checked.taken = bool(taking)
+        if not taking:
+            of = f" of source {record.source!r}" if of_kind else ""
+            checked.verdicts.append(unclaimed(record, f"no selected checker checks the kind {kind!r}{of}"))
+        for result in await asyncio.gather(*(self._verdict(checker, record) for checker in taking)):
+            if isinstance(result, Verdict):
+                checked.verdicts.append(result)
+            else:
+                checked.faults.append(result)
         return checked
-
-    def _taking(self, record: Envelope) -> list[Checker[Any]]:
-        kind = getattr(record, "kind", "")
-        return [one for one in self._checkers if kind in one.kinds and from_sources(record.source, one.sources)]
 
     async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:
         try:

@@ -4,7 +4,7 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
@@ -15,6 +15,10 @@ import orjson
 from assay import import_clash
 from models.wording import counted
 from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
+
+if TYPE_CHECKING:
+    from assay.cached_service import CachedService
+    from assay.verdict_printer import VerdictPrinter
 
 RecordLike: TypeAlias = Mapping[str, Any] | Envelope
 """A record as on a line of a file, or one of the record types."""
@@ -132,10 +136,12 @@ def _line(record: RecordLike, where: str) -> bytes:
 
 async def _verdicts(lines: dict[str, bytes], checkers: Collection[str]) -> list[Verdicts]:
     import_clash.require()
-    from assay.cached_service import cached_service
+    from assay.cached_service import CachedService
 
+    if not _services:
+        _services.append(CachedService())
     names = [checkers] if isinstance(checkers, str) else checkers
-    found = await cached_service(asyncio.get_running_loop()).check(lines, names)
+    found = await _services[0].check(lines, names)
     return [Verdicts(verdicts) for verdicts in found]
 
 
@@ -147,16 +153,13 @@ def _printer() -> "VerdictPrinter":
     return VerdictPrinter([*installed().plugins.values()])
 
 
-if TYPE_CHECKING:
-    from assay.verdict_printer import VerdictPrinter
-
 ResultT = TypeVar("ResultT")
 
 _END_SECONDS = 5.0
 """Time for closing when Python ends."""
 
-closing: list[Callable[[], Awaitable[None]]] = []
-"""Called on the loop when Python ends, after its tasks were cancelled."""
+_services: "list[CachedService]" = []
+"""That of the loop, once there is one; closed when Python ends."""
 
 _starting = threading.Lock()
 _running: asyncio.AbstractEventLoop | None = None
@@ -193,15 +196,15 @@ async def _close() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    for close in closing:
-        await close()
+    for service in _services:
+        await service.close()
 
 
 def _forget() -> None:
     """Reset: a forked process has the loop, but not its thread."""
     global _starting, _running
     _starting, _running = threading.Lock(), None
-    closing.clear()
+    _services.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -5,10 +5,10 @@ import contextlib
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import click
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 
-from assay.cli.common import report_broker
 from assay.config import Misconfigured
 from models.wording import counted
 from schemas import Verdict
@@ -49,7 +49,7 @@ class TopicView(Generic[MessageT]):
         from streams.topic_reader import read_topic
 
         seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
-        reading = read_topic(self._kafka, *self._topics, follow=follow, report=report_broker)
+        reading = read_topic(self._kafka, *self._topics, follow=follow, report=_report_broker)
         async with contextlib.aclosing(reading) as found:
             async for each in found:
                 try:
@@ -69,6 +69,11 @@ class TopicView(Generic[MessageT]):
         yield f"{of}{counted(self.read, noun)} on {', '.join(self._topics)}"
         if self._unreadable:
             yield f"{counted(self._unreadable, 'message')} there could not be read as {noun}s"
+
+
+def _report_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
+    """Report on standard error that no broker answers a command that follows a topic, or that one answers again."""
+    click.secho(f"{event} at {servers}, away since {since}{f': {why}' if why else ''}", err=True, fg="yellow")
 
 
 class StoreView:

@@ -1,20 +1,27 @@
-"""Origins of the configuration's values, environment variables, and the values with secrets masked."""
+"""Origins of the configuration's values, what is wrong with them as the user wrote it, and secrets masked."""
 
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, SecretBytes, SecretStr
+from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource
 
 from models.settings import SECRET_PARAMETER
+from schemas import nearest
 
 DEFAULT = "default"
+PREFIX = "ASSAY_"
+DELIMITER = "__"
+
+_SHOWN = 80
+_LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
+_LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +44,32 @@ class Origins:
             return next((name for place, name in self.variables.items() if place[0] == path[0]), path[0])
         return self._variable(path) or ".".join(toml_key(step) for step in path)
 
-    def is_variable(self, path: tuple[str, ...]) -> bool:
-        """True if an environment variable sets the key."""
-        return self._variable(path) is not None
+    def explained(self, error: ValidationError, settings: type[BaseModel]) -> list[str]:
+        """A line for every fault: the key as the user wrote it and where, its value, and what is allowed."""
+        return list(dict.fromkeys(self._explained(dict(fault), settings) for fault in error.errors(include_url=False)))
 
-    def set_by(self, path: tuple[str, ...]) -> str:
-        """Name of the variable that can set the key."""
-        return PREFIX + DELIMITER.join(path).upper()
+    def _explained(self, fault: dict[str, Any], settings: type[BaseModel]) -> str:
+        path = tuple(str(step) for step in fault["loc"])
+        written, origin = self.written(path), self.of(path)
+        named = written if origin in {written, DEFAULT} else f"{written} (in {origin})"
+        if fault["type"] == "extra_forbidden":
+            what = "section" if len(path) == 1 else "key"
+            return f"{named}: there is no such {what}; {self._hint(path, _keys_beside(path, settings))}"
+        message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        if fault["type"] in _LIST_TYPES:
+            message = _LIST_IN_A_VARIABLE if self._variable(path) else "should be a list"
+        got = ""
+        # Whole tables are not echoed: they hold more than the fault, perhaps secrets.
+        if fault["type"] != "missing" and not isinstance(fault["input"], Mapping | BaseModel):
+            shown = repr(masked(path, fault["input"]))
+            got = f" = {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}"
+        return f"{named}{got}: {message[:1].lower()}{message[1:]}"
+
+    def _hint(self, path: tuple[str, ...], known: list[str]) -> str:
+        if (near := nearest(path[-1], known)) is None:
+            return f"allowed are {', '.join(known)}"
+        meant = (*path[:-1], near)
+        return f"did you mean {PREFIX + DELIMITER.join(meant).upper() if self._variable(path) else '.'.join(meant)}?"
 
     def _variable(self, path: tuple[str, ...]) -> str | None:
         for length in range(len(path), 1, -1):
@@ -64,6 +90,22 @@ class Origins:
         return True
 
 
+def _keys_beside(path: tuple[str, ...], settings: type[BaseModel]) -> list[str]:
+    """The keys that the table has in which the one at `path` is not."""
+    for step in path[:-1]:
+        field = settings.model_fields.get(step)
+        # The name of a table, or its number in a list, is no field.
+        settings = settings if field is None else next(_models(field.annotation), settings)
+    return [field.alias or name for name, field in settings.model_fields.items()]
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
+
+
 def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
     """The path as variables spell it: a subject's name loses the characters that they cannot have."""
     if len(path) > 1 and path[0] == "subjects":
@@ -75,10 +117,6 @@ def toml_key(step: str) -> str:
     """A step of a key's path in TOML."""
     bare = step.isascii() and step.replace("_", "").replace("-", "").isalnum()
     return step if bare else json.dumps(step, ensure_ascii=False)
-
-
-PREFIX = "ASSAY_"
-DELIMITER = "__"
 
 
 class EnvironmentSource(EnvSettingsSource):

@@ -3,17 +3,17 @@
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from math import sqrt
-from statistics import NormalDist, mean, stdev
+from statistics import mean
 from textwrap import wrap
 
-from assay.file_check import CheckedLine, Line
+from assay.file_check import CheckedLine
 from checkers.draws import generator
+from checkers.intervals import total
 from models.wording import counted
 from schemas import OUTCOMES, Abstention, Outcome, Usage, Verdict
 from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
+from streams.record_lines import Line
 
-_CONFIDENCE = 0.95
 _WIDTH = 80
 
 
@@ -150,7 +150,7 @@ class FileSample:
         if not (usages := self._usages):
             return
         yield f"{len(usages):,} of {self._lines:,} records drawn at random; the cost of all is estimated"
-        yield f"{'':<15}{'these':>12}{'all':>14}  ({_CONFIDENCE:.0%} interval)"
+        yield f"{'':<15}{'these':>12}{'all':>14}  (95% interval)"
         # Checks overlap: each counts with its part of the whole time.
         apart = sum(usage.seconds for usage in usages) or 1.0
         yield self._row("calls", [usage.calls for usage in usages])
@@ -167,17 +167,5 @@ class FileSample:
         row = f"  {name:<13}{sum(costs):>12{number}}{self._lines * mean(costs):>14{number}}"
         if len(costs) == 1:
             return row
-        low, high = _interval(costs, self._lines)
+        low, high = total(costs, self._lines)
         return f"{row}  ({low:{number}} to {high:{number}})"
-
-
-def _interval(costs: Sequence[float], lines: int) -> tuple[float, float]:
-    """The interval of the sum over all `lines`, by Student's t for a sample without replacement."""
-    drawn, free = len(costs), len(costs) - 1
-    z = NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
-    # The first terms of t's quantile in powers of 1 / degrees of freedom.
-    t = z + (z**3 + z) / (4 * free) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
-    half = t * lines * stdev(costs) * sqrt((1 - drawn / lines) / drawn)
-    estimated = lines * mean(costs)
-    # The measured cost is certain.
-    return max(estimated - half, sum(costs)), estimated + half

@@ -104,21 +104,16 @@ def check(
         writer=None if writer is None else MeteredModel(writer),
         subjects={name: MeteredModel(model, is_subject=True) for name, model in (subjects or {}).items()},
     )
-    return result_of(_check(checker, _record(checker, record), settings, models))
+    if not isinstance(record, Envelope):
+        kind = {"kind": next(iter(checker.kinds))} if len(checker.kinds) == 1 else {}
+        given = {"source": "test", "model": "test"} | kind | dict(record)
+        record = read_record(orjson.dumps(given), max_bytes=_MAX_BYTES)
 
+    async def checked() -> Verdict:
+        built = checker(checker.settings_type.model_validate(settings), models)
+        try:
+            return await built.check(record)
+        finally:
+            await built.close()
 
-async def _check(checker: type[Checker[Any]], record: Envelope, settings: Mapping[str, Any], models: Models) -> Verdict:
-    built = checker(checker.settings_type.model_validate(settings), models)
-    try:
-        return await built.check(record)
-    finally:
-        await built.close()
-
-
-def _record(checker: type[Checker[Any]], record: Mapping[str, Any] | Envelope) -> Envelope:
-    if isinstance(record, Envelope):
-        return record
-    defaults = {"source": "test", "model": "test"}
-    if len(checker.kinds) == 1:
-        defaults["kind"] = next(iter(checker.kinds))
-    return read_record(orjson.dumps(defaults | dict(record)), max_bytes=_MAX_BYTES)
+    return result_of(checked())

@@ -1,8 +1,6 @@
 """Models, checkers, the worker with its readiness and its other agents, built from the configuration."""
 
-import asyncio
 import platform
-import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,16 +9,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.config import IMPROVER, Configuration, Misconfigured
+from assay.messages import require_store
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
-from models.breaker import BreakerListener, BreakerState
+from models.breaker import BreakerListener
 from models.build import build_judge, build_model, build_screen
 from models.judges.prompted import PromptedJudge
-from models.llama import LlamaModel
-from models.local_grader import LocalGrader
-from models.meter import MeteredJudge, MeteredModel, UsageListener
-from models.protocol import Judge, Model
-from models.settings import JudgeSettings
+from models.meter import MeteredModel, UsageListener
+from models.protocol import Model
 
 if TYPE_CHECKING:
     from agents.budgets import Budgets
@@ -31,12 +27,6 @@ TRUST_MONITOR = "trust-monitor"
 ARCHIVIST = "archivist"
 LABELS = "labels"
 OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
-
-_ASK_AGAIN_SECONDS = 10.0
-"""Orchestrators probe every worker every few seconds; the endpoint is probed less often."""
-
-_ANSWER_SECONDS = 1.5
-"""Below the two seconds that `/readyz` gives each part, so that the fault is known and kept."""
 
 _Part = TypeVar("_Part")
 
@@ -107,9 +97,29 @@ def _followers(
         Misconfigured: the improver, its writer or a source cannot be built from its settings.
     """
     from agents.improver_agent import improver_agent
+    from agents.monitor.labels import labels_agent
+    from agents.monitor.trust import trust_monitor
     from agents.scheduler import scheduler
+    from agents.webhooks.agent import webhook
 
-    factories, models = _without_models(configuration, names), list[Model]()
+    factories: list[AgentFactory] = []
+    models: list[Model] = []
+    if TRUST_MONITOR in names:
+        factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
+    if LABELS in names:
+        factories.append(labels_agent(configuration.labels))
+    if ARCHIVIST in names:
+        # A worker without a store loads no library of databases.
+        from agents.archivist import archivist
+
+        require_store(configuration.store.url or "")
+        factories.append(archivist(configuration.store))
+    if set(OTLP) & set(names):
+        from agents.otlp.agents import otlp_agents
+
+        factories += otlp_agents(configuration.otlp, names)
+    posting = {name: one for name, one in configuration.webhooks.items() if webhook_name(name) in names}
+    factories += [factory for name, settings in posting.items() for factory in webhook(name, settings)]
     if IMPROVER in names:
         writer, improver = _improver(configuration, service, on_usage)
         factories.append(improver_agent(improver, budgets=budgets))
@@ -120,34 +130,6 @@ def _followers(
             build = partial(plugin.source.build, configuration.checkers[name], service.models)
             factories.append(scheduler(_built(plugin.source.name, build), budgets=budgets))
     return factories, models
-
-
-def _without_models(configuration: Configuration, names: Collection[str]) -> "list[AgentFactory]":
-    """The agents with these names that ask no model."""
-    from agents.monitor.labels import labels_agent
-    from agents.monitor.trust import trust_monitor
-    from agents.webhooks.agent import webhook
-
-    factories: list[AgentFactory] = []
-    if TRUST_MONITOR in names:
-        factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
-    if LABELS in names:
-        factories.append(labels_agent(configuration.labels))
-    if ARCHIVIST in names:
-        # A worker without a store loads no library of databases.
-        from agents.archivist import archivist
-        from assay.messages import require_store
-
-        require_store(configuration.store.url or "")
-        factories.append(archivist(configuration.store))
-    if set(OTLP) & set(names):
-        from agents.otlp.agents import otlp_agents
-
-        factories += otlp_agents(configuration.otlp, names)
-    for name, settings in configuration.webhooks.items():
-        if webhook_name(name) in names:
-            factories += webhook(name, settings)
-    return factories
 
 
 def _improver(configuration: Configuration, service: Service, on_usage: UsageListener) -> tuple[Model, Improver]:
@@ -189,6 +171,7 @@ async def build_worker(
     from agents.budgets import Budgets
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
+    from agents.judge_probe import JudgeProbe
     from agents.pace import report_pace
     from agents.routing import Routing
     from agents.worker import Worker
@@ -206,10 +189,8 @@ async def build_worker(
     routing = Routing(configuration.routing, configuration.sources)
     budgets = Budgets(configuration.budgets, registry=registry)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
-    opened = configuration.alertmanager
-    Info("assay_runbook", "Where the runbook of alerts, and the page, can be opened", registry=registry).info(
-        {"url": opened.runbook_url, "page": opened.page_url}
-    )
+    opened = {"url": configuration.alertmanager.runbook_url, "page": configuration.alertmanager.page_url}
+    Info("assay_runbook", "Where the runbook of alerts, and the page, can be opened", registry=registry).info(opened)
     Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
         {"version": version("assay"), "python_version": platform.python_version(), "judge": judge.name if judge else ""}
     )
@@ -280,51 +261,3 @@ def _built(section: str, make: Callable[[], _Part]) -> _Part:
 def webhook_name(name: str) -> str:
     """Name by which `--agents` selects all agents of a webhook."""
     return f"webhook-{name}"
-
-
-class JudgeProbe:
-    """Reports the fault of the judge, or None, to the worker's HTTP server."""
-
-    def __init__(self, settings: JudgeSettings) -> None:
-        self._settings = settings
-        self._breaker: BreakerState = "closed"
-        self._local: LocalGrader | LlamaModel | None = None
-        self._asked_at = float("-inf")
-        self._fault: str | None = None
-
-    def breaker(self, state: BreakerState) -> None:
-        self._breaker = state
-
-    def watch(self, judge: Judge) -> None:
-        """If it is a judge in this process, load its model now; to be called on the running event loop."""
-        metered = judge.model if isinstance(judge, PromptedJudge) else judge
-        inner = metered.inner if isinstance(metered, MeteredJudge | MeteredModel) else None
-        if isinstance(inner, LocalGrader | LlamaModel):
-            self._local = inner
-            self._local.load()
-
-    async def __call__(self) -> str | None:
-        if self._local is not None and (fault := self._local.fault) is not None:
-            return fault
-        if self._breaker != "closed":
-            return "the judge's endpoint is down: it does not answer a health probe"
-        if self._settings.backend in {"openai", "cascade"}:
-            return await self._endpoint()
-        return None
-
-    async def _endpoint(self) -> str | None:
-        if time.monotonic() - self._asked_at >= _ASK_AGAIN_SECONDS:
-            self._asked_at = time.monotonic()
-            self._fault = await self._connection_fault()
-        return self._fault
-
-    async def _connection_fault(self) -> str | None:
-        import httpx
-
-        try:
-            async with asyncio.timeout(_ANSWER_SECONDS), httpx.AsyncClient(timeout=_ANSWER_SECONDS) as client:
-                # Any answer will do: a refusal without the key shows that the endpoint can be reached.
-                await client.get(f"{self._settings.base_url}/models")
-        except (httpx.HTTPError, TimeoutError) as error:
-            return f"no answer from judge.base_url ({type(error).__name__})"
-        return None

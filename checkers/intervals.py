@@ -1,6 +1,8 @@
 """The intervals that success rates and their differences are shown with."""
 
 import math
+import statistics
+from collections.abc import Sequence
 from typing import Final
 
 _SPREAD: Final = 0.08
@@ -47,6 +49,27 @@ def difference(first: tuple[float, float], second: tuple[float, float], z: float
     rate1, rate2 = first[0] / first[1], second[0] / second[1]
     gap = rate1 - rate2
     return gap - math.hypot(rate1 - low1, high2 - rate2), gap + math.hypot(high1 - rate1, rate2 - low2)
+
+
+def paired(gained: int, lost: int, both: int) -> tuple[float, float]:
+    """The 95% interval of the later success rate less the earlier one, of the same records (Bonett and Price, 2012).
+
+    Of `both`, those that are decided twice, `gained` became a success and `lost` are none any more.
+    """
+    n, change = both + 2, gained - lost
+    reach = 1.96 * math.sqrt(max(gained + lost + 2 - change**2 / n, 0.0)) / n
+    return max(change / n - reach, -1.0), min(change / n + reach, 1.0)
+
+
+def total(sample: Sequence[float], n: int) -> tuple[float, float]:
+    """The 95% interval of the sum over all `n`, by Student's t for a sample of at least two without replacement."""
+    drawn, free, z = len(sample), len(sample) - 1, 1.96
+    # The first terms of t's quantile in powers of 1 / degrees of freedom.
+    t = z + (z**3 + z) / (4 * free) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
+    half = t * n * statistics.stdev(sample) * math.sqrt((1 - drawn / n) / drawn)
+    estimated = n * statistics.mean(sample)
+    # What was measured is certain.
+    return max(estimated - half, sum(sample)), estimated + half
 
 
 def sequence(estimate: float, variance: float, error: float = 0.05) -> tuple[float, float]:

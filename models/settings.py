@@ -192,7 +192,8 @@ class JudgeSettings(EndpointSettings):
     currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
     """Currency of the prices, a label of the metrics on cost."""
     prompts: dict[str, Path] = Field(default_factory=dict)
-    """Own templates in place of the judge's built-in ones, by name."""
+    """Files with custom prompt templates, by the name of the one they replace; a wrong name is answered with all that
+    there are."""
 
     @property
     def is_pinned(self) -> bool:

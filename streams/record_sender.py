@@ -6,30 +6,17 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from schemas import DeadLetterReason, Envelope, Unreadable, read_record
 from streams.messages import Outgoing, recheck_message, recheck_of, record_message
 from streams.publisher import Publisher, TooLarge
+from streams.record_lines import Line
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
 _UNDER_WAY = 1000
 """Lines waiting for their acknowledgement: enough to fill requests, and bounded for files of any length."""
-
-
-class RecordLine(Protocol):
-    """A line of a producer's file."""
-
-    @property
-    def number(self) -> int:
-        """Counted from 1."""
-
-    @property
-    def data(self) -> bytes: ...
-
-    def record(self, *, max_bytes: int) -> Envelope:
-        """The record on it; raises `Unreadable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +31,7 @@ class RefusedLine:
 
 
 async def send_records(
-    settings: StreamSettings, lines: AsyncIterable[RecordLine], refuse: Callable[[RefusedLine], None] = lambda _: None
+    settings: StreamSettings, lines: AsyncIterable[Line], refuse: Callable[[RefusedLine], None] = lambda _: None
 ) -> int:
     """Send each line, byte for byte, to the outputs topic; how many the broker acknowledged.
 

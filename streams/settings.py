@@ -166,22 +166,7 @@ def _flat(value: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any
             yield whole, each
 
 
-Days = Annotated[float, Field(gt=0, le=36_500)]
-
-
-class RetentionSettings(SettingsSection):
-    """Days for which Kafka keeps messages, by what they are; not set: as the brokers say, which mostly is a week.
-
-    `assay topics create` makes topics so, and says where one that is there already differs. Kafka deletes messages by
-    segments, so one goes up to a quarter of that time later.
-    """
-
-    outputs: Days | Literal["forever"] | None = None
-    """Records, on `assay.outputs`: for so long a verdict's record can be looked up, and a stopped worker catch up."""
-    verdicts: Days | Literal["forever"] | None = None
-    """Verdicts, improvements and alerts, and the copies of verdicts that the trust monitor reads."""
-    dead_letters: Days | Literal["forever"] | None = None
-    """Messages that could not be read or judged: for so long `assay replay` can put them back."""
+Days = Annotated[float, Field(gt=0, le=36_500)] | Literal["forever"]
 
 
 class _TopicName:
@@ -205,8 +190,11 @@ class TopicSettings(SettingsSection):
     replication: int = Field(default=1, ge=1, le=100)
     """Replicas of each topic that `assay topics create` creates; use 3 with three brokers or
     more. A message counts as written once all but one have it (`min.insync.replicas`)."""
-    retention_days: RetentionSettings = RetentionSettings()
-    """Days for which Kafka keeps messages, by what they are."""
+    retention_days: dict[Literal["outputs", "verdicts", "dead_letters"], Days] = Field(default_factory=dict)
+    """Days for which Kafka keeps messages, by what they are. `outputs`: records; for so long a verdict's record can be
+    looked up, and a stopped worker catch up. `verdicts`: also improvements and alerts. `dead_letters`: for so long
+    `assay replay` can put them back. What is not set is kept as the brokers say, which mostly is a week. Kafka deletes
+    by segments, up to a quarter of that time later. `assay topics create` says where a topic differs."""
 
     @property
     def in_sync(self) -> int:
@@ -243,9 +231,9 @@ class TopicSettings(SettingsSection):
         days = self.retention_days
         verdicts = (self.accepted, self.rejected, self.abstained, self.improved, self.outcomes, self.alerts)
         of_topic: dict[str, float | Literal["forever"] | None] = {
-            self.outputs: days.outputs,
-            **dict.fromkeys(verdicts, days.verdicts),
-            self.dead_letter: days.dead_letters,
+            self.outputs: days.get("outputs"),
+            **dict.fromkeys(verdicts, days.get("verdicts")),
+            self.dead_letter: days.get("dead_letters"),
             **dict.fromkeys((self.review_requests, self.labels), "forever"),
         }
         return of_topic.get(topic)

@@ -13,8 +13,6 @@ import orjson
 
 from agents.monitor.true_rate import Sums, agreement
 from assay.agreement import DRAWN
-from assay.calibration import Labelled, Outcome, shortfall
-from assay.calibration import calibrate as calibrated
 from assay.cli.common import (
     EXISTING_OR_DASH,
     NotFinished,
@@ -27,13 +25,19 @@ from assay.cli.common import (
     size_of,
 )
 from assay.config import Configuration
-from assay.file_check import CheckedLine, Line, configured_check, read_lines
+from assay.file_check import CheckedLine, configured_check
 from assay.wiring import wired
+from checkers.calibration import Labelled, Outcome, shortfall
+from checkers.calibration import calibrate as calibrated
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
 from models.wording import counted
 from schemas import Verdict
+from streams.record_lines import Line, read_lines
+
+_ERROR = click.FloatRange(0, 0.5, min_open=True, max_open=True)
+_SURE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @dataclasses.dataclass(slots=True)
@@ -81,20 +85,8 @@ class _Label(NamedTuple):
 
 @click.command()
 @click.argument("file", type=EXISTING_OR_DASH)
-@click.option(
-    "--error",
-    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
-    default=0.1,
-    show_default=True,
-    help="At most this part of the decisions is wrong.",
-)
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Probability that the promise holds.",
-)
+@click.option("--error", type=_ERROR, default=0.1, show_default=True, help="At most this part of decisions is wrong.")
+@click.option("--confidence", type=_SURE, default=0.95, show_default=True, help="Probability that the promise holds.")
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Only this checker; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each checker instead.")
 @configured

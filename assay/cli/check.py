@@ -13,6 +13,9 @@ import click
 
 from assay.cli.common import (
     EXISTING_OR_DASH,
+    NUMBER,
+    OUTPUT,
+    RATE,
     REJECTED,
     NotFinished,
     Progress,
@@ -26,7 +29,7 @@ from assay.cli.common import (
     writing,
 )
 from assay.config import Configuration
-from assay.file_check import CheckedLine, Line, configured_check, read_lines
+from assay.file_check import CheckedLine, configured_check
 from assay.summary import FileSample, Summary
 from assay.verdict_printer import JUnitReport, VerdictPrinter
 from checkers.model_patience import ModelPatience
@@ -34,6 +37,7 @@ from checkers.plugin import CheckerPlugin
 from models.model_loading import being_loaded
 from models.wording import counted
 from schemas import to_json
+from streams.record_lines import Line, read_lines
 
 _LOOK_SECONDS = 0.1
 
@@ -85,32 +89,17 @@ class _Run:
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Run only this checker; may be repeated.")
 @out_option("verdicts")
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
-@click.option(
-    "--fail-under",
-    type=click.FloatRange(0, 1),
-    metavar="RATE",
-    help="Exit with status 1 if less than this part of the decided verdicts accepts, such as 0.9.",
-)
+@click.option("--fail-under", type=RATE, metavar="RATE", help="Exit with status 1 if less of what is decided accepts.")
 @click.option(
     "--fail-on-abstain",
-    type=click.FloatRange(0, 1),
+    type=RATE,
     is_flag=False,
     flag_value=0.0,
     metavar="[RATE]",
     help="Exit with status 1 if more than this part of the verdicts abstains; without RATE, if any does.",
 )
-@click.option(
-    "--junit",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also write a JUnit report: a test case for each verdict.",
-)
-@click.option(
-    "--sample",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Check only N records, drawn at random, and estimate the cost of the whole file.",
-)
+@click.option("--junit", type=OUTPUT, metavar="FILE", help="Also write a JUnit report: a test case for each verdict.")
+@click.option("--sample", type=NUMBER, metavar="N", help="Check only N drawn at random, and estimate the cost of all.")
 @click.option("--strict", is_flag=True, help="Refuse records with a misspelt field, such as context for contexts.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON lines on a terminal, too, and no explanations.")
 @configured

@@ -19,8 +19,8 @@ import click
 import orjson
 
 from assay.config import Configuration, Misconfigured, load_configuration
-from assay.plugins import UnknownChecker
 from checkers.checker import Models
+from checkers.installed import UnknownChecker
 from checkers.model_patience import ModelLost, ModelRefuses
 from checkers.plugin import CheckerPlugin
 from models.model_loading import ModelUnusable
@@ -57,6 +57,9 @@ class CannotRun(ValueError):
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
+RATE = click.FloatRange(0, 1)
+NUMBER = click.IntRange(min=1)
 EXISTING_OR_DASH = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -165,11 +168,6 @@ def quiet_logs() -> None:
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 
-def report_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
-    """Report on standard error that no broker answers a command that follows a topic, or that one answers again."""
-    click.secho(f"{event} at {servers}, away since {since}{f': {why}' if why else ''}", err=True, fg="yellow")
-
-
 def download_models(configured: Configuration) -> None:
     """Download the models of the judge that are missing on this machine, with a bar; raises ModelUnusable."""
     from models.build import fetch_models
@@ -238,46 +236,32 @@ def print_figures(figures: Figures, *, as_json: bool) -> None:
         click.echo(line)
 
 
-DASH = Path("-")
-"""Standard input or standard output."""
-
-
 @contextmanager
 def reading(file: Path) -> Iterator[BinaryIO]:
-    """The bytes of `file`.
-
-    Raises:
-        WrongUse: it cannot be opened.
-    """
-    if file == DASH:
-        yield sys.stdin.buffer
-        return
-    try:
-        stream = file.open("rb")
-    except OSError as error:
-        raise WrongUse(f"{file} cannot be read: {error.strerror}") from None
-    with stream:
+    """The bytes of `file`; - is standard input. Raises WrongUse if it cannot be opened."""
+    with _opened(file, "rb", "read") as stream:
         yield stream
 
 
 @contextmanager
 def writing(file: Path | None, *, source: Path | None = None) -> Iterator[BinaryIO]:
-    """The stream to write to: `file`, or standard output if it is None.
+    """The stream to write to: `file`, or standard output if it is None or -.
 
     Raises:
         WrongUse: it cannot be opened, or it is `source`, which would be lost.
     """
-    if file is None or file == DASH:
-        yield sys.stdout.buffer
-        return
-    if source is not None and file.exists() and source.exists() and file.samefile(source):
+    if file is not None and source is not None and file.exists() and source.exists() and file.samefile(source):
         raise WrongUse(f"{file} is the input; writing to it would lose it")
-    try:
-        stream = file.open("wb")
-    except OSError as error:
-        raise WrongUse(f"{file} cannot be written: {error.strerror}") from None
-    with stream:
+    with _opened(file or Path("-"), "wb", "written") as stream:
         yield stream
+
+
+def _opened(file: Path, mode: str, done: str) -> BinaryIO:
+    try:
+        stream: Any = click.open_file(str(file), mode)
+        return stream  # type: ignore[no-any-return]
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be {done}: {error.strerror}") from None
 
 
 def size_of(source: BinaryIO) -> int | None:
@@ -287,12 +271,11 @@ def size_of(source: BinaryIO) -> int | None:
 
 
 class Progress:
-    """Shows the progress of a run."""
+    """Shows the progress of a run: a bar on a terminal, else only lines."""
 
-    def __init__(self, bar: "Bar | None", total: int | None, *, stderr: bool) -> None:
+    def __init__(self, bar: "Bar | None", total: int | None) -> None:
         self._bar = bar
         self._task = bar.add_task("", total=total) if bar else None
-        self._stderr = stderr
         self._steps = 0
 
     def step(self) -> None:
@@ -303,7 +286,7 @@ class Progress:
     def say(self, message: str) -> None:
         """Print a line."""
         if self._bar is None:
-            click.echo(message, err=self._stderr)
+            click.echo(message, err=True)
         else:
             from rich.text import Text
 
@@ -316,15 +299,15 @@ class Progress:
 
 
 @contextmanager
-def progress(total: int | None, *, bar: bool | None = None, stderr: bool = True) -> Iterator[Progress]:
+def progress(total: int | None, *, bar: bool | None = None) -> Iterator[Progress]:
     """A bar of `total` steps on a terminal, or if `bar`; `total` is None if the end is not known."""
     if not (sys.stderr.isatty() if bar is None else bar):
-        yield Progress(None, total, stderr=stderr)
+        yield Progress(None, total)
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=stderr), transient=True) as shown:
-        yield Progress(shown, total, stderr=stderr)
+    with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
+        yield Progress(shown, total)

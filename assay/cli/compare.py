@@ -1,11 +1,8 @@
 """`assay compare`: the verdicts of two files that differ, or two versions, and the difference of the rates."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from math import sqrt
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import click
@@ -13,14 +10,15 @@ from pydantic import ValidationError
 
 from assay.cli.common import EXISTING, NotFinished, WrongUse, configured, print_figures
 from assay.config import Configuration
-from checkers.intervals import wilson
+from checkers.intervals import paired, wilson
 from checkers.wording import plain
 from models.wording import on_a_line
 from schemas import Verdict, explain
 
 _NAMED = 20
 """Changes that are shown to a person; `--json` has all."""
-_Z = NormalDist().inv_cdf(0.975)
+_SHOWN = ("checker", "source", "record_id", "reason")
+"""Of a verdict that changed."""
 
 Key: TypeAlias = tuple[str, str, str]
 """Checker, source and record id."""
@@ -69,7 +67,7 @@ def compare(
     first, second = _read(before), _read(after)
     if not first.keys() & second.keys():
         raise NotFinished("the files have no verdict on the same record by the same checker")
-    print_figures(FileComparison.of(first, second), as_json=as_json)
+    print_figures(FileComparison(first, second), as_json=as_json)
 
 
 def _read(file: Path) -> dict[Key, Verdict]:
@@ -86,94 +84,68 @@ def _read(file: Path) -> dict[Key, Verdict]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictPairs:
-    """A checker's verdicts in both files."""
-
-    checker: str
-    counts: Counter[tuple[str, str]]
-    """By outcome before and after."""
-
-    def rate(self, which: int) -> tuple[int, int]:
-        """Accepted and decided before (0) or after (1)."""
-        decided = [(pair[which], number) for pair, number in self.counts.items() if pair[which] != "abstain"]
-        return sum(n for outcome, n in decided if outcome == "accept"), sum(n for _, n in decided)
-
-    @property
-    def difference(self) -> tuple[int, float, float, float] | None:
-        """Records that both decide, the later rate less the earlier one, and its interval (Bonett and Price, 2012)."""
-        both = sum(number for pair, number in self.counts.items() if "abstain" not in pair)
-        if not both:
-            return None
-        gained, lost = self.counts["reject", "accept"], self.counts["accept", "reject"]
-        n, change = both + 2, gained - lost
-        middle = change / n
-        reach = _Z * sqrt(max(gained + lost + 2 - change**2 / n, 0.0)) / n
-        return both, change / both, max(middle - reach, -1.0), min(middle + reach, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
 class FileComparison:
     """Two files of verdicts, side by side."""
 
-    pairs: list[VerdictPairs]
-    changes: list[tuple[Verdict, Verdict]] = field(default_factory=list)
-    only_before: int = 0
-    only_after: int = 0
-
-    @classmethod
-    def of(cls, first: Mapping[Key, Verdict], second: Mapping[Key, Verdict]) -> "FileComparison":
+    def __init__(self, first: Mapping[Key, Verdict], second: Mapping[Key, Verdict]) -> None:
         both = sorted(first.keys() & second.keys())
-        counts: dict[str, Counter[tuple[str, str]]] = {}
+        counts: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         for key in both:
-            counts.setdefault(key[0], Counter())[first[key].outcome, second[key].outcome] += 1
-        changes = [(first[key], second[key]) for key in both if first[key].outcome != second[key].outcome]
-        pairs = [VerdictPairs(checker, each) for checker, each in counts.items()]
-        return cls(pairs, changes, len(first) - len(both), len(second) - len(both))
+            counts[key[0]][first[key].outcome, second[key].outcome] += 1
+        changed = [(first[key].outcome, second[key]) for key in both if first[key].outcome != second[key].outcome]
+        self._found: dict[str, Any] = {
+            "checkers": [
+                {
+                    "checker": checker,
+                    "before": _accepted(Counter(before for before, _ in pairs.elements())),
+                    "after": _accepted(Counter(after for _, after in pairs.elements())),
+                    "difference": _difference(pairs),
+                    "outcomes": [[*pair, number] for pair, number in sorted(pairs.items())],
+                }
+                for checker, pairs in counts.items()
+            ],
+            "changes": [
+                {"before": before, "after": one.outcome} | {name: getattr(one, name) for name in _SHOWN}
+                for before, one in changed
+            ],
+            "only_before": len(first) - len(both),
+            "only_after": len(second) - len(both),
+        }
 
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""
-        return {
-            "checkers": [
-                {
-                    "checker": each.checker,
-                    "before": each.rate(0),
-                    "after": each.rate(1),
-                    "difference": each.difference,
-                    "outcomes": [[*pair, number] for pair, number in sorted(each.counts.items())],
-                }
-                for each in self.pairs
-            ],
-            "changes": [
-                {
-                    "checker": after.checker,
-                    "source": after.source,
-                    "record_id": after.record_id,
-                    "before": before.outcome,
-                    "after": after.outcome,
-                    "reason": after.reason,
-                }
-                for before, after in self.changes
-            ],
-            "only_before": self.only_before,
-            "only_after": self.only_after,
-        }
+        return self._found
 
     def lines(self) -> Iterator[str]:
         """The figures for a person."""
-        for each in self.pairs:
-            yield f"{each.checker}: before {_rate(*each.rate(0))}, after {_rate(*each.rate(1))}"
-            if (found := each.difference) is not None:
+        for each in self._found["checkers"]:
+            yield f"{each['checker']}: before {_rate(*each['before'])}, after {_rate(*each['after'])}"
+            if (found := each["difference"]) is not None:
                 both, change, low, high = found
                 yield f"  on the {both} that both decide {change:+.1%} ({low:+.1%} to {high:+.1%})"
-        for before, after in self.changes[:_NAMED]:
-            yield f"{plain(after.record_id)}  {before.outcome} → {after.outcome}  {on_a_line(plain(after.reason))}"
-        if len(self.changes) > _NAMED:
-            yield f"… {len(self.changes) - _NAMED} more changes (--json prints all)"
-        if not self.changes:
+        changes = self._found["changes"]
+        for one in changes[:_NAMED]:
+            reason = on_a_line(plain(one["reason"]))
+            yield f"{plain(one['record_id'])}  {one['before']} → {one['after']}  {reason}"
+        if len(changes) > _NAMED:
+            yield f"… {len(changes) - _NAMED} more changes (--json prints all)"
+        if not changes:
             yield "No verdict differs."
-        if self.only_before or self.only_after:
-            yield f"{self.only_before} verdicts are in the first file alone, {self.only_after} in the second alone."
+        before, after = self._found["only_before"], self._found["only_after"]
+        if before or after:
+            yield f"{before} verdicts are in the first file alone, {after} in the second alone."
+
+
+def _accepted(outcomes: Counter[str]) -> tuple[int, int]:
+    """Accepted and decided."""
+    return outcomes["accept"], outcomes["accept"] + outcomes["reject"]
+
+
+def _difference(pairs: Counter[tuple[str, str]]) -> tuple[int, float, float, float] | None:
+    """Records that both decide, the later rate less the earlier one, and its interval; `pairs`: before and after."""
+    both = sum(number for pair, number in pairs.items() if "abstain" not in pair)
+    gained, lost = pairs["reject", "accept"], pairs["accept", "reject"]
+    return (both, (gained - lost) / both, *paired(gained, lost, both)) if both else None
 
 
 def _rate(accepted: int, decided: int) -> str:

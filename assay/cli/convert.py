@@ -22,13 +22,7 @@ from streams.errors import ExtraMissing
 
 @click.command()
 @click.argument("file", type=EXISTING)
-@click.option(
-    "--mapping",
-    type=EXISTING,
-    metavar="M",
-    required=True,
-    help="A TOML file that names the columns, such as examples/mapping.toml.",
-)
+@click.option("--mapping", type=EXISTING, metavar="M", required=True, help="A TOML file that names the columns.")
 @out_option("records")
 @configured
 def convert(*, loaded: Configuration, file: Path, mapping: Path, out: Path | None) -> None:

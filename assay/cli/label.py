@@ -74,15 +74,8 @@ class _Review:
 @click.option("--note", metavar="TEXT", help="Why.")
 @click.option("--undo", is_flag=True, help="Take back the annotator's label of ID.")
 @click.option("--ask", is_flag=True, help="Ask people about ID, for a complaint: their labels never move the rate.")
-@click.option(
-    "--annotator",
-    metavar="NAME",
-    envvar="ASSAY_ANNOTATOR",
-    help="Who you are: a name or pseudonym, the same each time. Default: ASSAY_ANNOTATOR, or a terminal is asked.",
-)
-@click.option(
-    "--from", "file", type=EXISTING, help='Label by a file: JSON lines with "source", "record_id" and "label".'
-)
+@click.option("--annotator", metavar="NAME", envvar="ASSAY_ANNOTATOR", help="Your name or pseudonym, always the same.")
+@click.option("--from", "file", type=EXISTING, help="A file of labels: JSON lines with source, record_id and label.")
 @configured
 def label(
     *,

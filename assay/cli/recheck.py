@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from agents.routing import from_sources, sample_point
-from assay.cli.common import MOMENT, NotFinished, WrongUse, configured, download_models, selected
+from assay.cli.common import MOMENT, NUMBER, NotFinished, WrongUse, configured, download_models, selected
 from assay.config import Configuration
-from assay.file_check import Line, configured_check
+from assay.file_check import configured_check
 from assay.summary import FileSample
 from assay.wiring import wired
 from checkers.model_patience import ModelPatience
@@ -22,8 +22,10 @@ from models.wording import counted
 from schemas import Envelope
 from streams.group_offsets import commits
 from streams.publisher import TooLarge
+from streams.record_lines import Line
 from streams.record_sender import past_records, send_again
 
+_RATE = click.FloatRange(0, 1, min_open=True)
 _PRICED = 10
 """Records that are checked to estimate the cost."""
 
@@ -33,16 +35,8 @@ _PRICED = 10
 @click.option("--since", type=MOMENT, required=True, metavar="T", help="From: 90m, 24h or 7d ago, or 2026-11-20T08:00.")
 @click.option("--until", type=MOMENT, metavar="T", help="To, likewise. Default: now.")
 @click.option("--source", metavar="S", help="Only records of this source.")
-@click.option(
-    "--sample",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=1.0,
-    metavar="RATE",
-    help="Sampling rate, by their ids: 0.1 is a tenth.",
-)
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N", help="The first N at most."
-)
+@click.option("--sample", type=_RATE, default=1.0, metavar="RATE", help="Sampling rate, by their ids: 0.1 is a tenth.")
+@click.option("--limit", type=NUMBER, default=10_000, show_default=True, metavar="N", help="The first N at most.")
 @click.option("--yes", is_flag=True, help="Do not ask before they are sent.")
 @configured
 def recheck(

@@ -43,28 +43,25 @@ _COMMANDS = {
 
 
 class _Root(click.Group):
-    """The commands of the service, and those of installed packages."""
+    """The commands of the service, and those of installed packages; modules are imported as they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_COMMANDS, *_installed()})
+        return sorted({*self.commands, *_COMMANDS, *_installed()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command; its module is imported only now, as some load much."""
-        own = super().get_command(ctx, cmd_name)
-        if own is None and cmd_name in _COMMANDS:
-            own = getattr(import_module(f"assay.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
-        elif own is None and cmd_name in _installed():
-            own = _installed()[cmd_name].load()
-        return own
+        if cmd_name in _COMMANDS:
+            command: click.Command = getattr(import_module(f"assay.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
+            return command
+        return _installed()[cmd_name].load() if cmd_name in _installed() else super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each command; assay's own are not imported for it."""
-        names = self.list_commands(ctx)
-        others = {name: command for name in names if name not in _COMMANDS and (command := self.get_command(ctx, name))}
+        lines = []
+        for name in self.list_commands(ctx):
+            command = None if name in _COMMANDS else self.get_command(ctx, name)
+            lines.append((name, command.get_short_help_str() if command else _COMMANDS[name][1]))
         with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, others[name].get_short_help_str() if name in others else _COMMANDS[name][1]) for name in names]
-            )
+            formatter.write_dl(lines)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -12,10 +12,10 @@ import orjson
 
 from assay.cli.common import EXISTING, EXISTING_OR_DASH, NotFinished, WrongUse, configured, reading
 from assay.config import Configuration
-from assay.file_check import read_lines
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
+from streams.record_lines import read_lines
 from streams.record_sender import RefusedLine, send_records
 from streams.replay import read_dead_letters
 from streams.replay import replay as put_back
@@ -51,29 +51,18 @@ def send(*, loaded: Configuration, file: Path) -> None:
         raise NotFinished("not every line is a record")
 
 
+_REASON = click.Choice(get_args(DeadLetterReason))
 _SHOWN = 256
 """Characters of a source or an id that are shown: the longest valid one."""
 
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="All dead letters.")
-@click.option(
-    "--reason",
-    "reasons",
-    multiple=True,
-    type=click.Choice(get_args(DeadLetterReason)),
-    metavar="R",
-    help="Only dead letters with this reason; may be repeated.",
-)
+@click.option("--reason", "reasons", multiple=True, type=_REASON, metavar="R", help="With this reason; repeatable.")
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only the dead letter with this id; may be repeated.")
 @click.option("--list", "only_list", is_flag=True, help="List dead letters by reason and source, and send nothing.")
 @click.option("--json", "as_json", is_flag=True, help="List whole dead letters as JSON lines.")
-@click.option(
-    "--with",
-    "corrected",
-    type=EXISTING,
-    help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
-)
+@click.option("--with", "corrected", type=EXISTING, help="Send the record in this file instead; needs one --id.")
 @click.option("--again", is_flag=True, help="Also replay dead letters that were replayed before.")
 @configured
 def replay(

@@ -24,15 +24,8 @@ from web.settings import is_loopback
 
 
 @click.command()
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on. One that other machines can reach needs ui.token.",
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8090, show_default=True, help="Port; 0 takes a free one."
-)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address; other machines' need ui.token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8090, show_default=True, help="0 takes a free one.")
 @configured
 def ui(*, loaded: Configuration, host: str, port: int) -> None:
     """Serve the page until Ctrl-C: success rates, verdicts with their evidence, alerts.
@@ -75,8 +68,9 @@ async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: i
     if store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
     token = None if loaded.ui.token is None else loaded.ui.token.get_secret_value()
-    with opened_store(store.url) as reader:
-        finder, sender = _RecordFinder(streams, Redaction(store.redact)), _LabelSender(streams)
+    async with contextlib.AsyncExitStack() as stack:
+        reader = stack.enter_context(opened_store(store.url))
+        finder, sender = _RecordFinder(streams, Redaction(store.redact), stack), _LabelSender(streams, stack)
         app = create_app(reader, host=host, token=token, find_record=finder.record, labels=sender)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
@@ -90,16 +84,15 @@ async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: i
             yield f"http://{shown}:{runner.addresses[0][1]}/"
         finally:
             await runner.cleanup()
-            await finder.stop()
-            await sender.stop()
 
 
 class _RecordFinder:
-    """Reads records from their topic, redacted as in the store."""
+    """Reads records from their topic, redacted as in the store; connects before the first."""
 
-    def __init__(self, settings: StreamSettings, redaction: Redaction) -> None:
+    def __init__(self, settings: StreamSettings, redaction: Redaction, stack: contextlib.AsyncExitStack) -> None:
         self._settings = settings
         self._redaction = redaction
+        self._stack = stack
         self._lookup: RecordLookup | None = None
         self._turn = asyncio.Lock()
 
@@ -109,31 +102,20 @@ class _RecordFinder:
             return None
         try:
             async with asyncio.timeout(_LOOKUP_SECONDS), self._turn:
-                self._lookup = self._lookup or await self._started()
+                if self._lookup is None:
+                    self._lookup = await self._stack.enter_async_context(RecordLookup(self._settings).running())
                 found = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
         except (RecordGone, StreamError, TimeoutError):
             return None
         return to_json(self._redaction.of(found.record)) if self._redaction else found.data
 
-    async def stop(self) -> None:
-        if self._lookup is not None:
-            await self._lookup.stop()
-
-    async def _started(self) -> RecordLookup:
-        lookup = RecordLookup(self._settings)
-        try:
-            await lookup.start()
-        except BaseException:
-            await lookup.stop()
-            raise
-        return lookup
-
 
 class _LabelSender:
     """Sends labels to their topic; connects before the first."""
 
-    def __init__(self, settings: StreamSettings) -> None:
+    def __init__(self, settings: StreamSettings, stack: contextlib.AsyncExitStack) -> None:
         self._settings = settings
+        self._stack = stack
         self._publisher: Publisher | None = None
         self._away: str | None = None
         self._tried_at = float("-inf")
@@ -158,13 +140,6 @@ class _LabelSender:
         except (StreamError, TooLarge) as error:
             raise NotSent(f"the broker did not accept the label: {error}") from None
 
-    async def stop(self) -> None:
-        if self._publisher is not None:
-            # Labels without an acknowledgement were not confirmed to anybody.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_STOP_SECONDS):
-                    await self._publisher.stop()
-
     async def _connect(self) -> None:
         publisher = Publisher(self._settings)
         try:
@@ -175,3 +150,11 @@ class _LabelSender:
             await publisher.stop()
         else:
             self._publisher, self._away = publisher, None
+            self._stack.push_async_callback(self._stop, publisher)
+
+    @staticmethod
+    async def _stop(publisher: Publisher) -> None:
+        # Labels without an acknowledgement were not confirmed to anybody.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS):
+                await publisher.stop()

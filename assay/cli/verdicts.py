@@ -8,31 +8,25 @@ from datetime import datetime
 import click
 from pydantic import TypeAdapter
 
-from assay.cli.common import MOMENT, NotFinished, WrongUse, configured, selected
+from assay.cli.common import MOMENT, NUMBER, NotFinished, WrongUse, configured, selected
 from assay.config import Configuration
 from assay.messages import StoreView, TopicView
 from assay.verdict_printer import VerdictPrinter
 from schemas import OUTCOMES, Alert, SeriesAnew, TrueRateAlert, Verdict, to_json
 from streams.lookup import RecordLookup
 
+_OUTCOME = click.Choice(OUTCOMES)
+
 
 @click.command()
 @click.option("--follow", is_flag=True, help="Then keep running and show new ones until Ctrl-C.")
-@click.option(
-    "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Only this outcome; may be repeated."
-)
+@click.option("--outcome", "outcomes", multiple=True, type=_OUTCOME, help="Only this outcome; may be repeated.")
 @click.option("--source", "sources", multiple=True, metavar="S", help="Only of this source; may be repeated.")
 @click.option("--model", "models", multiple=True, metavar="M", help="Only about this model; may be repeated.")
 @click.option("--checker", "checkers", multiple=True, metavar="C", help="Only of this checker; may be repeated.")
-@click.option(
-    "--id",
-    "ids",
-    multiple=True,
-    metavar="ID",
-    help="Only the verdict with this id, or those of the record with this id, with all evidence; may be repeated.",
-)
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Of this verdict or record, with all evidence.")
 @click.option("--since", type=MOMENT, metavar="T", help="Only those since: 90m, 24h or 7d ago, or 2026-11-20T08:00.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the latest N.")
+@click.option("--limit", type=NUMBER, metavar="N", help="Only the latest N.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON lines.")
 @configured
 def verdicts(

@@ -1,29 +1,15 @@
 """`assay worker`: the service on Kafka, in one process or in several that one supervises."""
 
 import asyncio
-import contextlib
-import os
-import signal
 import sys
-import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 import click
-import structlog
 
-from assay.cli.common import (
-    WRONG_USE,
-    CannotRun,
-    NotFinished,
-    WrongUse,
-    config_option,
-    configuration,
-    models_of,
-    selected,
-)
+from agents.processes import Processes, end_with_supervisor, report_started
+from assay.cli.common import CannotRun, NotFinished, WrongUse, config_option, configuration, models_of, selected
 from assay.config import IMPROVER, Configuration, load_configuration
 from assay.wiring import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
 from models.judges.prompted import PromptedJudge
@@ -81,7 +67,7 @@ def worker(
     from agents.worker import run
     from assay.wiring import build_worker
 
-    configure_logs(loaded.log.level, process=process)
+    configure_logs(process=process)
     if loaded.judge.require_self_test and plugins:
         asyncio.run(_tested(loaded))
     if process is not None:
@@ -108,18 +94,16 @@ def _run_several(loaded: Configuration, processes: int, checkers: str | None, ag
         raise WrongUse(
             f"http.port {port} leaves no port for each of {processes} processes; {_HIGHEST_PORT} is the last"
         )
-    configure_logs(loaded.log.level)
+    configure_logs()
     given = ["--config", str(loaded.origins.file)] if loaded.origins.file else []
     given += ["--checkers", checkers] if checkers is not None else []
     first = ["--agents", agents] if agents is not None else []
-    return asyncio.run(
-        Processes(
-            [
-                command("worker", "--process", str(number), *given, *(first if number == 0 else ["--agents", _NONE]))
-                for number in range(processes)
-            ]
-        ).run()
-    )
+    rest = ["--agents", _NONE]
+    commands = [
+        [sys.executable, "-m", "assay", "worker", "--process", str(number), *given, *(rest if number else first)]
+        for number in range(processes)
+    ]
+    return asyncio.run(Processes(commands).run())
 
 
 def _as_process(loaded: Configuration, number: int) -> Configuration:
@@ -136,118 +120,6 @@ def _as_process(loaded: Configuration, number: int) -> Configuration:
 
 def _names(given: str | None) -> list[str]:
     return [name.strip() for name in (given or "").split(",") if name.strip()]
-
-
-_STARTED: Final = b"started\n"
-"""A process writes this to its standard output once it has started."""
-
-_FIRST_BACK_OFF_SECONDS: Final = 1.0
-_LONGEST_BACK_OFF_SECONDS: Final = 30.0
-"""Between restarts of one process."""
-
-_HEALTHY_SECONDS: Final = 60.0
-"""After a run of this length the back-off is reset."""
-
-_log = structlog.get_logger(__name__)
-
-
-class Processes:
-    """Runs commands at the same time until a signal.
-
-    A process that ends by itself is started again. If one ends before it has started, or because of wrong usage, it
-    would fail again: all end with its status.
-    """
-
-    def __init__(self, commands: Sequence[Sequence[str]]) -> None:
-        self._commands = commands
-        self._running: dict[int, asyncio.subprocess.Process] = {}
-        self._keeping: list[asyncio.Task[int]] = []
-        self._asked = False
-
-    async def run(self) -> int:
-        """Start them, the first before the others; returns the exit status.
-
-        SIGTERM and SIGINT stop all in good order; a second one ends them at once.
-        """
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stop)
-        first_started = asyncio.Event()
-        self._keeping = [
-            asyncio.create_task(self._keep(number, first_started)) for number in range(len(self._commands))
-        ]
-        statuses = []
-        for ended in asyncio.as_completed(self._keeping):
-            with contextlib.suppress(asyncio.CancelledError):
-                statuses.append(await ended)
-            if not self._asked:
-                self._stop()
-        status = next(filter(None, statuses), 0)
-        _log.info("all processes stopped", processes=len(self._commands), status=status)
-        return status
-
-    def _stop(self) -> None:
-        self._asked = True
-        for number, task in enumerate(self._keeping):
-            if (process := self._running.get(number)) is None:
-                task.cancel()
-            else:
-                process.terminate()
-
-    async def _keep(self, number: int, first_started: asyncio.Event) -> int:
-        """Run one process again and again; returns its last status."""
-        if number > 0:
-            await first_started.wait()
-        loop = asyncio.get_running_loop()
-        back_off, ever_started = _FIRST_BACK_OFF_SECONDS, False
-        while True:
-            begun = loop.time()
-            process = await asyncio.create_subprocess_exec(
-                *self._commands[number],
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                # Ctrl-C reaches a terminal's whole group; each would get a second signal from here.
-                process_group=0,
-            )
-            self._running[number] = process
-            assert process.stdout is not None  # noqa: S101 - it was asked for
-            async for line in process.stdout:
-                if line == _STARTED:
-                    ever_started = True
-                    if number == 0:
-                        first_started.set()
-            status = await process.wait()
-            del self._running[number]
-            # As shells count a program that a signal ended.
-            status = 128 - status if status < 0 else status
-            if self._asked or not ever_started or status == WRONG_USE:
-                return status
-            if loop.time() - begun >= _HEALTHY_SECONDS:
-                back_off = _FIRST_BACK_OFF_SECONDS
-            _log.error("process ended", process=number, status=status, starts_again_in_seconds=back_off)
-            await asyncio.sleep(back_off)
-            back_off = min(2 * back_off, _LONGEST_BACK_OFF_SECONDS)
-
-
-def command(*arguments: str) -> list[str]:
-    """The command that runs `assay` with these arguments, by this Python."""
-    return [sys.executable, "-m", "assay", *arguments]
-
-
-def report_started() -> None:
-    """Report that this process, one of several, has started."""
-    os.write(sys.stdout.fileno(), _STARTED)
-
-
-def end_with_supervisor() -> None:
-    """End this process in good order when its supervisor is gone, even if that was killed."""
-
-    def wait() -> None:
-        while os.read(sys.stdin.fileno(), 1):
-            pass
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True, name="end-with-supervisor").start()
 
 
 class UnknownAgent(CannotRun):

@@ -11,10 +11,10 @@ from statistics import fmean
 
 import numpy as np
 
-from assay.calibration import GRID, Labelled, calibrate
 from benchmarks import datasets
 from benchmarks.datasets import Example
 from benchmarks.tables import table
+from checkers.calibration import GRID, Labelled, calibrate
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings

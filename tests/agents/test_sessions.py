@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from agents.checker_agent import checker_agent
 from agents.partition_state import PROGRESS
 from agents.sessions import SessionPartition
-from assay.file_check import Line
 from schemas import CriterionEvidence, Verdict
 from streams.messages import RECHECK
+from streams.record_lines import Line
 from streams.record_sender import send_records
 from streams.settings import StreamSettings, TopicSettings
 from tests.checkers.criteria.setting import BROKEN, KEPT, WORDS, by_word, criterion

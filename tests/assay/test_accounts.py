@@ -22,8 +22,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.accounts import UNCHECKED, Accounts, Reached
 from agents.routing import Routing, RoutingSettings
-from assay.cli.accounts import UNCHECKED, Accounts, Reached
 from checkers.checker import NOBODY
 from schemas import DeadLetter, Origin, read_record, to_json
 from streams.settings import StreamSettings

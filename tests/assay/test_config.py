@@ -153,7 +153,6 @@ def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, sai
             "null",
             "ASSAY_JUDGE__TEMPERATURE = 'null': should be a number from 0 up to 2, or 'omit'",
         ),
-        ("ASSAY_LOG__LEVEL", "loud", "ASSAY_LOG__LEVEL = 'loud': should be 'debug', 'info', 'warning' or 'error'"),
     ],
 )
 def test_a_wrong_variable_is_named(monkeypatch, variable, value, said):

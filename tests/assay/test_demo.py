@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from assay.cli.common import typed
-from assay.plugins import own_checkers
 from assay.verdict_printer import VerdictPrinter
+from checkers.installed import own_checkers
 from schemas import SentenceFinding
 from schemas.bundled_judge import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment

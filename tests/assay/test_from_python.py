@@ -14,7 +14,7 @@ import pytest
 
 import assay
 from assay.config import Misconfigured
-from assay.plugins import UnknownChecker
+from checkers.installed import UnknownChecker
 from checkers.model_patience import ModelPatience, ModelRefuses
 from schemas import Unreadable
 from tests.assay.running import ROOT, environment, install, installed

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from assay.file_check import CheckedLine, Line
+from assay.file_check import CheckedLine
 from assay.summary import FileSample
 from schemas import Usage
+from streams.record_lines import Line
 from tests.assay.running import assay
 from tests.support.stub_acts import status
 from tests.support.stub_answers import judge_answer

@@ -65,7 +65,6 @@ async def test_one_worker_does_all_that_is_configured(tmp_path: Path, kafka: str
                 "ASSAY_TOPICS__PREFIX": f"whole-{uuid.uuid4().hex[:8]}",
                 "ASSAY_HTTP__PORT": "0",
                 "ASSAY_WEBHOOKS__TUNING__SECRET": SECRET,
-                "ASSAY_LOG__LEVEL": "info",
             }
             await asyncio.to_thread(_follow, tmp_path, variables, target)
     rejected = [request.body for request in target.requests if request.body["type"] == "assay.verdict.rejected.v1"]

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck, Line
-from assay.plugins import own_checkers
+from assay.file_check import CheckedLine, FileCheck
 from assay.summary import Summary
 from checkers.checker import Models
+from checkers.installed import own_checkers
 from checkers.model_patience import ModelPatience
 from models.billing import billed
 from models.build import build_judge
 from models.meter import EndedRequest
 from models.settings import JudgeSettings
 from schemas import Generation, Usage, to_json
+from streams.record_lines import Line
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs

@@ -6,10 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck, Line
+from assay.file_check import CheckedLine, FileCheck
 from checkers.model_patience import ModelPatience
 from models.single_flight import SingleFlight
 from models.worktime import Phase, PhaseName, WaitObserver, WorkLimit
+from streams.record_lines import Line
 from tests.support.checkers import AsksASlowModel
 
 LIMIT = 0.1

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assay.file_check import Line, read_lines
 from streams.errors import BrokerUnavailable
+from streams.record_lines import Line, read_lines
 from streams.record_sender import RefusedLine, send_records
 from streams.settings import StreamSettings
 from tests.support.scenarios import Place

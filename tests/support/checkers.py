@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.plugins import own_checkers
 from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models
+from checkers.installed import own_checkers
 from checkers.plugin import Improver
 from models.billing import book
 from models.claims import ClaimKind, Claims, Judgement

@@ -9,7 +9,7 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.calibration import (
+from checkers.calibration import (
     MIN_LABELS,
     Labelled,
     ThresholdPair,

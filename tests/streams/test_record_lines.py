@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import file_check as reading
-from assay.file_check import Line, read_lines
 from schemas import Unreadable
+from streams import record_lines as reading
+from streams.record_lines import Line, read_lines
 
 
 async def read(path: Path, keep_bytes: int = 1000) -> list[Line]:

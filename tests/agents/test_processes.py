@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.worker import Processes
+from agents.processes import Processes
 from tests.assay.running import assay
 from tests.support.waiting import until
 

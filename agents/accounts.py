@@ -1,0 +1,270 @@
+"""The fate of each message on the outputs topic, by checker and hour, counted from the topics themselves."""
+
+import hashlib
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple, get_args
+
+import orjson
+from pydantic import ValidationError
+
+from agents.routing import Routing
+from checkers.checker import NOBODY
+from checkers.wording import plain
+from models.wording import counted
+from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from streams.messages import recheck_of
+from streams.settings import StreamSettings
+
+UNCHECKED: Final = "unchecked"
+"""Instead of a checker's name, for messages that cannot be read."""
+
+COLUMNS: Final = ("decided", "abstained", "skipped", "dead_letters", "held", "missing")
+"""All fates of what a checker received."""
+
+_SKIPPED: Final = ("route", "sample")
+
+_MOST_NAMED: Final = 1000
+"""Missing records that are named; all are counted."""
+
+_NAMED: Final = 20
+"""Of these, so many are shown to a person."""
+
+_TITLES = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker checks)"}
+
+_BATCH: Final = 1000
+
+_UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", "undeliverable"}
+
+
+class Reached(NamedTuple):
+    """A checker's progress in a partition."""
+
+    offset: int = 0
+    """Offset after the last record before which all are finished."""
+    begun: int = 0
+    """Offset at which it began: it was added to the deployment when earlier records were there already."""
+
+
+class Accounts:
+    """The messages of some time by their fate: reads the answers first, in any order, then the messages.
+
+    Answers are kept in a file that is deleted at the end.
+    """
+
+    def __init__(
+        self,
+        since: datetime,
+        settings: StreamSettings,
+        checkers: Mapping[str, Collection[str]],
+        committed: Mapping[str, Mapping[int, Reached]],
+        *,
+        routing: Routing,
+        checked_kinds: Collection[str] | None,
+    ) -> None:
+        """`checkers`: the kinds that each checks. `committed`: the progress of each, by partition.
+
+        Unless `checked_kinds` is None, unreadable messages and those of other kinds are accounted for, too.
+        """
+        self.since = since
+        self.messages = 0
+        """On the topic in that time; each checker received them, or they are of other kinds, or cannot be read."""
+        self.fates: defaultdict[tuple[str, datetime], Counter[str]] = defaultdict(Counter)
+        """By checker and hour; skipped ones by reason, and kinds that it does not check as `others`."""
+        self.named: list[dict[str, Any]] = []
+        """The first of those that are missing."""
+        self.begins_later = False
+        """Answers from the beginning of the time are deleted already."""
+        self._topics = settings.topics
+        self._max_bytes = settings.records.max_bytes
+        self._checkers = checkers
+        self._committed = committed
+        self._routing = routing
+        self._checked_kinds = checked_kinds
+        self._answers = sqlite3.connect("", isolation_level=None)
+        self._answers.execute("PRAGMA journal_mode = OFF")
+        self._answers.execute(
+            "CREATE TABLE answer (partition INTEGER, at INTEGER, checker TEXT, fate TEXT, mark TEXT, "
+            "PRIMARY KEY (partition, at, checker, mark)) WITHOUT ROWID"
+        )
+        self._batch: list[tuple[int, int, str, str, str]] = []
+
+    def close(self) -> None:
+        self._answers.close()
+
+    @property
+    def missing(self) -> int:
+        return sum(each["missing"] for each in self.fates.values())
+
+    @property
+    def checkers(self) -> list[str]:
+        return sorted({checker for checker, _ in self.fates})
+
+    def rows(self, checker: str) -> Iterator[dict[str, Any]]:
+        """The hours of a checker in which it received something, in order."""
+        for (name, hour), fates in sorted(self.fates.items()):
+            if name == checker and (row := _row(fates))["received"]:
+                yield {"hour": hour, **row}
+
+    def summary(self) -> Mapping[str, Any]:
+        """All figures, as JSON has them."""
+        return {
+            "since": self.since,
+            "messages": self.messages,
+            "accounts": [
+                {"checker": name, **row, "skipped": {each: self.fates[name, row["hour"]][each] for each in _SKIPPED}}
+                for name in self.checkers
+                for row in self.rows(name)
+            ],
+            "others": {name: sum(self.fates[each]["others"] for each in self.fates if each[0] == name)
+                       for name in self.checkers},
+            "missing": self.named,
+        }  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """The figures for a person."""
+        since = f"{self.since:%Y-%m-%d %H:%M}Z"
+        if self.begins_later:
+            yield f"Answers from before {since} are deleted already; the accounts begin there."
+        heads = ["received", *(name.replace("_", " ") for name in COLUMNS)]
+        idle = []
+        for checker in self.checkers:
+            if not (rows := [*self.rows(checker)]):
+                idle.append(checker)
+                continue
+            yield _TITLES.get(checker, checker)
+            yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
+            for row in rows:
+                yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
+            total = sum((fates for (name, _), fates in self.fates.items() if name == checker), Counter[str]())
+            yield _line("all", _row(total))
+        if named := [checker for checker in idle if checker not in _TITLES]:
+            yield f"Nothing received by {', '.join(named)}."
+        yield f"{counted(self.messages, 'message')} on {self._topics.outputs} since {since}."
+        if not self.checkers:
+            yield "No checker was running."
+        elif not self.missing:
+            yield "Nothing is missing."
+        else:
+            missing = f"{counted(self.missing, 'answer')} missing"
+            yield f"{missing}: lost, or skipped by rules that have changed since ([[routing.rules]])."
+            for each in self.named[:_NAMED]:
+                at = f"{self._topics.outputs}[{each['partition']}]@{each['offset']}"
+                record = plain(each["record_id"]) or "unreadable"
+                yield f"  {record}  {plain(each['source'])}  by {each['checker']}  {at}"
+            if self.missing > _NAMED:
+                yield "  … (--json names up to 1,000)"
+
+    def answer(self, topic: str, value: bytes | None) -> None:
+        """Note a verdict or a dead letter; repeats with one origin are one answer."""
+        try:
+            found = orjson.loads(value or b"")
+            origin = found["origin"]
+            place = int(origin["partition"]), int(origin["offset"])
+            if origin["topic"] != self._topics.outputs:
+                return
+            if topic == self._topics.dead_letter:
+                fate = "unreadable" if found["reason"] in _UNREADABLE else "dead_letters"
+                self._batch.append((*place, found["checker"], fate, found["payload_sha256"]))
+            else:
+                fate = "abstained" if topic == self._topics.abstained else "decided"
+                self._batch.append((*place, found["checker"], fate, found["record_id"]))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+            # Anything else on these topics is not an answer.
+            return
+        if len(self._batch) >= _BATCH:
+            self._write()
+
+    def message(self, message: Any) -> None:
+        """Account for a message of the outputs topic, of which all answers are noted; an aiokafka `ConsumerRecord`."""
+        self._write()
+        self.messages += 1
+        hour = datetime.fromtimestamp(max(0, message.timestamp or 0) // 3_600_000 * 3600, UTC)
+        place = message.partition, message.offset
+        found = self._answers.execute(
+            "SELECT checker, fate, mark FROM answer WHERE partition = ? AND at = ?", place
+        ).fetchall()
+        # By checker and mark: a topic that was deleted and created again had other records at the same offsets.
+        answers = {(checker, mark): fate for checker, fate, mark in found}
+        content = hashlib.sha256(message.value or b"").hexdigest() if answers else ""
+        dead = any(fate == "unreadable" and mark == content for (_, mark), fate in answers.items())
+        try:
+            if dead:
+                # It was unreadable then, whatever this version can read.
+                raise Unreadable("invalid_record", "it has a dead letter")
+            record = read_record(message.value, max_bytes=self._max_bytes)
+        except Unreadable:
+            envelope = None if dead else self._skipped_by_all(message.value)
+            for checker, kinds in self._checkers.items():
+                takes = envelope is not None and envelope.kind in kinds  # type: ignore[attr-defined]
+                fate = self._fate(checker, envelope, *place) if takes and envelope else "others"
+                self._count(checker, hour, fate, place, envelope)
+            if self._checked_kinds is not None and envelope is None:
+                fate = "dead_letters" if dead else self._unanswered(*place)
+                self._count(UNCHECKED, hour, fate, place)
+            return
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        asked = recheck_of(message.headers)
+        for checker, kinds in self._checkers.items():
+            fate = "others"
+            if kind in kinds and asked in {None, checker} and not self._was_there(checker, *place):
+                # An answer beats the draw: rules may have been others then. A record that failed, and was decided when
+                # it was read again after a crash, is decided.
+                answer = answers.get((checker, record.id)) or answers.get((checker, content))
+                fate = answer or self._fate(checker, record, *place, by_rules=asked is None)
+            self._count(checker, hour, fate, place, record)
+        if self._checked_kinds is not None and kind not in self._checked_kinds:
+            fate = answers.get((NOBODY, record.id)) or self._unanswered(*place)
+            self._count(NOBODY, hour, fate, place, record)
+
+    def _skipped_by_all(self, value: bytes | None) -> Envelope | None:
+        """The envelope of an invalid record that every checker's rules skip: no checker reads it in full."""
+        try:
+            document = orjson.loads(value or b"")
+            given = {name: document[name] for name in ("kind", "id", "source", "model")}
+            record = Envelope.model_validate(given | {"tenant": document.get("tenant")})
+        except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError, AttributeError):
+            return None
+        takers = [checker for checker, kinds in self._checkers.items() if given["kind"] in kinds]
+        return record if takers and all(self._routing.left_out(checker, record) for checker in takers) else None
+
+    def _was_there(self, checker: str, partition: int, offset: int) -> bool:
+        """True if the message was there before the checker was added."""
+        return offset < self._committed[checker].get(partition, Reached()).begun
+
+    def _fate(self, checker: str, record: Envelope, partition: int, offset: int, *, by_rules: bool = True) -> str:
+        """The fate of a record without an answer."""
+        if offset >= self._committed[checker].get(partition, Reached()).offset:
+            return "held"
+        return (self._routing.left_out(checker, record) if by_rules else None) or "missing"
+
+    def _unanswered(self, partition: int, offset: int) -> str:
+        """The fate of a message that any checker might have answered, and none has."""
+        passed = all(offset < self._committed[checker].get(partition, Reached()).offset for checker in self._checkers)
+        return "missing" if passed else "held"
+
+    def _count(
+        self, checker: str, hour: datetime, fate: str, place: tuple[int, int], record: Envelope | None = None
+    ) -> None:
+        self.fates[checker, hour][fate] += 1
+        if fate == "missing" and len(self.named) < _MOST_NAMED:
+            source, record_id = ("", "") if record is None else (record.source, record.id)
+            named = {"checker": checker, "source": source, "record_id": record_id}
+            self.named.append(named | {"partition": place[0], "offset": place[1]})
+
+    def _write(self) -> None:
+        if self._batch:
+            self._answers.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?)", self._batch)
+            self._batch = []
+
+
+def _row(fates: Mapping[str, int]) -> dict[str, int]:
+    """The columns of a table."""
+    row = {name: fates.get(name, 0) for name in COLUMNS} | {"skipped": sum(fates.get(each, 0) for each in _SKIPPED)}
+    return {"received": sum(row.values())} | row
+
+
+def _line(title: str, row: dict[str, Any]) -> str:
+    return f"  {title:<16}" + "".join(f"{value:>14,}" for value in row.values())
