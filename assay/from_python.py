@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import orjson
 
-from assay import import_clash
 from models.wording import counted
 from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
 
@@ -135,7 +134,6 @@ def _line(record: RecordLike, where: str) -> bytes:
 
 
 async def _verdicts(lines: dict[str, bytes], checkers: Collection[str]) -> list[Verdicts]:
-    import_clash.require()
     from assay.cached_service import CachedService
 
     if not _services:
