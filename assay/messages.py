@@ -2,76 +2,24 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import AsyncGenerator, Collection, Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
-from cachetools import LRUCache
-from pydantic import TypeAdapter, ValidationError
 
 from assay.config import Misconfigured
 from models.wording import counted
 from schemas import Verdict
-from schemas.base import Wire
 from streams.errors import StreamError
-from streams.settings import KafkaSettings
 
 if TYPE_CHECKING:
     from store.reading import Listed, Reader
 
-_REMEMBERED = 100_000
-"""Ids of messages shown, so that repeats are not: they follow within seconds, or within a restart's backlog."""
-
 _LOOK_AGAIN_SECONDS = 0.5
 """The archivist writes twice a second if there is little traffic."""
 
-MessageT = TypeVar("MessageT", bound=Wire)
 
-
-class TopicView(Generic[MessageT]):
-    """Reads topics: each message once; unreadable ones are counted."""
-
-    def __init__(self, kafka: KafkaSettings, topics: Sequence[str], form: TypeAdapter[MessageT]) -> None:
-        self.read = 0
-        """Different messages so far."""
-        self._unreadable = 0
-        self._kafka = kafka
-        self._topics = topics
-        self._form = form
-
-    async def messages(self, *, follow: bool = False) -> AsyncGenerator[MessageT, None]:
-        """Yield the messages on the topics, oldest first; with `follow` then those that arrive, without end.
-
-        Raises:
-            BrokerUnavailable: no broker answered.
-            TopicsMissing: naming the command that creates them.
-        """
-        from streams.topic_reader import read_topic
-
-        seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
-        reading = read_topic(self._kafka, *self._topics, follow=follow, report=_report_broker)
-        async with contextlib.aclosing(reading) as found:
-            async for each in found:
-                try:
-                    message = self._form.validate_json(each.value or b"")
-                except ValidationError:
-                    self._unreadable += 1
-                    continue
-                identifier: str = getattr(message, "id", "")
-                if identifier not in seen:
-                    seen[identifier] = None
-                    self.read += 1
-                    yield message
-
-    def summary(self, noun: str, shown: int | None = None) -> Iterator[str]:
-        """The number of messages, and how many of them were `shown`; a line at a time."""
-        of = "" if shown is None or shown == self.read else f"{shown or 'none'} of "
-        yield f"{of}{counted(self.read, noun)} on {', '.join(self._topics)}"
-        if self._unreadable:
-            yield f"{counted(self._unreadable, 'message')} there could not be read as {noun}s"
-
-
-def _report_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
+def report_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
     """Report on standard error that no broker answers a command that follows a topic, or that one answers again."""
     click.secho(f"{event} at {servers}, away since {since}{f': {why}' if why else ''}", err=True, fg="yellow")
 

@@ -11,9 +11,10 @@ from pydantic import TypeAdapter
 from agents.monitor.versions import COMPARED_FROM, change, merged_rate, unlike
 from assay.cli.common import NotFinished, WrongUse
 from assay.config import Configuration
-from assay.messages import TopicView, opened_store
+from assay.messages import opened_store
 from checkers.wording import plain
 from schemas import Calibration, Measured, VersionRate, VersionRates
+from streams.topic_view import TopicView
 
 
 @dataclass(frozen=True, slots=True)

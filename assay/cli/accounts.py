@@ -10,7 +10,7 @@ import click
 
 from agents.accounts import Accounts, Reached
 from agents.routing import Routing
-from assay.cli.common import MOMENT, configured, print_figures, selected
+from assay.cli.common import MOMENT, configured, print_figures
 from assay.config import Configuration
 from streams.group_offsets import commits
 from streams.takeover import read_note
@@ -80,7 +80,7 @@ def accounts(
     An answer is missing if the consumer group has passed the record without any of these: it is lost, or was skipped by
     rules that have changed since. Everything is counted from the topics. Exit status 1 if an answer is missing.
     """
-    selected(loaded, checkers)
+    loaded.installed.select(checkers)
     found = asyncio.run(_taken(loaded, since, checkers))
     print_figures(found, as_json=as_json)
     if found.missing:

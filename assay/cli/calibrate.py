@@ -21,7 +21,6 @@ from assay.cli.common import (
     download_models,
     progress,
     reading,
-    selected,
     size_of,
 )
 from assay.config import Configuration
@@ -100,7 +99,7 @@ def calibrate(
     people labelled. Prints a table and a section for assay.toml. Exits with status 3 if no threshold keeps the promise,
     and prints what could be promised.
     """
-    plugins = _scoring(loaded, selected(loaded, checkers), named=bool(checkers))
+    plugins = _scoring(loaded, loaded.installed.select(checkers), named=bool(checkers))
     download_models(loaded)
     scored = asyncio.run(_scored(_without_thresholds(loaded, plugins), plugins, file))
     found = [_found(checker, each, error, confidence) for checker, each in scored.items() if each.scores or each.uneven]

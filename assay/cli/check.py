@@ -24,7 +24,6 @@ from assay.cli.common import (
     out_option,
     progress,
     reading,
-    selected,
     size_of,
     writing,
 )
@@ -125,7 +124,7 @@ def check(
     gets them as JSON lines. Progress, explanations and a summary go to standard error. --sample prints the cost of N
     records, and the estimated cost of all with an interval.
     """
-    plugins = selected(loaded, checkers)
+    plugins = loaded.installed.select(checkers)
     download_models(loaded)
     printer, summary = VerdictPrinter(plugins), Summary()
     report = JUnitReport(printer)

@@ -8,7 +8,7 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
@@ -22,7 +22,6 @@ from assay.config import Configuration, Misconfigured, load_configuration
 from checkers.checker import Models
 from checkers.installed import UnknownChecker
 from checkers.model_patience import ModelLost, ModelRefuses
-from checkers.plugin import CheckerPlugin
 from models.model_loading import ModelUnusable
 from models.protocol import ModelFailed, ModelUnavailable
 from models.wording import first_line
@@ -135,19 +134,6 @@ def configuration(config_file: Path | None) -> Configuration:
     for warning in loaded.warnings:
         click.secho(f"warning: {warning}", err=True, fg="yellow")
     return loaded
-
-
-def selected(loaded: Configuration, names: Collection[str]) -> list[CheckerPlugin]:
-    """The checkers with these names; all that are installed if there are no names.
-
-    Raises:
-        UnknownChecker: there is no such checker.
-        WrongUse: there is none at all.
-    """
-    plugins = loaded.installed.select(names)
-    if not plugins:
-        raise WrongUse("no checker is installed")
-    return plugins
 
 
 async def stopped() -> None:

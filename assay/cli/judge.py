@@ -15,7 +15,6 @@ from assay.cli.common import (
     models_of,
     print_figures,
     progress,
-    selected,
 )
 from assay.config import Configuration
 from assay.wiring import wired
@@ -71,7 +70,7 @@ def check_criterion(ctx: click.Context, *, loaded: Configuration, name: str, as_
     An example that is asked about is not shown to the judge as a worked one. Prints the accuracy, and on standard error
     each answer that is decided wrongly. Exit status 1 below 75%.
     """
-    (plugin,) = selected(loaded, [name])
+    (plugin,) = loaded.installed.select([name])
     if plugin.section is None:
         own = ", ".join(name for name, one in loaded.installed.plugins.items() if one.section) or "none"
         raise WrongUse(f"{name} is not a criterion of yours; configured are: {own}")

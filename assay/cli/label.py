@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from agents.monitor.labels import EXPIRES_AFTER
 from assay.cli.common import EXISTING, WrongUse, configured
 from assay.config import Configuration
-from assay.messages import TopicView
 from assay.verdict_printer import VerdictPrinter, head, indented
 from checkers.wording import labelled, plain
 from models.wording import counted
@@ -25,6 +24,7 @@ from streams.lookup import RecordGone, RecordLookup
 from streams.messages import Outgoing, label_message, request_message
 from streams.publisher import Publisher
 from streams.settings import StreamSettings
+from streams.topic_view import TopicView
 
 _Said: TypeAlias = Literal["good", "bad", "unsure"]
 

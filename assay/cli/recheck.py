@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from agents.routing import from_sources, sample_point
-from assay.cli.common import MOMENT, NUMBER, NotFinished, WrongUse, configured, download_models, selected
+from assay.cli.common import MOMENT, NUMBER, NotFinished, WrongUse, configured, download_models
 from assay.config import Configuration
 from assay.file_check import configured_check
 from assay.summary import FileSample
@@ -55,7 +55,7 @@ def recheck(
     A few are checked here first to estimate the cost of all; then it asks. The rest go to the end of the topic. Their
     verdicts are marked `rechecked`; no rate counts them and they raise no alert.
     """
-    plugins = selected(loaded, [checker])
+    plugins = loaded.installed.select([checker])
     until = min(until or datetime.now(UTC), datetime.now(UTC))
     if since >= until:
         raise WrongUse(f"--since {since:%Y-%m-%dT%H:%M} is not before --until {until:%Y-%m-%dT%H:%M}")

@@ -8,12 +8,13 @@ from datetime import datetime
 import click
 from pydantic import TypeAdapter
 
-from assay.cli.common import MOMENT, NUMBER, NotFinished, WrongUse, configured, selected
+from assay.cli.common import MOMENT, NUMBER, NotFinished, WrongUse, configured
 from assay.config import Configuration
-from assay.messages import StoreView, TopicView
+from assay.messages import StoreView, report_broker
 from assay.verdict_printer import VerdictPrinter
 from schemas import OUTCOMES, Alert, SeriesAnew, TrueRateAlert, Verdict, to_json
 from streams.lookup import RecordLookup
+from streams.topic_view import TopicView
 
 _OUTCOME = click.Choice(OUTCOMES)
 
@@ -49,7 +50,7 @@ def verdicts(
     if follow and limit:
         raise WrongUse("--limit and --follow exclude each other")
     # The name in verdicts on records that no checker checks.
-    selected(loaded, [name for name in checkers if name != "none"])
+    loaded.installed.select([name for name in checkers if name != "none"])
     named = {"source": sources, "model": models, "checker": checkers, "outcome": outcomes}
 
     def takes(verdict: Verdict) -> bool:
@@ -62,7 +63,9 @@ def verdicts(
     if loaded.store.url is None:
         topics = loaded.streams.topics
         of: dict[str, str] = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
-        view = TopicView(loaded.streams.kafka, [of[name] for name in outcomes or of], TypeAdapter(Verdict))
+        view = TopicView(
+            loaded.streams.kafka, [of[name] for name in outcomes or of], TypeAdapter(Verdict), report_broker
+        )
     else:
         view = StoreView(
             loaded.store.url, sources=sources, models=models, checkers=checkers, outcomes=outcomes, ids=ids
@@ -110,7 +113,7 @@ def alerts(*, loaded: Configuration, follow: bool, as_json: bool) -> None:
     """Show alerts, oldest first: the model, its success rates, and the rejected records."""
     settings = loaded.streams
     form: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
-    view = TopicView(settings.kafka, [settings.topics.alerts], form)
+    view = TopicView(settings.kafka, [settings.topics.alerts], form, report_broker)
     printer = VerdictPrinter([*loaded.installed.plugins.values()])
 
     async def show() -> None:

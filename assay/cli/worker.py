@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from agents.processes import Processes, end_with_supervisor, report_started
-from assay.cli.common import CannotRun, NotFinished, WrongUse, config_option, configuration, models_of, selected
+from assay.cli.common import CannotRun, NotFinished, WrongUse, config_option, configuration, models_of
 from assay.config import IMPROVER, Configuration, load_configuration
 from assay.wiring import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
 from models.judges.prompted import PromptedJudge
@@ -54,7 +54,7 @@ def worker(
     """
     # The supervising process has printed the warnings about the configuration.
     loaded = configuration(config_file) if process is None else _as_process(load_configuration(config_file), process)
-    plugins = [] if checkers == _NONE else selected(loaded, _names(checkers))
+    plugins = [] if checkers == _NONE else loaded.installed.select(_names(checkers))
     following = configured_agents(loaded)
     if agents is not None:
         following = select_agents(loaded, [] if agents == _NONE else _names(agents))
