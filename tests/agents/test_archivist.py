@@ -179,7 +179,7 @@ class TestArchivistOnSqlite(ArchivistPromises):
             # Checks go on.
             asyncio.run(put(prepared.servers, topics.outputs, map(record, range(20))))
             worker.wait_for("assay_verdicts_total", 20)
-            assert worker.metric('assay_intake_paused{agent="archivist"}') == 1
+            worker.wait_for('assay_intake_paused{agent="archivist"}', 1)
             resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, before)
             worker.wait_for('assay_archived_total{kind="verdict"}', 220)
             worker.wait_ready()

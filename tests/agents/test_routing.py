@@ -45,7 +45,7 @@ def test_a_checker_with_sources_takes_no_others_and_leaves_the_rest_to_the_rules
     elif not any(sign in pattern for sign in "*?[" for pattern in patterns):
         assert own.left_out(checker, record) == "route"
     assert own.share(f"{checker}x", record) == share
-    assert Routing(None, {checker: ()}).takes_all
+    assert Routing().takes_all
 
 
 @pytest.mark.parametrize(

@@ -179,23 +179,26 @@ async def test_what_bears_on_a_verdict_changes_its_id(judge_of: MakeJudge, tmp_p
 
 
 @pytest.mark.parametrize("place", ["query", "text", "candidate"])
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
 async def test_attacks_stay_in_their_quotes_and_change_no_verdict(
-    checker_of: MakeChecker, stub: StubEndpoint, attack, place
+    checker_of: MakeChecker, stub: StubEndpoint, place: str
 ) -> None:
-    said = attack.response
-    if place == "candidate":
-        record = hit("Is the desk open?", "Is the desk closed?", candidates=[(said, 0.9)])
-    else:
-        record = hit(**({"query": "Is the desk open?", "text": "Is the desk closed?"} | {place: said}))
-    verdict = await checker_of().check(record)
-    assert verdict.outcome == "reject"
-    assert _evidence(verdict).better is None
-    # Line by line: a carriage return is a line's end, too.
-    texts = {"\n".join(text.splitlines()) for text in (record.matched.text, *(one.text for one in record.candidates))}
-    query = "\n".join(record.query.splitlines())
-    pairs = {(request.quotes["First text"], request.quotes["Second text"]) for request in stub.requests}
-    assert pairs == {pair for text in texts for pair in ((text, query), (query, text))}
+    checker = checker_of()
+    for attack in ATTACKS:
+        stub.requests.clear()
+        said = attack.response
+        if place == "candidate":
+            record = hit("Is the desk open?", "Is the desk closed?", candidates=[(said, 0.9)])
+        else:
+            record = hit(**({"query": "Is the desk open?", "text": "Is the desk closed?"} | {place: said}))
+        verdict = await checker.check(record)
+        assert verdict.outcome == "reject", name_of(attack)
+        assert _evidence(verdict).better is None
+        # Line by line: a carriage return is a line's end, too.
+        told = (record.matched.text, *(one.text for one in record.candidates))
+        texts = {"\n".join(text.splitlines()) for text in told}
+        query = "\n".join(record.query.splitlines())
+        pairs = {(request.quotes["First text"], request.quotes["Second text"]) for request in stub.requests}
+        assert pairs == {pair for text in texts for pair in ((text, query), (query, text))}, name_of(attack)
 
 
 async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_a_question_of_its_own(
@@ -233,33 +236,18 @@ def _attacked(attack: Generation, number: int) -> Retrieval:
     return hit(*told[number % len(told)], id=attack.id)
 
 
-@pytest.fixture(scope="module")
-def by_local_judge() -> dict[str, Verdict]:
-    """Verdicts of the local judge, by record."""
+async def test_the_local_judge_finds_the_negation_in_a_false_hit_and_is_talked_into_nothing() -> None:
     attacks = [_attacked(attack, number) for number, attack in enumerate(ATTACKS)]
-
     # What is loaded in this process is there at once: no question's patience runs out on a busy machine.
     BundledJudge().load()
-
-    async def judged() -> list[Verdict]:
-        judge = build_judge(JudgeSettings())
-        checker = RetrievalChecker(RetrievalSettings(deadline_seconds=3600), Models(judge=judge))
-        try:
-            return await asyncio.gather(*(checker.check(record) for record in (SHOES, *attacks)))
-        finally:
-            await judge.close()
-
-    return {verdict.record_id: verdict for verdict in asyncio.run(judged())}
-
-
-def test_the_local_judge_finds_the_negation_in_a_false_hit(by_local_judge: dict[str, Verdict]) -> None:
-    verdict = by_local_judge["shoes"]
+    judge = build_judge(JudgeSettings())
+    checker = RetrievalChecker(RetrievalSettings(deadline_seconds=3600), Models(judge=judge))
+    try:
+        verdict, *others = await asyncio.gather(*(checker.check(record) for record in (SHOES, *attacks)))
+    finally:
+        await judge.close()
     assert verdict.outcome == "reject"
     evidence = _evidence(verdict)
     assert evidence.better is not None
     assert evidence.better.id == "c1"
-
-
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-def test_the_local_judge_is_talked_into_nothing(by_local_judge: dict[str, Verdict], attack) -> None:
-    assert by_local_judge[attack.id].outcome == "reject"
+    assert {one.record_id: one.outcome for one in others} == {attack.id: "reject" for attack in ATTACKS}
