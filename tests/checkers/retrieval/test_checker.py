@@ -182,9 +182,8 @@ async def test_what_bears_on_a_verdict_changes_its_id(judge_of: MakeJudge, tmp_p
 async def test_attacks_stay_in_their_quotes_and_change_no_verdict(
     checker_of: MakeChecker, stub: StubEndpoint, place: str
 ) -> None:
-    checker = checker_of()
+    checker, expected = checker_of(), set[tuple[str, str]]()
     for attack in ATTACKS:
-        stub.requests.clear()
         said = attack.response
         if place == "candidate":
             record = hit("Is the desk open?", "Is the desk closed?", candidates=[(said, 0.9)])
@@ -197,8 +196,8 @@ async def test_attacks_stay_in_their_quotes_and_change_no_verdict(
         told = (record.matched.text, *(one.text for one in record.candidates))
         texts = {"\n".join(text.splitlines()) for text in told}
         query = "\n".join(record.query.splitlines())
-        pairs = {(request.quotes["First text"], request.quotes["Second text"]) for request in stub.requests}
-        assert pairs == {pair for text in texts for pair in ((text, query), (query, text))}, name_of(attack)
+        expected |= {pair for text in texts for pair in ((text, query), (query, text))}
+    assert {(request.quotes["First text"], request.quotes["Second text"]) for request in stub.requests} == expected
 
 
 async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_a_question_of_its_own(
