@@ -62,7 +62,7 @@ class VerdictPrinter:
         whole = textwrap.wrap(plain(alert.summary), explanation_width(), max_lines=10, placeholder=" …")
         for line in indented(whole):
             yield line
-        for one in alert.common if isinstance(alert, Alert) else ():
+        for one in () if isinstance(alert, SeriesAnew) else alert.common:
             for line in indented(labelled("common: ", one.line)):
                 yield line
         for record in alert.rejected if isinstance(alert, Alert) else ():

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from pydantic import Field, model_validator
 
+from schemas.alerts import Commonality
 from schemas.base import Fraction, Measured, Name, Origin, Share, Text, Timestamp, Wire
 from schemas.ids import content_id
 from schemas.versions import VersionRate
@@ -194,5 +195,7 @@ class TrueRateAlert(Wire):
     """Upper bound on the probability that a rate which is never below ever raises this."""
     disagreements: tuple[Name, ...]
     """Ids of the last verdicts that people do not agree with."""
+    common: tuple[Commonality, ...] = ()
+    """As of an `Alert`."""
     summary: str
     """The alert in one sentence."""

@@ -34,10 +34,10 @@ _DOCUMENT_KEYS = ("source", "document", "id")
 
 
 class Passage(str):
-    """The text of a passage, with the name of the document that it is from, where the producer gave one."""
+    """The text of a passage, with the name of its document; empty where the producer gave none."""
 
     __slots__ = ("document",)
-    document: str | None
+    document: str
 
 
 def _passage(value: Any, validated: Callable[[Any], str]) -> str:
@@ -47,14 +47,10 @@ def _passage(value: Any, validated: Callable[[Any], str]) -> str:
     if text is None:
         raise ValueError(f"an object needs its text as a string under {', '.join(_TEXT_KEYS)}")
     passage = Passage(validated(text))
-    passage.document = _document(value)
+    places = (place for place in (value.get("metadata"), value) if isinstance(place, dict))
+    given = (place.get(key) for place in places for key in _DOCUMENT_KEYS)
+    passage.document = next((str(name) for name in given if isinstance(name, str | int) and str(name).strip()), "")
     return passage
-
-
-def _document(passage: dict[str, Any]) -> str | None:
-    more = passage.get("metadata")
-    given = (place.get(key) for place in (more, passage) if isinstance(place, dict) for key in _DOCUMENT_KEYS)
-    return next((str(name) for name in given if isinstance(name, str | int) and str(name).strip()), None)
 
 
 _PASSAGE_SCHEMA = {

@@ -1,55 +1,56 @@
 """What the rejects of one series have in common, read from the store: bounded samples of rejects and of accepts.
 
-Both are drawn from the same time, evenly and by the verdicts' numbers: a report that is asked for twice says the same.
 As `store.reading`: synchronous, and it only reads.
 """
 
+import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from sqlalchemy import Select, case, func, select
+from pydantic import BaseModel
+from sqlalchemy import func, select
 
 from schemas import Attribute, Commonality, Verdict, attributes_of
-from store.commonalities import Attributes, commonalities
+from store.commonalities import commonalities
 from store.faults import fault_of
 from store.opening import faults
 from store.reading import Reader, Series, read_verdict
 from store.retention import OLDEST_BRIEF
-from store.similar import grouped
-from store.tables import EVIDENCE, VERDICTS, milliseconds, moment
+from store.tables import EVIDENCE, HOUR, VERDICTS, milliseconds, moment
 
 SCANNED: Final = 50_000
 """Verdicts of a series that a report is about at most, the latest."""
 COMPARED: Final = 200
-"""Rejects, and accepts, whose attributes are read: about so many."""
+"""Rejects, and accepts, whose attributes are read."""
 GROUPED: Final = 100
 """Rejects that are grouped by their faults at most."""
 
 _FAULTS: Final = 5
+_MIXED: Final = 2_654_435_761, 2**32  # Numbers times the golden section are even over the range, as any run of them is.
 
-_FACTOR, _RANGE = 2_654_435_761, 2**32
-"""Numbers times the golden section, of which each part of the range has its share of any run of numbers."""
+_PIECE: Final = 4  # Letters: of any script, whether it separates words or not.
+_ALIKE: Final = 0.5  # Jaccard index from which two texts are of one group.
+_CHARACTERS: Final = 300
+_DIGITS: Final = re.compile(r"\d+")
 
 
-class FaultGroup(NamedTuple):
-    """Rejects with similar sentences at fault."""
+class FaultGroup(BaseModel):
+    """Rejects with similar sentences at fault; `reason` and `fault` are those of the first."""
 
     reason: str
-    """That of the first of them."""
     fault: str | None
     ids: tuple[str, ...]
-    """The verdicts'."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failures:
+class Failures(BaseModel):
     """A report on one series."""
 
-    series: Series
+    source: str
+    model: str
+    checker: str
     begin: datetime
     end: datetime
     rejects: int
@@ -65,7 +66,16 @@ class Failures:
     """The latest of the compared rejects that have none of `common`, the largest group first."""
 
 
-def explained_by(attributes: Attributes, common: Sequence[Commonality]) -> Commonality | None:
+def rejecting(reader: Reader, begin: datetime, end: datetime, **named: str | None) -> dict[Series, dict[str, int]]:
+    """The series with rejects from that hour on, most rejects first, and their outcomes; None is any name."""
+    hour = moment(milliseconds(begin) // HOUR * HOUR)
+    wanted = {name: value for name, value in named.items() if value}.items()
+    totals = reader.totals(hour, until=end, minutes=60).items()
+    found = {one: of for one, of in totals if of.get("reject") and wanted <= one._asdict().items()}
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1]["reject"], pair[0])))
+
+
+def explained_by(attributes: Collection[Attribute], common: Sequence[Commonality]) -> Commonality | None:
     """The strongest of `common` that a verdict with these attributes has."""
     return next((one for one in common if Attribute(one.name, one.value) in attributes), None)
 
@@ -73,30 +83,40 @@ def explained_by(attributes: Attributes, common: Sequence[Commonality]) -> Commo
 def read_failures(
     reader: Reader, series: Series, since: datetime, until: datetime, *, compared: int = COMPARED
 ) -> Failures:
-    """Compare the rejects of a series with its accepts; raises `StoreAway`."""
+    """Compare the rejects of a series with its accepts; raises `StoreAway`. Asked twice, it says the same."""
+    of = VERDICTS.c
     with faults(), reader.engine.connect() as connection:
         # Rejects are kept longer: before the first accept there is nothing to compare them with.
         begin = max(milliseconds(since), connection.execute(OLDEST_BRIEF).scalar() or 0)
-        latest = _latest(series, begin, milliseconds(until))
-        of = select(latest.c.outcome, func.count(), func.min(latest.c.checked_at)).group_by(latest.c.outcome)
-        numbers = {outcome: (number, at) for outcome, number, at in connection.execute(of)}
-        if sum(number for number, _ in numbers.values()) == SCANNED:
-            begin = min(at for _, at in numbers.values())
-        number = latest.c.seq * _FACTOR % _RANGE
-        shares = [(latest.c.outcome == one, _RANGE * compared // of) for one, (of, _) in numbers.items()]
-        drawn = select(latest.c.seq).where(number < case(*shares, else_=0)) if shares else select(latest.c.seq)
-        bodies = select(EVIDENCE.c.body).where(EVIDENCE.c.seq.in_(drawn)).order_by(EVIDENCE.c.seq)
-        read = [read_verdict(zlib.decompress(body)) for body in connection.scalars(bodies)]
+        latest = (
+            select(of.seq, of.outcome, of.checked_at)
+            .where(of.source == series.source, of.model == series.model, of.checker == series.checker)
+            .where(of.checked_at >= begin, of.checked_at < milliseconds(until), of.outcome != "abstain")
+            .with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite")
+            .order_by(of.checked_at.desc(), of.seq.desc())
+            .limit(SCANNED)
+            .subquery()
+        )
+        totals = select(latest.c.outcome, func.count().label("total"), func.min(latest.c.checked_at).label("first"))
+        each = totals.group_by(latest.c.outcome).subquery()
+        mixed = latest.c.seq * _MIXED[0] % _MIXED[1]
+        drawn = select(EVIDENCE.c.body, each).join(latest, latest.c.seq == EVIDENCE.c.seq)
+        drawn = drawn.join(each, each.c.outcome == latest.c.outcome).where(mixed * each.c.total < _MIXED[1] * compared)
+        rows = connection.execute(drawn.order_by(EVIDENCE.c.seq)).all()
+    number = {row.outcome: row.total for row in rows}
+    if sum(number.values()) == SCANNED:
+        begin = min(row.first for row in rows)
+    read = [read_verdict(zlib.decompress(row.body)) for row in rows]
     rejects, accepts = ([one for one in read if one.outcome == of and not one.rechecked] for of in ("reject", "accept"))
     having = [attributes_of(one) for one in rejects]
     common = commonalities(having, [attributes_of(one) for one in accepts])
     left = [one for one, of in zip(rejects, having, strict=True) if explained_by(of, common) is None]
     return Failures(
-        series=series,
+        **series._asdict(),
         begin=moment(begin),
         end=until,
-        rejects=numbers.get("reject", (0, 0))[0],
-        accepts=numbers.get("accept", (0, 0))[0],
+        rejects=number.get("reject", 0),
+        accepts=number.get("accept", 0),
         compared=(len(rejects), len(accepts)),
         common=tuple(common),
         faults=tuple(Counter(filter(None, map(fault_of, rejects))).most_common(_FAULTS)),
@@ -105,20 +125,23 @@ def read_failures(
 
 
 def fault_groups(rejects: Sequence[Verdict]) -> list[FaultGroup]:
-    """Verdicts by their sentences at fault, the largest group first."""
-    said = [fault_of(one) for one in rejects]
-    texts = [f"{fault or ''} {one.reason}" for one, fault in zip(rejects, said, strict=True)]
+    """Verdicts whose faults resemble that of the first of their group, the largest group first."""
+    groups: list[tuple[frozenset[str], list[Verdict]]] = []
+    for one in rejects:
+        own = _pieces(f"{fault_of(one) or ''} {one.reason}")
+        nearest = max(groups, key=lambda group: len(own & group[0]) / len(own | group[0]), default=None)
+        if nearest is not None and len(own & nearest[0]) >= _ALIKE * len(own | nearest[0]):
+            nearest[1].append(one)
+        else:
+            groups.append((own, [one]))
+    groups.sort(key=lambda group: -len(group[1]))
     return [
-        FaultGroup(rejects[group[0]].reason, said[group[0]], tuple(rejects[place].id for place in group))
-        for group in grouped(texts)
+        FaultGroup(reason=group[0].reason, fault=fault_of(group[0]), ids=tuple(one.id for one in group))
+        for _, group in groups
     ]
 
 
-def _latest(series: Series, begin: int, end: int) -> Any:
-    of = VERDICTS.c
-    query: Select[Any] = select(of.checked_at, of.seq, of.outcome).where(
-        of.source == series.source, of.model == series.model, of.checker == series.checker
-    )
-    query = query.where(of.checked_at >= begin, of.checked_at < end, of.outcome != "abstain")
-    query = query.with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite")
-    return query.order_by(of.checked_at.desc(), of.seq.desc()).limit(SCANNED).subquery()
+def _pieces(text: str) -> frozenset[str]:
+    """The runs of letters that a text has; figures count as equal."""
+    said = f" {' '.join(_DIGITS.sub('0', text[:_CHARACTERS]).casefold().split())} "
+    return frozenset(said[at : at + _PIECE] for at in range(len(said)))

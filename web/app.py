@@ -23,6 +23,7 @@ from schemas import (
     Verdict,
 )
 from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
+from store.failures import read_failures, rejecting
 from store.faults import fault_of
 from store.opening import StoreAway
 from store.reading import MOST, AlertMessage, Reader, Series, Wanted
@@ -30,8 +31,7 @@ from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
 from web.evidence import aligned, grounding, quotation, telling
-from web.failures import FailurePage
-from web.filters import RANGES, BadAddress, Filters, key_of, number, written
+from web.filters import LOOKED_BACK, RANGES, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
 from web.people import SHOWN_FROM, agreements
@@ -46,9 +46,6 @@ _RECENT = timedelta(hours=40)
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 """Gives the record that a verdict is about, as JSON; None if it cannot be had."""
-
-_LOOKED_BACK = 1440
-"""Minutes that the overview shows unless it is asked for others."""
 
 _ROWS = 50
 _DRAWN = 24
@@ -91,7 +88,7 @@ def create_app(
             web.get("/records/{source}/{id}", page.record),
             web.get("/alerts", page.alerts),
             web.get("/alerts/{id}", page.alert),
-            web.get("/failures", FailurePage(reader, page.answer).failures),
+            web.get("/failures", page.failures),
             web.get("/live", page.live, allow_head=False),
             web.get("/login", page.login),
             web.post("/login", page.log_in),
@@ -143,9 +140,9 @@ class _Page:
         }
 
     async def overview(self, request: web.Request) -> web.Response:
-        now, filters = datetime.now(UTC), Filters.of({"minutes": str(_LOOKED_BACK), **request.query})
-        begin, end = filters.period(now)
-        span = Span.of(begin or now - timedelta(minutes=_LOOKED_BACK), end or now, counted=now)
+        now = datetime.now(UTC)
+        begin, end, minutes = Filters.of(request.query).stretch(now)
+        span = Span.of(begin, end, counted=now)
         within: dict[str, Any] = {"until": span.end, "minutes": span.minutes}
 
         def read() -> dict[str, Any]:
@@ -175,7 +172,6 @@ class _Page:
                 "corrected": corrected,
             }
 
-        minutes = None if filters.since else int(filters.minutes or _LOOKED_BACK)
         shown = await asyncio.to_thread(read)
         return self.answer("overview.html", **shown, minutes=minutes, span=span, now=now, sparse=SPARSE)
 
@@ -202,7 +198,7 @@ class _Page:
     def _drawn(self, filters: Filters, now: datetime) -> dict[str, Any]:
         """What a list shows above its rows: outcomes over time, and the rate of a single series."""
         reader, wanted = self._reader, filters.wanted(now)
-        begin = wanted.since or reader.oldest() or now - timedelta(minutes=_LOOKED_BACK)
+        begin = wanted.since or reader.oldest() or now - LOOKED_BACK
         end = wanted.until or now
         span, coarse = Span.of(begin, end, counted=None), Span.of(begin, end, counted=now)
         outcomes = reader.outcomes(wanted, span.begin, minutes=span.minutes, most=_COUNTED)
@@ -325,6 +321,22 @@ class _Page:
 
         shown = await asyncio.to_thread(read)
         return self.answer("alert.html", alert=alert, **shown)
+
+    async def failures(self, request: web.Request) -> web.Response:
+        """The series that the address names, else the one with most rejects, next to all that have rejects."""
+        filters = Filters.of(request.query)
+        begin, end, minutes = filters.stretch(datetime.now(UTC))
+        # Next to a series that is chosen the others are there to choose from.
+        named = {} if filters.series else {name: getattr(filters, name) for name in wording.NAMED}
+
+        def read() -> dict[str, Any]:
+            listed = rejecting(self._reader, begin, end, **named)
+            shown = filters.series or next(iter(listed), None)
+            report = shown and read_failures(self._reader, shown, begin, end)
+            return {"listed": [*listed.items()][:_SERIES], "series": shown, "report": report}
+
+        shown = await asyncio.to_thread(read)
+        return self.answer("failures.html", **shown, filters=filters, minutes=minutes, begin=begin, end=end)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         wanted = Filters.of(request.query).wanted(datetime.now(UTC))

@@ -17,6 +17,8 @@ RANGES = {15: "15 minutes", 60: "1 hour", 360: "6 hours", 1440: "24 hours", 1008
           129600: "90 days"}  # fmt: skip
 """Minutes that can be looked back, in words."""
 
+LOOKED_BACK = timedelta(days=1)
+
 
 class BadAddress(ValueError):
     """The address cannot be understood; the message says what is wrong and what is allowed."""
@@ -76,6 +78,12 @@ class Filters:
         if begin and end and begin >= end:
             raise BadAddress("since is not before until")
         return begin, end
+
+    def stretch(self, now: datetime) -> tuple[datetime, datetime, int | None]:
+        """The time that is looked at, a day unless they say otherwise, and its minutes if it has no fixed beginning."""
+        begin, end = self.period(now)
+        minutes = None if self.since else int(self.minutes or LOOKED_BACK / timedelta(minutes=1))
+        return begin or (end or now) - LOOKED_BACK, end or now, minutes
 
     def wanted(self, now: datetime) -> Wanted:
         """The verdicts that they let through.

@@ -1,17 +1,18 @@
 """One series: the verdicts of one checker with one configuration on one subject, and people's labels of some."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Worth
+from agents.monitor.recent import RecentVerdicts
 from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_outcome, outcome_of
 from agents.monitor.true_rate import STORED, Agreement, Rate, Sums, agreement, corrected_rate, missing
 from agents.monitor.versions import MOST, each_with_change, true_rate
 from agents.routing import sample_point
-from schemas import Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id, digest
+from schemas import Attribute, Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id, digest
 
 _DISAGREEMENTS: Final = 20
 _HALF: Final = 0.5
@@ -65,6 +66,7 @@ class LabelSeries(BaseModel):
     disagreements: list[str] = Field(default_factory=list)  # Ids of the last verdicts that people do not agree with.
     versions: dict[str, VersionLabels] = Field(default_factory=dict)
     """By digest those with the latest verdicts, the last one's at the end."""
+    recent: RecentVerdicts = Field(default_factory=RecentVerdicts)
 
     def count(
         self,
@@ -76,8 +78,10 @@ class LabelSeries(BaseModel):
         score: float | None = None,
         share: float = 1.0,
         version: Mapping[str, str] | None = None,
+        attributes: Iterable[Attribute] = (),
     ) -> Draw | None:
         """Count a verdict; returns how it was drawn, or None if it was not."""
+        self.recent.add(accepted, attributes)
         outcome = "accept" if accepted else "reject"
         stratum = self.traffic.stratum(outcome, score)
         self.traffic.add(stratum, at, share)
@@ -227,6 +231,7 @@ def alert_of(key: LabelKey, series: LabelSeries, cause: TrueRateCause, number: i
         labels=series.labels,
         error_bound=ERROR,
         disagreements=tuple(series.disagreements[::-1]),
+        common=() if cause == "recovery" else series.recent.common(),
         summary=(
             f"The true success rate of {key.model} at {key.source} {said}. {key.checker} accepted {judge_rate:.1%} of "
             f"the last {series.traffic.counted} outputs; {series.labels} have a label."

@@ -128,6 +128,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
             score=outcome.score,
             share=outcome.share,
             version=outcome.release,
+            attributes=outcome.attributes,
         )
         if draw is not None:
             self._request(entry.key, outcome, draw)

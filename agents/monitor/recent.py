@@ -1,6 +1,6 @@
 """The latest verdicts of a series with what they have, so that an alert says what its rejects have in common."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from pydantic import ConfigDict, Field
@@ -32,26 +32,20 @@ class RecentVerdicts:
 
     def add(self, accepted: bool, attributes: Iterable[Attribute]) -> None:
         """Count the latest verdict."""
-        self.verdicts.append((accepted, [self._place(one) for one in attributes]))
-        if len(self.verdicts) > _VERDICTS or len(self.attributes) > _ATTRIBUTES:
-            half = len(self.verdicts) // 2
-            kept = [(each, self._of(places)) for each, places in self.verdicts[1:half:2] + self.verdicts[half:]]
-            self.attributes, self._places = [], {}
-            self.verdicts = [(each, [self._place(one) for one in having]) for each, having in kept]
+        places = [self._places.setdefault(one, len(self._places)) for one in attributes]
+        self.attributes = list(self._places)
+        self.verdicts.append((accepted, places))
+        half, before = len(self.verdicts) // 2, self.attributes
+        if half and (len(self.verdicts) > _VERDICTS or len(before) > _ATTRIBUTES):
+            kept = self.verdicts[1:half:2] + self.verdicts[half:]
+            self._places, self.verdicts = {}, []
+            for each, having in kept:
+                self.add(each, [before[place] for place in having])
 
     def common(self) -> tuple[Commonality, ...]:
         """What rejects have in common, the strongest first; at most three."""
-        of = {
-            wanted: [frozenset(self._of(at)) for each, at in self.verdicts if each is wanted]
-            for wanted in (True, False)
-        }
-        return tuple(commonalities(of[False], of[True])[:_TOLD])
-
-    def _of(self, places: Sequence[int]) -> list[Attribute]:
-        return [self.attributes[place] for place in places]
-
-    def _place(self, attribute: Attribute) -> int:
-        place = self._places.setdefault(attribute, len(self.attributes))
-        if place == len(self.attributes):
-            self.attributes.append(attribute)
-        return place
+        rejects, accepts = (
+            [frozenset(self.attributes[place] for place in places) for each, places in self.verdicts if each is wanted]
+            for wanted in (False, True)
+        )
+        return tuple(commonalities(rejects, accepts)[:_TOLD])

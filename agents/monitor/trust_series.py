@@ -193,6 +193,8 @@ class TrustSeries:
             return raised or new_series
         worse = self.versions.compared(outcome, self.plan, self.dispersion, now, run=self.runs + 1)
         self.runs += worse is not None
+        if worse is not None and worse.kind == "version_worse":
+            return worse.model_copy(update={"common": self.recent.common()})
         return worse
 
     @property

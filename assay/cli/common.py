@@ -105,6 +105,16 @@ def configured(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def selection(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command about verdicts: `source`, `model`, `checker`, `since` and `until`."""
+    for name in ("checker", "model", "source"):
+        command = click.option(f"--{name}", metavar=name[0].upper(), help=f"Only this {name}.")(command)
+    since = click.option(
+        "--since", type=MOMENT, metavar="T", help="Only since 90m, 24h or 7d ago, or 2026-11-20T08:00."
+    )
+    return since(click.option("--until", type=MOMENT, metavar="T", help="Only before, likewise.")(command))
+
+
 def out_option(what: str) -> _Decorator:
     """The option `--out` of a command that writes this."""
     path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)

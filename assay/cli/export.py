@@ -2,9 +2,8 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
@@ -12,7 +11,8 @@ import click
 import orjson
 from pydantic import ValidationError
 
-from assay.cli.common import MOMENT, WrongUse, config_option, configuration, out_option, quiet_logs, run_errors, writing
+from assay.cli.common import WrongUse, configured, out_option, selection, writing
+from assay.config import Configuration
 from assay.messages import oldest_first, opened_store
 from checkers.wording import plain
 from models.wording import counted
@@ -23,44 +23,12 @@ from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
 if TYPE_CHECKING:
-    from assay.record_sets import RecordSet
     from store.reading import Reader
 
 
 @click.group()
 def export() -> None:
     """Export outputs, to improve models and judges."""
-
-
-def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that `_takes` takes."""
-    for option in (
-        click.option("--until", type=MOMENT, metavar="T", help="Only what was decided or improved before, likewise."),
-        click.option(
-            "--since",
-            type=MOMENT,
-            metavar="T",
-            help="Only what was decided or improved since: 7d ago, or 2026-11-20T08:00.",
-        ),
-        click.option("--checker", metavar="C", help="Only verdicts of this checker."),
-        click.option("--model", metavar="M", help="Only records of this model."),
-        click.option("--source", metavar="S", help="Only records of this source."),
-    ):
-        command = option(command)
-    return command
-
-
-def _takes(
-    source: str | None, model: str | None, checker: str | None, since: datetime | None, until: datetime | None
-) -> Callable[[ResultHeader], bool]:
-    """Whether the message with a header is exported."""
-    return lambda header: (
-        source in {None, header.source}
-        and model in {None, header.model}
-        and checker in {None, header.checker}
-        and (since is None or header.at >= since)
-        and (until is None or header.at < until)
-    )
 
 
 @export.command("rejected")
@@ -72,30 +40,17 @@ def _takes(
     show_default=True,
     help="Records with their verdicts; or, of improved responses, examples for fine-tuning or preference pairs.",
 )
-@_selection
+@selection
 @out_option("lines")
-@config_option
-def rejected(
-    *,
-    form: "Form",
-    out: Path | None,
-    config_file: Path | None,
-    **wanted: Any,
-) -> None:
+@configured
+def rejected(*, loaded: Configuration, form: "Form", out: Path | None, **wanted: Any) -> None:
     """Write the rejected outputs as JSON lines, each once; a summary goes to standard error.
 
     With a store (store.url) they are read from it, and so are the records that it keeps (store.records): no broker is
     needed then. Other records, and without a store everything, are read from the topics. The summary names records
     that cannot be read. Their verdicts have null for the record; corrections and preferences skip them.
     """
-    loaded = configuration(config_file)
-    quiet_logs()
-    with run_errors():
-        chosen = Export(loaded.streams, form, _takes(**wanted), store=loaded.store.url)
-        with writing(out) as target:
-            asyncio.run(_write(chosen, target))
-    for line in chosen.summary():
-        click.echo(plain(line), err=True)
+    _run(Export(loaded.streams, wanted, store=loaded.store.url, form=form), out)
 
 
 @export.command("records")
@@ -103,19 +58,10 @@ def rejected(
 @click.option("--distinct", is_flag=True, help="Only one of records with the same text.")
 @click.option("--by", type=click.Choice(["failure"]), help="Draw evenly over what rejects have in common.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only N records, drawn at random.")
-@_selection
+@selection
 @out_option("lines")
-@config_option
-def records(
-    *,
-    labelled: bool,
-    distinct: bool,
-    by: str | None,
-    limit: int | None,
-    out: Path | None,
-    config_file: Path | None,
-    **wanted: Any,
-) -> None:
+@configured
+def records(*, loaded: Configuration, out: Path | None, **wanted: Any) -> None:
     """Write records of the store's verdicts as JSON lines; a summary goes to standard error.
 
     Those that people labelled have the field "label", "accept" or "reject", and perhaps "words", which are at fault:
@@ -126,30 +72,22 @@ def records(
     """
     from assay.record_sets import RecordSet
 
-    loaded = configuration(config_file)
     if loaded.store.url is None:
         raise WrongUse("records are chosen in the store, and none is configured (store.url)")
-    quiet_logs()
-    with run_errors():
-        chosen = RecordSet(
-            store=loaded.store.url,
-            records=Export(loaded.streams, "verdicts", _takes(**wanted), store=loaded.store.url),
-            rubric_version=loaded.labels.rubric_version,
-            labelled=labelled,
-            distinct=distinct,
-            by_failure=by is not None,
-            limit=limit,
-        )
-        with writing(out) as target:
-            asyncio.run(_write(chosen, target))
+    wanted["rubric_version"] = loaded.labels.rubric_version
+    _run(RecordSet(loaded.streams, wanted, store=loaded.store.url), out)
+
+
+def _run(chosen: "Export", out: Path | None) -> None:
+    async def write(target: BinaryIO) -> None:
+        async for line in chosen.lines():
+            target.write(line)
+        target.flush()
+
+    with writing(out) as target:
+        asyncio.run(write(target))
     for line in chosen.summary():
         click.echo(plain(line), err=True)
-
-
-async def _write(wanted: "Export | RecordSet", target: BinaryIO) -> None:
-    async for line in wanted.lines():
-        target.write(line)
-    target.flush()
 
 
 Form: TypeAlias = Literal["verdicts", "corrections", "preferences"]
@@ -164,6 +102,8 @@ _INSTRUCTIONS: dict[Task, str] = {
 }
 _MOST_NAMES = 10
 
+REPEATED = "skipped: the same is there already"
+"""A cause, of which no record is named."""
 _NOT_IMPROVED = "skipped: the response could not be improved"
 _NO_PROMPT = "skipped: the record holds no prompt"
 _GONE = "whose record is no longer on its topic"
@@ -174,12 +114,12 @@ class Export:
     """One reading of the store, or of the topic that holds what a form needs; counts while lines are read."""
 
     def __init__(
-        self, settings: StreamSettings, form: Form, takes: Callable[[ResultHeader], bool], *, store: str | None = None
+        self, settings: StreamSettings, wanted: Mapping[str, Any], *, store: str | None, form: Form = "verdicts"
     ) -> None:
-        """`takes` says whether the message with a header is exported; `store`: its address, to be read instead."""
+        """`wanted`: see `selection`; `store`: its address, to be read instead of a topic."""
         self._settings = settings
         self._form = form
-        self.takes = takes
+        self._wanted = wanted
         self._store = store
         self._topic = settings.topics.rejected if form == "verdicts" else settings.topics.improved
         self._lookup: RecordLookup | None = None
@@ -204,7 +144,7 @@ class Export:
                     if not self.takes(header):
                         continue
                     if header.id in seen:
-                        self._counts["repeated message"] += 1
+                        self._counts[REPEATED] += 1
                         continue
                     example = await self._example(header, message, reader, stack)
                 except Unreadable:
@@ -215,6 +155,12 @@ class Export:
                 if example is not None:
                     self._counts["line"] += 1
                     yield orjson.dumps(example, option=orjson.OPT_APPEND_NEWLINE)
+
+    def takes(self, header: ResultHeader) -> bool:
+        """Whether the message with a header is exported."""
+        named = all(self._wanted[name] in {None, getattr(header, name)} for name in ("source", "model", "checker"))
+        since, until = self._wanted["since"], self._wanted["until"]
+        return named and (since is None or header.at >= since) and (until is None or header.at < until)
 
     async def _of_topic(self) -> AsyncGenerator[bytes, None]:
         async with aclosing(read_topic(self._settings.kafka, self._topic)) as messages:
@@ -278,16 +224,14 @@ class Export:
         counts = self._counts
         lines, selected = (counted(counts[noun], noun) for noun in ("line", "selected message"))
         yield f"{lines} from {selected} {'in the store' if self._store else f'on {self._topic}'}"
-        yield from self.missing()
-        if repeats := counts["repeated message"]:
-            yield f"  {counted(repeats, 'repeated message')} skipped"
+        yield from self.skipped()
         if counts["unreadable"]:
             yield f"  {counted(counts['unreadable'], 'message')} skipped that could not be read"
 
-    def missing(self) -> Iterator[str]:
+    def skipped(self) -> Iterator[str]:
         """What is not in the lines, and why."""
         counts = self._counts
-        for cause in (_NOT_IMPROVED, _NO_PROMPT, _GONE, _AWAY):
+        for cause in (_NOT_IMPROVED, _NO_PROMPT, _GONE, _AWAY, REPEATED):
             if counts[cause]:
                 names = self._names[cause]
                 more = f" and {counts[cause] - len(names)} more" if counts[cause] > len(names) else ""

@@ -33,7 +33,7 @@ def test_verdicts_stand_beside_their_records_each_once(tmp_path: Path, embedded_
     assert [line["record"] for line in lines] == [*map(json.loads, records), None, None]
     assert f"5 lines from 5 selected messages on {topics.rejected}" in ran.stderr
     assert "2 whose record is no longer on its topic: tests/r40, tests/r41" in ran.stderr
-    assert "1 repeated message skipped" in ran.stderr
+    assert "1 skipped: the same is there already" in ran.stderr
     assert "3 messages skipped that could not be read" in ran.stderr
 
 
@@ -141,7 +141,7 @@ def test_improvements_become_examples_to_train_on(tmp_path: Path, embedded_place
     assert "2 skipped: the response could not be improved" in ran.stderr
     assert "2 skipped: the record holds no prompt: tests/r2, tests/r4" in ran.stderr
     assert "1 whose record is no longer on its topic: tests/r50" in ran.stderr
-    assert "1 repeated message skipped" in ran.stderr
+    assert "1 skipped: the same is there already" in ran.stderr
 
 
 def test_names_cannot_act_on_the_terminal_and_long_lists_end(tmp_path: Path, embedded_place: Place):

@@ -127,7 +127,7 @@ def test_texts_are_distinct_and_people_must_agree(tmp_path: Path, sqlite_store: 
     lines, said = _export(tmp_path, sqlite_store, "--labelled", "--distinct")
     assert {line["response"].casefold() for line in lines} == {"it is closed.", *(one for one in _open(lines))}
     assert len(lines) == 2
-    assert said == ["2 records from the store", "  1 skipped that were there already"]
+    assert said == ["2 records from the store", "  1 skipped: the same is there already"]
     # People complained of them; they were not drawn.
     assert all(line["assay_drawn"] == [1.0, False] for line in lines)
     lines, _ = _export(tmp_path, sqlite_store)

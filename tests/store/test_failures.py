@@ -1,16 +1,19 @@
-"""What the rejects of a series have in common, read from a store of any size."""
+"""What the rejects of a series have in common, read from a store of any size, and the others by similar faults."""
 
 import contextlib
 import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schemas import Attribute
 from store import failures
-from store.failures import explained_by, read_failures
+from store.failures import explained_by, fault_groups, read_failures
 from store.reading import Series
 from tests.support.page import PageStore, sample
+from tests.support.rejections import rejection
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -87,3 +90,32 @@ def test_rejects_that_outlasted_their_accepts_are_not_compared(store):
     report = read_failures(store.reader, SERIES, NOW - 90 * DAY, NOW)
     assert report.compared[0] <= 10
     assert report.common == ()
+
+
+FAULTS = [
+    "“Refunds are paid within {} days.” The source says that they take a month.",
+    "“Delivery to {} costs 5 euros.” '5' is not in “Delivery to {} costs 6 euros.”",
+    "“The basic plan for {} includes a phone line.” No passage says it.",
+    "退款将在 {} 天内支付给客户，但来源说需要一个月的时间。",
+]
+FILLED = ["7", "21", "Ghent", "Brno", "Graz", "300"]
+
+
+def _groups(texts):
+    rejects = [rejection(place, "t", reason=text) for place, text in enumerate(texts)]
+    places = {one.id: place for place, one in enumerate(rejects)}
+    return [[places[id_] for id_ in group.ids] for group in fault_groups(rejects)]
+
+
+def test_sentences_with_the_same_fault_are_one_group_in_any_language():
+    texts = [fault.format(word, word) for fault in FAULTS for word in FILLED]
+    assert _groups(texts) == [list(range(at, at + 6)) for at in range(0, 24, 6)]
+
+
+@given(st.lists(st.text(max_size=80) | st.sampled_from(FAULTS), max_size=30))
+def test_each_text_is_in_one_group_and_equal_ones_are_together(texts):
+    groups = _groups(texts)
+    assert sorted(place for group in groups for place in group) == list(range(len(texts)))
+    assert [len(group) for group in groups] == sorted((len(group) for group in groups), reverse=True)
+    of = {place: number for number, group in enumerate(groups) for place in group}
+    assert all(of[a] == of[b] for a in range(len(texts)) for b in range(a) if texts[a] == texts[b])
