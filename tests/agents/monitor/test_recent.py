@@ -1,6 +1,7 @@
 """What an alert says of its rejects: in bounded memory, and nothing where nothing is different."""
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from agents.monitor.label_series import LabelKey, LabelSeries, alert_of
+from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.recent import RecentVerdicts
 from agents.monitor.trust_series import Plan, TrustSeries
-from schemas import Alert, Attribute
+from schemas import Alert, Attribute, TrueRateAlert
 from tests.agents.monitor.test_trust_series import KEY, LEARNED
 from tests.support.trust_verdicts import outcome_of, verdict
 
@@ -69,19 +72,33 @@ def test_a_state_without_an_attribute_is_refused():
         STATE.validate_python({"attributes": [], "verdicts": [[True, [0]]]})
 
 
-def test_the_alert_of_a_drop_names_the_document_and_the_hour_is_told_with_a_release():
-    series = TrustSeries(Plan.of(LEARNED, KEY))
-    rng = random.Random(6)
-    raised: list[Alert] = []
-    for number in range(700):
-        release = "4.1" if number < 600 else "4.2"
-        accepted = rng.random() < (0.93 if release == "4.1" else 0.3)
-        having = {"metadata.release": (release,), "document": (f"{rng.randrange(40)}.pdf",)}
-        at = NOW + timedelta(seconds=number)
-        found = series.update(outcome_of(verdict(number, accepted, attributes=having, checked_at=at)), at)
-        raised += [found] if isinstance(found, Alert) else []
-    (drop,) = raised
-    (one,) = drop.common
-    assert (one.name, one.value) == ("metadata.release", "4.2")
+def _release(number: int, rate: Callable[[str], float], rng: random.Random, releases: str) -> SeriesOutcome:
+    name = rng.choice(releases)
+    having = {"metadata.release": (name,), "document": (f"{rng.randrange(40)}.pdf",)}
+    more = {"metadata": {"release": name}, "kind": "generation", "checked_at": NOW + timedelta(seconds=number)}
+    return outcome_of(verdict(number, rng.random() < rate(name), attributes=having, **more))
+
+
+def _named(alert: Alert | TrueRateAlert) -> tuple[str, str]:
+    (one,) = alert.common
+    assert alert.model_validate_json(alert.model_dump_json()) == alert
     assert one.also in {(), ("hour 2026-11-27T10",)}
-    assert drop.model_validate_json(drop.model_dump_json()) == drop
+    return one.name, one.value
+
+
+def test_alerts_name_the_release_with_its_hour_alone():
+    rng, rate = random.Random(6), {"1": 0.93, "2": 0.3}.__getitem__
+    dropping, beside = TrustSeries(Plan.of(LEARNED, KEY)), TrustSeries(Plan.of(LEARNED, KEY))
+    labelled, raised = LabelSeries(), list[Alert]()
+    outcomes = [_release(number, rate, rng, "1" if number < 600 else "2") for number in range(700)]
+    for one in outcomes:
+        raised += [each for each in [dropping.update(one, one.checked_at)] if isinstance(each, Alert)]
+        labelled.count(one.verdict_id, accepted=one.accepted, at=0, budget=1, attributes=one.attributes)
+    for number in range(300):
+        one = _release(number, rate, rng, "1" if number < 20 else "12")
+        raised += [each for each in [beside.update(one, one.checked_at)] if isinstance(each, Alert)]
+    told = {each.kind: _named(each) for each in raised if each.kind in {"trust_drop", "version_worse"}}
+    assert told == dict.fromkeys(("trust_drop", "version_worse"), ("metadata.release", "2"))
+    key = LabelKey("shop", "m", "fair", "d", "1")
+    assert _named(alert_of(key, labelled, "model", 1, NOW)) == ("metadata.release", "2")
+    assert alert_of(key, labelled, "recovery", 1, NOW).common == ()
