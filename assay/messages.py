@@ -57,13 +57,15 @@ class StoreView:
 
 
 @contextlib.contextmanager
-def opened_store(url: str) -> "Iterator[Reader]":
+def opened_store(url: str | None) -> "Iterator[Reader]":
     """A reader of the store for as long as the context lasts.
 
     Raises:
-        Misconfigured: it cannot be used as it is configured.
+        Misconfigured: there is none, or it cannot be used as it is configured.
         StreamError: there is none yet, or it does not answer.
     """
+    if url is None:
+        raise Misconfigured("this needs a store, and none is configured (store.url)")
     # Commands that read topics load no library of databases.
     from store.opening import StoreAway, StoreError, open_for_reading
     from store.reading import Reader

@@ -47,7 +47,7 @@ class RecordSet(Export):
         """
         lines, seen, reached = list[tuple[_Candidate, str, dict[str, Any]]](), set[str](), Counter[str]()
         async with AsyncExitStack() as stack:
-            reader = stack.enter_context(opened_store(self._store or ""))
+            reader = stack.enter_context(opened_store(self._store))
             candidates = self._candidates(reader)
             groups = _by_failure(reader, candidates) if self._wanted["by"] else {"all": candidates}
             for name, one in _in_turns(groups):

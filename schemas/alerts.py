@@ -41,9 +41,8 @@ class Commonality(Wire):
     """`document`, `metadata.` and a key, `tenant`, `hour`, `checker_version`, `config_digest` or `judge`."""
     value: str
     rejects_with: int
-    """Rejects that have it."""
     rejects: int
-    """All rejects that were compared."""
+    """All that were compared."""
     accepts_with: int
     accepts: int
     also: tuple[str, ...] = ()
@@ -53,9 +52,9 @@ class Commonality(Wire):
     def line(self) -> str:
         """It in one sentence; quotes names that producers chose."""
         have = f"{_HAVE.get(self.name, f'have {self.name}')} {self.value}"
-        said = f"{self.rejects_with} of {self.rejects} rejects {have}"
         also = f" (and {', '.join(self.also)})" if self.also else ""
-        return f"{said}{also}; {self.accepts_with} of {self.accepts} accepts do"
+        said = f"{self.rejects_with} of {self.rejects} rejects {have}{also}"
+        return f"{said}; {self.accepts_with} of {self.accepts} accepts do"
 
 
 class Alert(Wire):

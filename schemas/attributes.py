@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 from schemas.records import Envelope, Passage, Retrieval
 from schemas.verdicts import Verdict
 
-_MOST: Final = 16
-"""Documents, and keys of metadata, of one record."""
+_MOST: Final = 16  # Documents, and keys of metadata, of one record.
 
 
 class Attribute(NamedTuple):

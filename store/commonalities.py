@@ -1,13 +1,9 @@
 """What rejects have in common: attributes that they have more often than accepts of the same series do.
 
-Each attribute is tested by Fisher's exact test, one-sided, and Holm's method corrects for how many there are: what is
-named holds with a family-wise error rate of at most `ERROR`, whatever depends on what. Benjamini-Hochberg would bound
-the share of wrong names only, and people act on each.
-
-The strongest is named first, and the verdicts that have it are set aside. What is not significant in the others as
+Each is tested by Fisher's exact test, one-sided, and Holm's method corrects for how many there are: anything is named
+by chance with a probability of at most `ERROR`. Benjamini-Hochberg would bound the share of wrong names only, and
+people act on each. Then the verdicts that have the strongest are set aside: what is not significant in the others as
 well, such as the hour of a release, is told with it.
-
-Pure functions: reports ask them about stored verdicts, the trust monitor about a series' latest.
 """
 
 import math
@@ -20,11 +16,8 @@ from typing import Final, TypeAlias
 from schemas import Attribute, Commonality
 
 ERROR: Final = 0.01
-"""Probability that anything is named of a series in which nothing is different."""
-
 _LEAST: Final = 5  # Rejects with an attribute: two of the same input, which a judge fails alike, are an anecdote.
 _ALSO: Final = 3
-_LAST: Final = ("checker_version", "config_digest", "hour")  # Of equally strong ones others say more.
 
 Attributes: TypeAlias = frozenset[Attribute]
 
@@ -35,7 +28,8 @@ def commonalities(rejects: Sequence[Attributes], accepts: Sequence[Attributes]) 
     left, others, found = rejects, accepts, list[Commonality]()
     pending = significant(left, others)
     while pending:
-        strongest = min(pending, key=lambda one: (pending[one], one.name in _LAST, one))
+        # Of equally strong ones the last by name says most: a tenant, metadata.
+        strongest = max(pending, key=lambda one: (-pending[one], one))
         shared = _counted(one for one in left if strongest in one)
         left, others = ([one for one in each if strongest not in one] for each in (left, others))
         still = significant(left, others)

@@ -16,25 +16,16 @@ from sqlalchemy import func, select
 from schemas import Attribute, Commonality, Verdict, attributes_of
 from store.commonalities import commonalities
 from store.faults import fault_of
-from store.opening import faults
-from store.reading import Reader, Series, read_verdict
+from store.reading import Reader, Series, conditions, read_verdict
 from store.retention import OLDEST_BRIEF
 from store.tables import EVIDENCE, HOUR, VERDICTS, milliseconds, moment
 
-SCANNED: Final = 50_000
-"""Verdicts of a series that a report is about at most, the latest."""
-COMPARED: Final = 200
-"""Rejects, and accepts, whose attributes are read."""
-GROUPED: Final = 100
-"""Rejects that are grouped by their faults at most."""
+SCANNED: Final = 50_000  # The latest verdicts of a series, which a report is about at most.
+COMPARED: Final = 200  # Rejects, and accepts, whose attributes are read.
+GROUPED: Final = 100  # Rejects that are grouped by their faults at most.
 
-_FAULTS: Final = 5
 _MIXED: Final = 2_654_435_761, 2**32  # Numbers times the golden section are even over the range, as any run of them is.
-
-_PIECE: Final = 4  # Letters: of any script, whether it separates words or not.
 _ALIKE: Final = 0.5  # Jaccard index from which two texts are of one group.
-_CHARACTERS: Final = 300
-_DIGITS: Final = re.compile(r"\d+")
 
 
 class FaultGroup(BaseModel):
@@ -46,7 +37,7 @@ class FaultGroup(BaseModel):
 
 
 class Failures(BaseModel):
-    """A report on one series."""
+    """A report on one series: how many rejects and accepts it has in that time, and how many of both were compared."""
 
     source: str
     model: str
@@ -54,12 +45,9 @@ class Failures(BaseModel):
     begin: datetime
     end: datetime
     rejects: int
-    """In that time."""
     accepts: int
     compared: tuple[int, int]
-    """Rejects and accepts whose attributes were read."""
     common: tuple[Commonality, ...]
-    """The strongest first."""
     faults: tuple[tuple[str, int], ...]
     """The most frequent faults of the compared rejects, see `store.faults`, and how many have each."""
     unexplained: tuple[FaultGroup, ...]
@@ -84,28 +72,21 @@ def read_failures(
     reader: Reader, series: Series, since: datetime, until: datetime, *, compared: int = COMPARED
 ) -> Failures:
     """Compare the rejects of a series with its accepts; raises `StoreAway`. Asked twice, it says the same."""
+    # Rejects are kept longer: before the first accept there is nothing to compare them with.
+    begin = max(since, moment(reader.scalar(OLDEST_BRIEF) or 0))
     of = VERDICTS.c
-    with faults(), reader.engine.connect() as connection:
-        # Rejects are kept longer: before the first accept there is nothing to compare them with.
-        begin = max(milliseconds(since), connection.execute(OLDEST_BRIEF).scalar() or 0)
-        latest = (
-            select(of.seq, of.outcome, of.checked_at)
-            .where(of.source == series.source, of.model == series.model, of.checker == series.checker)
-            .where(of.checked_at >= begin, of.checked_at < milliseconds(until), of.outcome != "abstain")
-            .with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite")
-            .order_by(of.checked_at.desc(), of.seq.desc())
-            .limit(SCANNED)
-            .subquery()
-        )
-        totals = select(latest.c.outcome, func.count().label("total"), func.min(latest.c.checked_at).label("first"))
-        each = totals.group_by(latest.c.outcome).subquery()
-        mixed = latest.c.seq * _MIXED[0] % _MIXED[1]
-        drawn = select(EVIDENCE.c.body, each).join(latest, latest.c.seq == EVIDENCE.c.seq)
-        drawn = drawn.join(each, each.c.outcome == latest.c.outcome).where(mixed * each.c.total < _MIXED[1] * compared)
-        rows = connection.execute(drawn.order_by(EVIDENCE.c.seq)).all()
+    wanted = conditions(series.wanted(outcomes=("reject", "accept"), since=begin, until=until))
+    latest = select(of.seq, of.outcome, of.checked_at).where(*wanted).order_by(of.checked_at.desc(), of.seq.desc())
+    latest = latest.with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite").limit(SCANNED).subquery()
+    totals = select(latest.c.outcome, func.count().label("total"), func.min(latest.c.checked_at).label("first"))
+    each = totals.group_by(latest.c.outcome).subquery()
+    mixed = latest.c.seq * _MIXED[0] % _MIXED[1]
+    drawn = select(EVIDENCE.c.body, each).join(latest, latest.c.seq == EVIDENCE.c.seq)
+    drawn = drawn.join(each, each.c.outcome == latest.c.outcome).where(mixed * each.c.total < _MIXED[1] * compared)
+    rows = reader.rows(drawn.order_by(EVIDENCE.c.seq))
     number = {row.outcome: row.total for row in rows}
     if sum(number.values()) == SCANNED:
-        begin = min(row.first for row in rows)
+        begin = moment(min(row.first for row in rows))
     read = [read_verdict(zlib.decompress(row.body)) for row in rows]
     rejects, accepts = ([one for one in read if one.outcome == of and not one.rechecked] for of in ("reject", "accept"))
     having = [attributes_of(one) for one in rejects]
@@ -113,13 +94,13 @@ def read_failures(
     left = [one for one, of in zip(rejects, having, strict=True) if explained_by(of, common) is None]
     return Failures(
         **series._asdict(),
-        begin=moment(begin),
+        begin=begin,
         end=until,
         rejects=number.get("reject", 0),
         accepts=number.get("accept", 0),
         compared=(len(rejects), len(accepts)),
         common=tuple(common),
-        faults=tuple(Counter(filter(None, map(fault_of, rejects))).most_common(_FAULTS)),
+        faults=tuple(Counter(filter(None, map(fault_of, rejects))).most_common(5)),
         unexplained=tuple(fault_groups(left[-GROUPED:])),
     )
 
@@ -143,5 +124,6 @@ def fault_groups(rejects: Sequence[Verdict]) -> list[FaultGroup]:
 
 def _pieces(text: str) -> frozenset[str]:
     """The runs of letters that a text has; figures count as equal."""
-    said = f" {' '.join(_DIGITS.sub('0', text[:_CHARACTERS]).casefold().split())} "
-    return frozenset(said[at : at + _PIECE] for at in range(len(said)))
+    words = re.sub(r"\d+", "0", text[:300]).casefold().split()
+    said = f" {' '.join(words)} "
+    return frozenset(said[at : at + 4] for at in range(len(said)))

@@ -115,6 +115,10 @@ class Series(NamedTuple):
     model: str
     checker: str
 
+    def wanted(self, **more: Any) -> Wanted:
+        """Its verdicts, as far as `more` wants them."""
+        return Wanted(sources=(self.source,), models=(self.model,), checkers=(self.checker,), **more)
+
 
 class AlertTime(NamedTuple):
     """When an alert about a series was raised."""
@@ -167,7 +171,7 @@ class Reader:
         rows = latest.with_only_columns(VERDICTS.c.checked_at, VERDICTS.c.outcome).subquery()
         begins = (rows.c.checked_at - milliseconds(since)) // (minutes * MINUTE)
         query = select(begins, rows.c.outcome, func.count()).group_by(begins, rows.c.outcome)
-        return [Outcomes(since + timedelta(minutes=minutes * int(at)), *more) for at, *more in self._rows(query)]
+        return [Outcomes(since + timedelta(minutes=minutes * int(at)), *more) for at, *more in self.rows(query)]
 
     def all_outcomes(self, wanted: Wanted, since: datetime, *, until: datetime, minutes: int) -> list[Outcomes]:
         """Outcomes of all that were given, also of those that are deleted; `wanted` has neither words nor a fault."""
@@ -176,7 +180,7 @@ class Reader:
         which = table.c.outcome.in_(wanted.outcomes or OUTCOMES)
         query = select(begins, table.c.outcome, func.sum(table.c.verdicts))
         query = query.where(*_within(table, since, until), which, *_named(table, wanted))
-        rows = self._rows(query.group_by(begins, table.c.outcome))
+        rows = self.rows(query.group_by(begins, table.c.outcome))
         return [Outcomes(since + timedelta(minutes=minutes * int(at)), of, int(number)) for at, of, number in rows]
 
     def faults(self, wanted: Wanted, *, most: int) -> list[tuple[str, str, int]]:
@@ -191,11 +195,11 @@ class Reader:
         number = func.count()
         found = select(rows.c.checker, rows.c.fault, number).group_by(rows.c.checker, rows.c.fault)
         found = found.having(number > 1).order_by(number.desc(), rows.c.fault)
-        return [(checker, fault, times) for checker, fault, times in self._rows(found.limit(_FAULTS))]
+        return [(checker, fault, times) for checker, fault, times in self.rows(found.limit(_FAULTS))]
 
     def oldest(self) -> datetime | None:
         """Time of the first verdict that is kept."""
-        first = self._scalar(select(func.min(VERDICTS.c.checked_at)))
+        first = self.scalar(select(func.min(VERDICTS.c.checked_at)))
         return None if first is None else moment(first)
 
     def after(self, seq: int, wanted: Wanted, *, limit: int = MOST) -> list[Listed]:
@@ -205,7 +209,7 @@ class Reader:
 
     def newest(self) -> int:
         """The number of the verdict that came last; 0 if there is none."""
-        return int(self._scalar(select(func.max(VERDICTS.c.seq))) or 0)
+        return int(self.scalar(select(func.max(VERDICTS.c.seq))) or 0)
 
     def of_record(self, source: str, record_id: str) -> list[Listed]:
         """All verdicts on a record, latest first."""
@@ -215,33 +219,33 @@ class Reader:
     def verdict(self, identifier: str) -> Verdict | None:
         """A verdict with all its evidence; None if it is not kept."""
         query = select(EVIDENCE.c.body).join(VERDICTS, VERDICTS.c.seq == EVIDENCE.c.seq)
-        body = self._scalar(query.where(VERDICTS.c.id == identifier))
+        body = self.scalar(query.where(VERDICTS.c.id == identifier))
         return None if body is None else read_verdict(zlib.decompress(body))
 
     def record(self, source: str, identifier: str) -> bytes | None:
         """A record as JSON; None if it is not kept."""
         query = select(RECORDS.c.body).where(RECORDS.c.source == source, RECORDS.c.id == identifier)
-        body = self._scalar(query)
+        body = self.scalar(query)
         return None if body is None else zlib.decompress(body)
 
     def improvements(self, verdict_id: str) -> list[Improvement]:
         """The improvement of a rejected response, if there is one."""
         query = select(IMPROVEMENTS.c.body).where(IMPROVEMENTS.c.verdict_id == verdict_id).limit(MOST)
-        return [Improvement.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
+        return [Improvement.model_validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
 
     def alerts(self, *, before: int | None = None, limit: int = MOST) -> list[tuple[int, AlertMessage]]:
         """Messages of the topic of alerts with their numbers, latest first."""
         query = select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
         if before is not None:
             query = query.where(ALERTS.c.seq < before)
-        return [(seq, _MESSAGE.validate_json(zlib.decompress(body))) for seq, body in self._rows(query)]
+        return [(seq, _MESSAGE.validate_json(zlib.decompress(body))) for seq, body in self.rows(query)]
 
     def alerts_between(self, since: datetime, until: datetime) -> list[AlertTime]:
         """When which alerts were raised, latest first."""
         columns = (ALERTS.c[name] for name in ("id", "kind", "source", "model", "checker", "raised_at"))
         raised = ALERTS.c.raised_at
         query = select(*columns).where(raised >= milliseconds(since), raised <= milliseconds(until))
-        rows = self._rows(query.order_by(raised.desc()).limit(MOST))
+        rows = self.rows(query.order_by(raised.desc()).limit(MOST))
         return [AlertTime(id_, kind, Series(*series), moment(at)) for id_, kind, *series, at in rows]
 
     def last_alerts(self) -> list[AlertMessage]:
@@ -253,16 +257,16 @@ class Reader:
         # A series that is reset ends an alert on versions as well.
         last = by_kind.union(latest.where(on_versions | (kind == "series_anew")).group_by(*of))
         query = select(ALERTS.c.body).where(ALERTS.c.seq.in_(last)).order_by(ALERTS.c.seq.desc()).limit(MOST)
-        return [_MESSAGE.validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
+        return [_MESSAGE.validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
 
     def version_rates(self, wanted: Wanted) -> list[VersionRates]:
         """The rates of the application's versions, of the series that are wanted by their names."""
         query = select(VERSION_RATES.c.body).where(*_named(VERSION_RATES, wanted)).limit(MOST)
-        return [VersionRates.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
+        return [VersionRates.model_validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
 
     def alert(self, identifier: str) -> AlertMessage | None:
         """A message of the topic of alerts; None if it is not kept."""
-        body = self._scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
+        body = self.scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
         return None if body is None else _MESSAGE.validate_json(zlib.decompress(body))
 
     def totals(self, since: datetime, *, until: datetime, minutes: int) -> dict[Series, dict[str, int]]:
@@ -274,7 +278,7 @@ class Reader:
         columns = (table.c.source, table.c.model, table.c.checker, table.c.outcome)
         query = select(*columns, func.sum(table.c.verdicts)).where(*_within(table, since, until)).group_by(*columns)
         found: dict[Series, dict[str, int]] = defaultdict(dict)
-        for *series, outcome, verdicts in self._rows(query):
+        for *series, outcome, verdicts in self.rows(query):
             found[Series(*series)][outcome] = int(verdicts)
         return found
 
@@ -291,14 +295,14 @@ class Reader:
             .group_by(*columns, begins, table.c.outcome)
         )
         found: dict[Series, list[Outcomes]] = defaultdict(list)
-        for *of, at, outcome, verdicts in self._rows(query):
+        for *of, at, outcome, verdicts in self.rows(query):
             begin = since + timedelta(minutes=minutes * int(at))
             found[Series(*of)].append(Outcomes(begin, outcome, int(verdicts)))
         return found
 
     def last(self, checker: str) -> datetime | None:
         """Time of a checker's last verdict that is kept."""
-        last = self._scalar(select(func.max(VERDICTS.c.checked_at)).where(VERDICTS.c.checker == checker))
+        last = self.scalar(select(func.max(VERDICTS.c.checked_at)).where(VERDICTS.c.checker == checker))
         return None if last is None else moment(last)
 
     def names(self, column: str) -> list[str]:
@@ -308,11 +312,11 @@ class Reader:
         found = select(func.min(named).label("name")).cte(recursive=True)
         following = select(func.min(named)).where(named > found.c.name).scalar_subquery()
         found = found.union_all(select(following).where(found.c.name.is_not(None)))
-        return [name for (name,) in self._rows(select(found.c.name).where(found.c.name.is_not(None)).limit(MOST))]
+        return [name for (name,) in self.rows(select(found.c.name).where(found.c.name.is_not(None)).limit(MOST))]
 
     def _listed(self, wanted: Wanted) -> tuple[Select[Any], ColumnElement[int]]:
         """Verdicts to be ordered, and the column of their numbers that an index of words has, too."""
-        query = _columns().where(*_conditions(wanted))
+        query = _columns().where(*conditions(wanted))
         if not wanted.words:
             return query, VERDICTS.c.seq
         if self._engine.dialect.name == "sqlite":
@@ -322,14 +326,16 @@ class Reader:
         return query.where(WORDS.op("@@")(words)), VERDICTS.c.seq
 
     def _list(self, query: Select[Any], limit: int) -> list[Listed]:
-        return [Listed._make((*row[:-1], moment(row[-1]))) for row in self._rows(query.limit(min(limit, MOST)))]
+        return [Listed._make((*row[:-1], moment(row[-1]))) for row in self.rows(query.limit(min(limit, MOST)))]
 
-    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+    def rows(self, query: Select[Any]) -> Sequence[Any]:
+        """All rows of any query."""
         with faults(), self._engine.connect() as connection:
             return connection.execute(query).all()
 
-    def _scalar(self, query: Select[Any]) -> Any:
-        return next((row[0] for row in self._rows(query)), None)
+    def scalar(self, query: Select[Any]) -> Any:
+        """The first column of its first row; None if there is none."""
+        return next((row[0] for row in self.rows(query)), None)
 
 
 def _within(table: Table, since: datetime, until: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -347,7 +353,8 @@ def _columns() -> Select[Any]:
     return select(*(VERDICTS.c[name] for name in Listed._fields))
 
 
-def _conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
+def conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
+    """What a query of verdicts needs, but for words."""
     yield from _named(VERDICTS, wanted)
     if wanted.outcomes:
         yield VERDICTS.c.outcome.in_(wanted.outcomes)

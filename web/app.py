@@ -26,7 +26,7 @@ from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
 from store.failures import read_failures, rejecting
 from store.faults import fault_of
 from store.opening import StoreAway
-from store.reading import MOST, AlertMessage, Reader, Series, Wanted
+from store.reading import MOST, AlertMessage, Reader, Series
 from store.reviews import Reviews
 from web import wording
 from web.downloads import as_csv, as_json
@@ -215,8 +215,7 @@ class _Page:
         }
 
     def _versions(self, series: Series) -> list[ShownVersion]:
-        wanted = Wanted(sources=(series.source,), models=(series.model,), checkers=(series.checker,))
-        found = self._reader.version_rates(wanted)
+        found = self._reader.version_rates(series.wanted())
         return shown_versions(found[0], self._reviews.calibrations()) if found else []
 
     def _curve(self, series: Series, span: Span) -> dict[str, Any]:
@@ -314,8 +313,7 @@ class _Page:
 
         def read() -> dict[str, Any]:
             # A series that is younger is shown from its beginning, in finer steps.
-            wanted = Wanted(sources=(alert.source,), models=(alert.model,), checkers=(alert.checker,), since=span.begin)
-            found = self._reader.outcomes(wanted, span.begin, minutes=1, most=_COUNTED)
+            found = self._reader.outcomes(subject.wanted(since=span.begin), span.begin, minutes=1, most=_COUNTED)
             begin = min([alert.raised_at, *(one.begins for one in found)]) if found else span.begin
             return self._curve(subject, Span.of(begin, span.end, counted=now))
 

@@ -11,7 +11,6 @@ from store.commonalities import commonalities
 
 _VERDICTS: Final = 200
 _ATTRIBUTES: Final = 300  # Different ones: producers choose them, so memory needs a limit.
-_TOLD: Final = 3
 
 
 @dataclass(config=ConfigDict(extra="forbid"))
@@ -48,4 +47,4 @@ class RecentVerdicts:
             [frozenset(self.attributes[place] for place in places) for each, places in self.verdicts if each is wanted]
             for wanted in (False, True)
         )
-        return tuple(commonalities(rejects, accepts)[:_TOLD])
+        return tuple(commonalities(rejects, accepts)[:3])

@@ -11,7 +11,7 @@ import click
 import orjson
 from pydantic import ValidationError
 
-from assay.cli.common import WrongUse, configured, out_option, selection, writing
+from assay.cli.common import configured, out_option, selection, writing
 from assay.config import Configuration
 from assay.messages import oldest_first, opened_store
 from checkers.wording import plain
@@ -72,8 +72,6 @@ def records(*, loaded: Configuration, out: Path | None, **wanted: Any) -> None:
     """
     from assay.record_sets import RecordSet
 
-    if loaded.store.url is None:
-        raise WrongUse("records are chosen in the store, and none is configured (store.url)")
     wanted["rubric_version"] = loaded.labels.rubric_version
     _run(RecordSet(loaded.streams, wanted, store=loaded.store.url), out)
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from store.failures import Failures
 
 _SERIES = 12
-_COMPARED = 1000
 _GROUPS = 5
 
 
@@ -33,8 +32,6 @@ def failures(
     there are; other rejects are grouped by similar faults. The series with most rejects come first. Reads the store
     (store.url); no broker is needed.
     """
-    if loaded.store.url is None:
-        raise WrongUse("rejects are compared in the store, and none is configured (store.url)")
     end = until or datetime.now(UTC)
     begin = since or end - timedelta(days=1)
     if begin >= end:
@@ -44,7 +41,7 @@ def failures(
 
         chosen = [*rejecting(reader, begin, end, **named)]
         for one in chosen[:_SERIES]:
-            report = read_failures(reader, one, begin, end, compared=_COMPARED)
+            report = read_failures(reader, one, begin, end, compared=1000)
             click.echo(report.model_dump_json() if as_json else "\n".join(_lines(report)))
     more = f"; the {_SERIES} with most are shown" if len(chosen) > _SERIES else ""
     click.echo(f"{len(chosen)} series with rejects in that time{more}", err=True)
@@ -54,10 +51,10 @@ def _lines(report: "Failures") -> Iterator[str]:
     rejects, accepts = report.compared
     yield click.style(plain(f"{report.source} / {report.model}  by {report.checker}"), bold=True)
     said = f"{report.rejects} rejects and {report.accepts} accepts since {report.begin:%Y-%m-%dT%H:%M}Z"
+    common = [one.line for one in report.common] or ["nothing that chance does not explain"]
     told = [
         ("", f"{said}; compared are {rejects} and {accepts}, drawn evenly"),
-        *(("common: ", one.line) for one in report.common),
-        *([] if report.common else [("common: ", "nothing that chance does not explain")]),
+        *(("common: ", line) for line in common),
         *(("fault:  ", f"{times} of {rejects}: {fault}") for fault, times in report.faults),
         *((f"{len(group.ids):5}x  ", group.reason) for group in report.unexplained[:_GROUPS]),
     ]
