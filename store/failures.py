@@ -76,8 +76,8 @@ def read_failures(
     begin = max(since, moment(reader.scalar(OLDEST_BRIEF) or 0))
     of = VERDICTS.c
     wanted = conditions(series.wanted(outcomes=("reject", "accept"), since=begin, until=until))
-    latest = select(of.seq, of.outcome, of.checked_at).where(*wanted).order_by(of.checked_at.desc(), of.seq.desc())
-    latest = latest.with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite").limit(SCANNED).subquery()
+    query = select(of.seq, of.outcome, of.checked_at).where(*wanted).order_by(of.checked_at.desc(), of.seq.desc())
+    latest = query.with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite").limit(SCANNED).subquery()
     totals = select(latest.c.outcome, func.count().label("total"), func.min(latest.c.checked_at).label("first"))
     each = totals.group_by(latest.c.outcome).subquery()
     mixed = latest.c.seq * _MIXED[0] % _MIXED[1]
