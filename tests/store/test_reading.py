@@ -176,7 +176,7 @@ def test_dead_letters_are_counted_and_a_checker_has_its_last_verdict(store):
 
 def test_a_reader_writes_nothing(store):
     with pytest.raises(StoreAway, match=r"(?i)read.?only"):
-        store.reader._rows(insert(PROGRESS).values(cluster="", topic="", partition=0, next_offset=0))
+        store.reader.rows(insert(PROGRESS).values(cluster="", topic="", partition=0, next_offset=0))
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path):
