@@ -1,7 +1,6 @@
 """The evidence of a verdict, made ready for its template: texts side by side, with the places that belong together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import orjson
@@ -28,21 +27,6 @@ _MOST_PARTS = 30
 _FLIPPED = str.maketrans("01", "10")
 
 
-class Part(NamedTuple):
-    """A source."""
-
-    title: str
-    pieces: list[Piece]
-
-
-class Said(NamedTuple):
-    """An earlier turn of the session."""
-
-    turn: Turn
-    pieces: list[Piece]
-    """Its response."""
-
-
 class Finding(NamedTuple):
     """A sentence with the number that it, its reason and its passage are marked with."""
 
@@ -63,22 +47,21 @@ class Finding(NamedTuple):
         return "fault" if self.sentence.mark < 0 else "fine"
 
 
-@dataclass(slots=True)
-class Grounding:
+class Grounding(NamedTuple):
     """A response and its sources."""
 
     response: list[Piece]
     findings: list[Finding]
-    parts: list[Part] = field(default_factory=list)
-    """Empty if the record is not at hand."""
-    earlier: list[Said] = field(default_factory=list)
-    left_out: int = 0
+    parts: list[tuple[str, list[Piece]]]
+    """Titles and texts of the sources; empty if the record is not at hand."""
+    earlier: list[tuple[Turn, list[Piece]]]
+    """The turns before, with their responses."""
+    left_out: int
     """Sentences that are not shown."""
-    parts_left_out: int = 0
-    is_quoted: bool = False
+    parts_left_out: int
+    is_quoted: bool
     """True if the response is put together from the sentences of the evidence."""
-
-    at_fault: int = 0
+    at_fault: int
     """Sentences that are not consistent, also of those that are not shown."""
 
     @property
@@ -93,19 +76,18 @@ def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None
     response, spans = _response(evidence, shown, record)
     passages: dict[int, list[Span]] = {}
     texts = _references(evidence, record)
-    found = set()
     for number, one in enumerate(shown, start=1):
         for index, (_, text) in enumerate(texts):
             if one.passage and (where := place(text, one.passage)):
                 passages.setdefault(index, []).append(Span(*where, number))
-                found.add(number)
                 break
+    found = {span.number for spans in passages.values() for span in spans}
     # Those with a passage, and as many of the others as there is room for.
     kept = sorted(sorted(range(len(texts)), key=lambda index: index not in passages)[:_MOST_PARTS])
     return Grounding(
         response=list(pieces(response, spans)),
         findings=[Finding(number, one, number in found) for number, one in enumerate(shown, start=1)],
-        parts=[Part(texts[index][0], list(pieces(texts[index][1], passages.get(index, ())))) for index in kept],
+        parts=[(texts[index][0], list(pieces(texts[index][1], passages.get(index, ())))) for index in kept],
         left_out=len(evidence.sentences) - len(shown),
         at_fault=sum(one.mark < 0 and not one.unsure for one in evidence.sentences),
         earlier=_earlier(evidence, shown),
@@ -131,9 +113,9 @@ def _response(
     return text, spans
 
 
-def _earlier(evidence: ConsistencyEvidence, shown: Sequence[SentenceFinding]) -> list[Said]:
+def _earlier(evidence: ConsistencyEvidence, shown: Sequence[SentenceFinding]) -> list[tuple[Turn, list[Piece]]]:
     """The turns before, with the sentences that are contradicted marked."""
-    found: list[Said] = []
+    found = []
     for turn in evidence.earlier:
         spans = [
             Span(*where, number)
@@ -141,7 +123,7 @@ def _earlier(evidence: ConsistencyEvidence, shown: Sequence[SentenceFinding]) ->
             if one.contradicts is not None and one.contradicts.record_id == turn.record_id
             if (where := place(turn.response, one.contradicts.sentence))
         ]
-        found.append(Said(turn, list(pieces(turn.response, spans))))
+        found.append((turn, list(pieces(turn.response, spans))))
     return found
 
 
@@ -149,14 +131,12 @@ def _references(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | No
     """Titles and texts of what the response was compared with."""
     if record is None:
         return []
-    many, one = ("samples", None) if evidence.against == "samples" else ("contexts", "reference")
-    texts = record.get(many)
-    listed = [_passage(text) for text in texts] if isinstance(texts, list) else []
-    title = "Other answer" if one is None else "Context"
+    samples = evidence.against == "samples"
+    texts, title = record.get("samples" if samples else "contexts"), "Other answer" if samples else "Context"
+    listed = map(_passage, texts) if isinstance(texts, list) else ()
     found = [(f"{title} {number}", text) for number, text in enumerate(listed, start=1)]
-    if one is not None and isinstance(reference := record.get(one), str):
-        found.append(("Reference", reference))
-    return found
+    reference = None if samples else record.get("reference")
+    return [*found, ("Reference", reference)] if isinstance(reference, str) else found
 
 
 def _passage(value: JsonValue) -> str:
@@ -191,15 +171,12 @@ def aligned(evidence: EquivalenceEvidence) -> list[Aligned]:
     for one in ordered:
         pairs = list(enumerate(one.pairs, start=1))
         # Words in no pair are marked with 0.
-        left = {
-            side: [Span(word.start, word.end, 0) for word in one.uncovered if one.covers == side] for side in (1, 2)
-        }
-        first = [*left[1], *(Span(*pair.first_span, number) for number, pair in pairs)]
-        second = [*left[2], *(Span(*pair.second_span, number) for number, pair in pairs)]
-        key = (one.pairs, one.uncovered)
+        left = [Span(word.start, word.end, 0) for word in one.uncovered]
+        first = [Span(*pair.first_span, number) for number, pair in pairs] + (left if one.covers == 1 else [])
+        second = [Span(*pair.second_span, number) for number, pair in pairs] + (left if one.covers == 2 else [])
         faults = [0, *(number for number, pair in pairs if pair.confirmed is False)]
         texts = list(pieces(evidence.sentence1, first)), list(pieces(evidence.sentence2, second))
-        told.setdefault(key, Aligned(one, *texts, faults))
+        told.setdefault((one.pairs, one.uncovered), Aligned(one, *texts, faults))
     return list(told.values())
 
 
@@ -216,7 +193,6 @@ def telling(evidence: ExtractionEvidence) -> list[Tested]:
     tested = []
     for one in evidence.rounds:
         named = (("x", one.x), ("y", one.y), ("x xor y", one.xor))
-        tested.append(
-            Tested(one, [(name, text, text.value != text.vector.translate(_FLIPPED)) for name, text in named])
-        )
+        texts = [(name, text, text.value != text.vector.translate(_FLIPPED)) for name, text in named]
+        tested.append(Tested(one, texts))
     return sorted(tested, key=lambda one: (one.round.outcome != "failed", -sum(wrong for *_, wrong in one.texts)))

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol, get_args
 from urllib.parse import quote, unquote, urlencode
 
 from aiohttp import hdrs, web
+from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 
 from schemas import Label, Verdict, valid_labels
@@ -76,34 +77,6 @@ class QueuePosition(NamedTuple):
         return f"{path}?{urlencode(given)}" if given else path
 
 
-class Recent:
-    """Labels that were sent from here and are not in the store yet: nothing is asked again that was just answered."""
-
-    def __init__(self) -> None:
-        self._labels: dict[str, Label] = {}
-
-    def add(self, label: Label) -> None:
-        self._labels[label_key(label)] = label
-        while len(self._labels) > _RECENT:
-            del self._labels[next(iter(self._labels))]
-
-    def settle(self, known: Iterable[str]) -> None:
-        """Forget those that are kept by now."""
-        for key in known:
-            self._labels.pop(key, None)
-
-    @property
-    def keys(self) -> list[str]:
-        return list(self._labels)
-
-    def of(self, *, annotator: str | None = None, verdict_id: str | None = None) -> list[Label]:
-        return [
-            each
-            for each in self._labels.values()
-            if annotator in {None, each.annotator} and verdict_id in {None, each.verdict_id}
-        ]
-
-
 class ReviewPages:
     """The addresses below `/review`."""
 
@@ -121,7 +94,8 @@ class ReviewPages:
         self._sink = sink
         self._answer = answer
         self._looked_at = looked_at
-        self._recent = Recent()
+        self._recent: LRUCache[str, Label] = LRUCache(_RECENT)
+        """Labels that were sent from here and are not in the store yet: nothing is asked again that was answered."""
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -146,19 +120,17 @@ class ReviewPages:
 
     async def one(self, request: web.Request) -> web.Response:
         """A certain request, whether or not it was answered."""
+        at = QueuePosition.of(request.query)
         if (annotator := _annotator(request)) is None:
-            return self._answer("review_name.html", annotator="", position=QueuePosition.of(request.query), fault=None)
+            return self._answer("review_name.html", annotator="", position=at, fault=None)
         asked = await self._asked(request.match_info["id"])
-        verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
-        if verdict is None:
+        if (verdict := await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)) is None:
             raise web.HTTPNotFound(text="no such verdict is kept")
-        return await self._show(annotator, asked, verdict, QueuePosition.of(request.query), waiting=None)
+        return await self._show(annotator, asked, verdict, at, waiting=None)
 
     async def say(self, request: web.Request) -> web.Response:
         """Send an answer, and go on to the next request."""
-        form, annotator = await request.post(), _annotator(request)
-        if annotator is None:
-            raise web.HTTPSeeOther("/review")
+        form, annotator = await request.post(), _known_annotator(request)
         said, note = (str(form.get(name, "")).strip() for name in ("said", "note"))
         if said not in _SAID:
             raise BadAddress(f"the answer is {said!r}; allowed are {', '.join(_SAID)}")
@@ -168,9 +140,7 @@ class ReviewPages:
 
     async def undo(self, request: web.Request) -> web.Response:
         """Take back what this person has said of a verdict, and show it again."""
-        form, annotator = await request.post(), _annotator(request)
-        if annotator is None:
-            raise web.HTTPSeeOther("/review")
+        form, annotator = await request.post(), _known_annotator(request)
         asked = await self._asked(str(form.get("verdict", "")))
         if (before := valid_labels(await self._said(asked)).get(annotator)) is not None:
             await self._send(asked, annotator, label=before.label, withdrawn=True)
@@ -233,44 +203,41 @@ class ReviewPages:
             await self._sink.send(label)
         except NotSent as error:
             raise web.HTTPServiceUnavailable(text=f"{error}; answer again") from None
-        self._recent.add(label)
+        self._recent[label_key(label)] = label
 
     async def _open_to(self, annotator: str, at: QueuePosition) -> list[Asked]:
-        recent, reviews = self._recent, self._reviews
-        await self._settle()
-        limit = _COUNTED + len(recent.keys)
+        if self._recent:
+            for key in await asyncio.to_thread(self._reviews.known, list(self._recent)):
+                self._recent.pop(key, None)
+        now, limit = datetime.now(UTC), _COUNTED + len(self._recent)
         found = await asyncio.to_thread(
-            reviews.open_to, annotator, datetime.now(UTC), source=at.source, after=at.place, limit=limit
+            self._reviews.open_to, annotator, now, source=at.source, after=at.place, limit=limit
         )
         waiting: dict[str, Asked] = {}
         for each in found:
-            said = valid_labels(_by_rubric(recent.of(verdict_id=each.request.verdict_id), each))
+            said = valid_labels(_by_rubric(self._recent.values(), each))
             if annotator not in said and each.answers + len(said) < each.people:
                 waiting.setdefault(each.request.verdict_id, each)
         return list(waiting.values())[:_COUNTED]
 
-    async def _settle(self) -> None:
-        if keys := self._recent.keys:
-            self._recent.settle(await asyncio.to_thread(self._reviews.known, keys))
-
     async def _said(self, asked: Asked) -> list[Label]:
         """Return the labels by the rubric of the request."""
-        id_ = asked.request.verdict_id
-        kept = await asyncio.to_thread(self._reviews.labels, id_)
-        return _by_rubric([*kept, *self._recent.of(verdict_id=id_)], asked)
+        kept = await asyncio.to_thread(self._reviews.labels, asked.request.verdict_id)
+        return _by_rubric([*kept, *self._recent.values()], asked)
 
     async def _last(self, annotator: str) -> Label | None:
         """The last label of a person that counts."""
-        said = [*await asyncio.to_thread(self._reviews.said_by, annotator), *self._recent.of(annotator=annotator)]
-        last: dict[tuple[str, str], Label] = {}
-        for each in sorted(said, key=lambda label: label.rank):
-            last[each.verdict_id, each.rubric_version] = each
-        counting = [each for each in last.values() if not each.withdrawn]
+        recent = [each for each in self._recent.values() if each.annotator == annotator]
+        said = [*await asyncio.to_thread(self._reviews.said_by, annotator), *recent]
+        last = {(each.verdict_id, each.rubric_version): each for each in sorted(said, key=lambda label: label.rank)}
+        counting = (each for each in last.values() if not each.withdrawn)
         return max(counting, key=lambda each: each.rank, default=None)
 
 
 def _by_rubric(labels: Iterable[Label], asked: Asked) -> list[Label]:
-    return [each for each in labels if (each.kind, each.rubric_version) == ("expert", asked.request.rubric_version)]
+    """Those of the verdict that is asked about, by experts and its rubric."""
+    about = (asked.request.verdict_id, "expert", asked.request.rubric_version)
+    return [each for each in labels if (each.verdict_id, each.kind, each.rubric_version) == about]
 
 
 def _annotator(request: web.Request) -> str | None:
@@ -278,3 +245,9 @@ def _annotator(request: web.Request) -> str | None:
         return _NAME.validate_python(unquote(request.cookies.get(_COOKIE, "")))
     except ValidationError:
         return None
+
+
+def _known_annotator(request: web.Request) -> str:
+    if (annotator := _annotator(request)) is None:
+        raise web.HTTPSeeOther("/review")
+    return annotator

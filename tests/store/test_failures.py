@@ -1,10 +1,7 @@
 """What the rejects of a series have in common, read from a store of any size, and the others by similar faults."""
 
-import contextlib
-import uuid
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,22 +9,12 @@ from schemas import Attribute
 from store import failures
 from store.failures import explained_by, fault_groups, read_failures
 from store.reading import Series
-from tests.support.page import PageStore, sample
+from tests.support.page import sample
 from tests.support.rejections import rejection
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 SERIES = Series("support-bot", "acme-chat-4", "consistency")
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request, tmp_path):
-    with contextlib.ExitStack() as stack:
-        url = f"sqlite:///{tmp_path / 'verdicts.db'}"
-        if request.param == "postgresql":
-            server = request.getfixturevalue("postgres")
-            url = stack.enter_context(server.database(f"failures_{uuid.uuid4().hex}", pgvector=False))
-        yield stack.enter_context(contextlib.closing(PageStore(url)))
 
 
 def _verdict(number, rejected, *, ago, release="4.1", **more):

@@ -23,31 +23,19 @@ with sole_archivist(sys.argv[1]):
 """
 
 
-class OpeningPromises:
-    def test_a_store_is_opened_again_as_it_is(self, stored: Stored):
-        before = stored.rows(SCHEMA)
-        open_store(stored.url).dispose()
-        assert stored.rows(SCHEMA) == before
-
-    def test_a_store_of_another_version_is_refused(self, stored: Stored):
-        with stored.engine.begin() as connection:
-            connection.execute(update(SCHEMA).values(version=9))
-        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
-            open_store(stored.url)
-        with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
-            open_for_reading(stored.url)
+def test_a_store_is_opened_again_as_it_is(stored: Stored):
+    before = stored.rows(SCHEMA)
+    open_store(stored.url).dispose()
+    assert stored.rows(SCHEMA) == before
 
 
-class TestSqlite(OpeningPromises):
-    @pytest.fixture
-    def stored(self, sqlite_store: Stored) -> Stored:
-        return sqlite_store
-
-
-class TestPostgresql(OpeningPromises):
-    @pytest.fixture
-    def stored(self, postgresql_store: Stored) -> Stored:
-        return postgresql_store
+def test_a_store_of_another_version_is_refused(stored: Stored):
+    with stored.engine.begin() as connection:
+        connection.execute(update(SCHEMA).values(version=9))
+    with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
+        open_store(stored.url)
+    with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
+        open_for_reading(stored.url)
 
 
 def test_a_second_archivist_on_a_file_is_refused_until_the_first_is_killed(tmp_path: Path):

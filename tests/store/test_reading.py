@@ -1,6 +1,5 @@
 """Lists that go on behind a key, and what is found in a store."""
 
-import contextlib
 import itertools
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -17,16 +16,6 @@ from store.tables import PROGRESS
 from tests.support.page import PageStore, dead_letter, numbered, sample
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request, tmp_path):
-    with contextlib.ExitStack() as stack:
-        url = f"sqlite:///{tmp_path / 'verdicts.db'}"
-        if request.param == "postgresql":
-            server = request.getfixturevalue("postgres")
-            url = stack.enter_context(server.database(f"reading_{uuid.uuid4().hex}", pgvector=False))
-        yield stack.enter_context(contextlib.closing(PageStore(url)))
 
 
 def _verdict(number, minutes, source, outcome):

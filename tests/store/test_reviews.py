@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import insert, update
 
 from schemas import Label, ReviewRequest, valid_labels
@@ -39,84 +38,85 @@ def said(number: int, label: str = "good", *, by: str = "ada", at: int = 0, **mo
     return Label.model_validate({"verdict_id": verdict(number, True).id, "labelled_at": when} | given | more)
 
 
-class ReviewPromises:
-    """To be inherited with a fixture `stored`."""
+def test_what_waits_for_a_person_is_what_others_have_not_answered(stored: Stored):
+    stored.keep([verdict(number, True) for number in range(7)])
+    stored.keep([asked(number) for number in range(8)])
+    stored.keep([asked(1, "second_opinion"), asked(2, "second_opinion")])
+    stored.keep([asked(9, expires_at=NOW)])
+    labels = [
+        said(0),
+        said(1),
+        said(2), said(2, by="ben"),
+        said(3), said(3, at=1, withdrawn=True),
+        said(4, "bad", at=1), said(4, at=0, withdrawn=True),
+        said(5, kind="reaction"),
+        said(6, rubric_version="2"),
+    ]  # fmt: skip
+    stored.keep(random.Random(1).sample(labels, len(labels)))
+    assert open_to(stored, "ada") == [3, 5, 6], "the verdict of 7 is not kept, 9 has expired"
+    assert open_to(stored, "ben") == [1, 3, 5, 6]
+    reviews = Reviews(stored.engine)
+    (first, second, *_) = reviews.open_to("ada", NOW, limit=10)
+    assert open_to(stored, "ada", after=first.place) == [5, 6]
+    assert open_to(stored, "ada", limit=1) == [3]
+    assert (first.answers, first.people) == (0, 1)
+    (wanted,) = [each for each in reviews.open_to("ben", NOW, limit=10) if each.people == 2]
+    assert wanted.answers == 1
+    about = reviews.asked(verdict(2, True).id)
+    assert about is not None
+    assert (about.answers, about.people) == (2, 2)
+    assert reviews.asked("ver-nobody") is None
+    assert second.request.verdict_id == verdict(5, True).id
 
-    def test_what_waits_for_a_person_is_what_others_have_not_answered(self, stored: Stored):
-        stored.keep([verdict(number, True) for number in range(7)])
-        stored.keep([asked(number) for number in range(8)])
-        stored.keep([asked(1, "second_opinion"), asked(2, "second_opinion")])
-        stored.keep([asked(9, expires_at=NOW)])
-        labels = [
-            said(0),
-            said(1),
-            said(2), said(2, by="ben"),
-            said(3), said(3, at=1, withdrawn=True),
-            said(4, "bad", at=1), said(4, at=0, withdrawn=True),
-            said(5, kind="reaction"),
-            said(6, rubric_version="2"),
-        ]  # fmt: skip
-        stored.keep(random.Random(1).sample(labels, len(labels)))
-        assert self.open_to(stored, "ada") == [3, 5, 6], "the verdict of 7 is not kept, 9 has expired"
-        assert self.open_to(stored, "ben") == [1, 3, 5, 6]
-        reviews = Reviews(stored.engine)
-        (first, second, *_) = reviews.open_to("ada", NOW, limit=10)
-        assert self.open_to(stored, "ada", after=first.place) == [5, 6]
-        assert self.open_to(stored, "ada", limit=1) == [3]
-        assert (first.answers, first.people) == (0, 1)
-        (wanted,) = [each for each in reviews.open_to("ben", NOW, limit=10) if each.people == 2]
-        assert wanted.answers == 1
-        about = reviews.asked(verdict(2, True).id)
-        assert about is not None
-        assert (about.answers, about.people) == (2, 2)
-        assert reviews.asked("ver-nobody") is None
-        assert second.request.verdict_id == verdict(5, True).id
 
-    def test_earlier_labels_are_kept_and_repeats_are_not(self, stored: Stored):
-        labels = [said(0, "bad", at=1, note="wrong day"), said(0, at=0), said(0, at=2, withdrawn=True), said(1, at=1)]
-        stored.keep([*labels, *labels])
-        stored.keep([each.model_copy(update={"id": "of-a-careless-producer"}) for each in labels])
-        reviews = Reviews(stored.engine)
-        kept = reviews.labels(verdict(0, True).id)
-        assert [(each.label, each.withdrawn, each.note) for each in kept] == [
-            ("good", False, None),
-            ("bad", False, "wrong day"),
-            ("good", True, None),
-        ]
-        assert valid_labels(kept) == {}
-        assert {each.verdict_id for each in reviews.said_by("ada")[1:3]} == {verdict(n, True).id for n in (0, 1)}
-        assert reviews.said_by("ben") == []
-        assert reviews.known([label_key(labels[0]), "lab-none"]) == {label_key(labels[0])}
+def test_earlier_labels_are_kept_and_repeats_are_not(stored: Stored):
+    labels = [said(0, "bad", at=1, note="wrong day"), said(0, at=0), said(0, at=2, withdrawn=True), said(1, at=1)]
+    stored.keep([*labels, *labels])
+    stored.keep([each.model_copy(update={"id": "of-a-careless-producer"}) for each in labels])
+    reviews = Reviews(stored.engine)
+    kept = reviews.labels(verdict(0, True).id)
+    assert [(each.label, each.withdrawn, each.note) for each in kept] == [
+        ("good", False, None),
+        ("bad", False, "wrong day"),
+        ("good", True, None),
+    ]
+    assert valid_labels(kept) == {}
+    assert {each.verdict_id for each in reviews.said_by("ada")[1:3]} == {verdict(n, True).id for n in (0, 1)}
+    assert reviews.said_by("ben") == []
+    assert reviews.known([label_key(labels[0]), "lab-none"]) == {label_key(labels[0])}
 
-    def test_the_last_calibration_of_a_series_stays(self, stored: Stored):
-        later, other = {"updated_at": NOW, "labels": 31}, {"config_digest": "e", "updated_at": NOW - timedelta(hours=1)}
-        stored.keep([CALIBRATION.model_copy(update=later), CALIBRATION])
-        stored.keep([CALIBRATION, CALIBRATION.model_copy(update=other)])
-        found = Reviews(stored.engine).calibrations()
-        assert [(each.config_digest, each.labels) for each in found] == [("d", 31), ("e", 30)]
-        assert stored.number(CALIBRATIONS) == 2
 
-    def test_what_people_are_asked_about_stays_six_times_as_long(self, stored: Stored):
-        days = (2, 7)
-        old = {number: NOW - timedelta(days=day) for number, day in enumerate(days)}
-        stored.keep([verdict(number, True, checked_at=at) for number, at in old.items()])
-        stored.keep([verdict(9, True, checked_at=old[0])])
-        stored.keep([asked(number, asked_at=at) for number, at in old.items()])
-        stored.keep([said(0)])
-        while prune(stored.engine, StoreSettings(days=1)):
-            pass
-        assert {row["record_id"] for row in stored.rows(VERDICTS)} == {"r0"}
-        assert [row["verdict_id"] for row in stored.rows(REVIEW_REQUESTS)] == [verdict(0, True).id]
-        assert stored.number(LABELS) == 1
-        with stored.engine.begin() as connection:
-            connection.execute(update(LABELS).values(kept_at=0))
-        while prune(stored.engine, StoreSettings(days=1)):
-            pass
-        assert stored.number(LABELS) == 0
+def test_the_last_calibration_of_a_series_stays(stored: Stored):
+    later, other = {"updated_at": NOW, "labels": 31}, {"config_digest": "e", "updated_at": NOW - timedelta(hours=1)}
+    stored.keep([CALIBRATION.model_copy(update=later), CALIBRATION])
+    stored.keep([CALIBRATION, CALIBRATION.model_copy(update=other)])
+    found = Reviews(stored.engine).calibrations()
+    assert [(each.config_digest, each.labels) for each in found] == [("d", 31), ("e", 30)]
+    assert stored.number(CALIBRATIONS) == 2
 
-    def open_to(self, stored: Stored, annotator: str, **options: Any) -> list[int]:
-        found = Reviews(stored.engine).open_to(annotator, NOW, **{"limit": 100} | options)
-        return [int(each.request.record_id[1:]) for each in found]
+
+def test_what_people_are_asked_about_stays_six_times_as_long(stored: Stored):
+    days = (2, 7)
+    old = {number: NOW - timedelta(days=day) for number, day in enumerate(days)}
+    stored.keep([verdict(number, True, checked_at=at) for number, at in old.items()])
+    stored.keep([verdict(9, True, checked_at=old[0])])
+    stored.keep([asked(number, asked_at=at) for number, at in old.items()])
+    stored.keep([said(0)])
+    while prune(stored.engine, StoreSettings(days=1)):
+        pass
+    assert {row["record_id"] for row in stored.rows(VERDICTS)} == {"r0"}
+    assert [row["verdict_id"] for row in stored.rows(REVIEW_REQUESTS)] == [verdict(0, True).id]
+    assert stored.number(LABELS) == 1
+    with stored.engine.begin() as connection:
+        connection.execute(update(LABELS).values(kept_at=0))
+    while prune(stored.engine, StoreSettings(days=1)):
+        pass
+    assert stored.number(LABELS) == 0
+
+
+def open_to(stored: Stored, annotator: str, **options: Any) -> list[int]:
+    found = Reviews(stored.engine).open_to(annotator, NOW, **{"limit": 100} | options)
+    return [int(each.request.record_id[1:]) for each in found]
 
 
 def _rows_of(stored: Stored, labels: Iterable[Label]) -> list[dict[str, Any]]:
@@ -124,30 +124,19 @@ def _rows_of(stored: Stored, labels: Iterable[Label]) -> list[dict[str, Any]]:
     return stored.rows(LABELS)
 
 
-class TestSqlite(ReviewPromises):
-    @pytest.fixture
-    def stored(self, sqlite_store: Stored) -> Stored:
-        return sqlite_store
-
-    def test_the_queue_is_as_quick_where_much_is_answered(self, stored: Stored):
-        number = 8_000
-        stored.keep([verdict(0, True), asked(0)])
-        (pattern,), (label,) = stored.rows(REVIEW_REQUESTS), _rows_of(stored, [said(0)])
-        with stored.engine.begin() as connection:
-            for of, table in ((pattern, REVIEW_REQUESTS), (label, LABELS)):
-                named = [of | {"id": f"i{n}", "verdict_id": f"v{n}"} for n in range(number)]
-                connection.execute(insert(table), named)
-            (row,) = stored.rows(VERDICTS)
-            connection.execute(
-                insert(VERDICTS), [row | {"seq": n + 10, "id": f"v{n}", "record_id": f"v{n}"} for n in range(number)]
-            )
-        reviews = Reviews(stored.engine)
-        begun = datetime.now(UTC)
-        assert reviews.open_to("ben", NOW - timedelta(days=1), limit=100) == []
-        assert datetime.now(UTC) - begun < timedelta(seconds=3)
-
-
-class TestPostgresql(ReviewPromises):
-    @pytest.fixture
-    def stored(self, postgresql_store: Stored) -> Stored:
-        return postgresql_store
+def test_the_queue_is_as_quick_where_much_is_answered(sqlite_store: Stored):
+    number = 8_000
+    sqlite_store.keep([verdict(0, True), asked(0)])
+    (pattern,), (label,) = sqlite_store.rows(REVIEW_REQUESTS), _rows_of(sqlite_store, [said(0)])
+    with sqlite_store.engine.begin() as connection:
+        for of, table in ((pattern, REVIEW_REQUESTS), (label, LABELS)):
+            named = [of | {"id": f"i{n}", "verdict_id": f"v{n}"} for n in range(number)]
+            connection.execute(insert(table), named)
+        (row,) = sqlite_store.rows(VERDICTS)
+        connection.execute(
+            insert(VERDICTS), [row | {"seq": n + 10, "id": f"v{n}", "record_id": f"v{n}"} for n in range(number)]
+        )
+    reviews = Reviews(sqlite_store.engine)
+    begun = datetime.now(UTC)
+    assert reviews.open_to("ben", NOW - timedelta(days=1), limit=100) == []
+    assert datetime.now(UTC) - begun < timedelta(seconds=3)

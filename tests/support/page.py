@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from sqlalchemy import event
 
 from schemas import (
     Alert,
+    Calibration,
     Change,
     DeadLetter,
     Generation,
@@ -28,6 +31,7 @@ from store.opening import open_for_reading, open_store
 from store.reading import Reader, read_verdict
 from store.redaction import Redaction
 from store.writing import Entry, Message, Place, StoreWriter
+from tests.support.labels import CALIBRATION
 from web.app import create_app
 
 SAMPLES = [
@@ -150,3 +154,26 @@ def improvement(verdict_id: str) -> Improvement:
         writer="writer",
         judge="judge",
     )
+
+
+ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
+"""Finds the ids in the rows of a list."""
+
+
+async def text_of(client: TestClient, path: str, status: int = 200) -> str:
+    """The HTML of a page."""
+    answer = await client.get(path, headers={"Accept": "text/html"})
+    assert answer.status == status, path
+    return await answer.text()
+
+
+async def shown_on(client: TestClient, path: str) -> str:
+    """The words of a page."""
+    html = re.sub(r"</(td|th|li|p|d[td]|h\d)>", " ", await text_of(client, path))
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
+
+
+def calibration(number: int = 1, **more: Any) -> Calibration:
+    """What people's labels say of the judge of most samples, as of now."""
+    of = {name: sample("sup-02")[name] for name in ("source", "model", "checker", "config_digest")}
+    return CALIBRATION.model_copy(update=of | {"id": f"cal-{number}", "updated_at": datetime.now(UTC)} | more)

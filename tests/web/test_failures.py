@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from schemas import Commonality
-from tests.support.page import ALERT, numbered, opened
-from tests.web.test_pages import _shown, _text
+from tests.support.page import ALERT, numbered, opened, shown_on, text_of
 
 HOSTILE = "<script>hit()</script>\u202e.pdf"
 
@@ -24,9 +23,9 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
     empty.keep(_failing())
     empty.keep(one | {"id": f"m{n}", "model": "seldom", "record_id": f"m{n}"} for n, one in enumerate(numbered(2)))
     async with opened(empty) as client:
-        shown, html = await _shown(client, "/failures"), await _text(client, "/failures")
-        other = await _shown(client, "/failures?model=seldom")
-        chosen = await _shown(client, "/failures?source=support-bot&model=seldom&checker=consistency")
+        shown, html = await shown_on(client, "/failures"), await text_of(client, "/failures")
+        other = await shown_on(client, "/failures?model=seldom")
+        chosen = await shown_on(client, "/failures?source=support-bot&model=seldom&checker=consistency")
     assert "acme-chat-4 in support-bot by consistency" in shown
     assert "30 rejects and 40 accepts from" in shown
     assert "document tariff-2026.pdf 27 of 30 (90%) 0 of 40 (0%)" in shown
@@ -40,10 +39,10 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
     assert "nothing more often than accepts that chance does not explain" in other
 
 
-async def test_names_that_producers_chose_are_shown_as_text(empty):
+async def test_names_that_producers_chose_are_shown_astext_of(empty):
     empty.keep(_failing(HOSTILE))
     async with opened(empty) as client:
-        html = await _text(client, "/failures")
+        html = await text_of(client, "/failures")
     assert "<script>hit" not in html
     assert "\u202e" not in html
     assert "&lt;script&gt;hit()" in html
@@ -54,10 +53,10 @@ async def test_it_looks_back_as_far_as_it_is_told(empty, minutes):
     old = datetime.now(UTC) - timedelta(minutes=int(minutes) + 65)
     empty.keep(one | {"checked_at": old.isoformat(), "id": f"o{n}"} for n, one in enumerate(numbered(3)))
     async with opened(empty) as client:
-        assert "was rejected from" in await _shown(client, f"/failures?minutes={minutes}")
+        assert "was rejected from" in await shown_on(client, f"/failures?minutes={minutes}")
         empty.keep(numbered(2))
-        assert "2 rejects and 0 accepts" in await _shown(client, f"/failures?minutes={minutes}")
-        assert "minutes is 7" in await _text(client, "/failures?minutes=7", status=400)
+        assert "2 rejects and 0 accepts" in await shown_on(client, f"/failures?minutes={minutes}")
+        assert "minutes is 7" in await text_of(client, "/failures?minutes=7", status=400)
 
 
 async def test_an_alert_says_what_its_rejects_have_in_common(empty):
@@ -66,5 +65,5 @@ async def test_an_alert_says_what_its_rejects_have_in_common(empty):
     )
     empty.keep_message(ALERT.model_copy(update={"common": (one,)}))
     async with opened(empty) as client:
-        shown = await _shown(client, "/alerts/alert-1")
+        shown = await shown_on(client, "/alerts/alert-1")
     assert "47 of 52 rejects cite tariff-2026.pdf; 3 of 400 accepts do" in shown

@@ -1,0 +1,155 @@
+"""The overview: rates, open alerts, what each checker did, and how far judges and people agree."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from schemas import Measured, SeriesAnew
+from tests.support.page import ALERT, ROWS, calibration, dead_letter, numbered, opened, shown_on, text_of
+
+
+async def test_an_empty_store_is_told_what_fills_it(empty):
+    async with opened(empty) as client:
+        assert "No verdict is kept yet" in await shown_on(client, "/")
+        assert "No verdict matches" in await shown_on(client, "/verdicts")
+        assert "No alerts" in await shown_on(client, "/alerts")
+
+
+async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
+    accepted = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(30))]
+    few = [one | {"id": f"f{n}", "model": "seldom"} for n, one in enumerate(numbered(2))]
+    empty.keep([*accepted, *numbered(10), *few])
+    empty.keep_message(ALERT)
+    empty.keep_message(dead_letter("consistency"))
+    async with opened(empty) as client:
+        html, shown = await text_of(client, "/"), await shown_on(client, "/")
+    assert "75% accepted of 40" in shown
+    assert "59.8% to 85.8%" in shown
+    # Of two verdicts there is an interval and no picture.
+    assert html.count('class="card') - html.count('class="cards"') == 1
+    assert "seldom consistency – 0% to 65.8%" in shown
+    assert "1 open alert ▼ acme-chat-4 in support-bot, by consistency: 31% of the last 88 accepted, 82%" in shown
+    assert re.search(r'class="(line|dot)"', html)
+    assert 'class="flag trust_drop"' in html
+    assert "/alerts/alert-1" in html
+    assert re.search(r"consistency 43 30 12 0 1 20\d\d-", shown)
+    assert "The last verdict was given at" in shown
+
+
+@pytest.mark.parametrize("minutes", ["15", "60", "360", "1440", "10080", "43200", "129600"])
+async def test_the_overview_looks_back_as_far_as_it_is_told(samples, minutes):
+    async with opened(samples) as client:
+        assert 'aria-current="true"' in await text_of(client, f"/?minutes={minutes}")
+
+
+async def test_the_overview_shows_any_time_in_steps_that_make_a_curve(empty):
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    times = [now - timedelta(minutes=minute) for minute in range(30)]
+    empty.keep(one | {"checked_at": at.isoformat()} for one, at in zip(numbered(30), times, strict=True))
+    empty.keep_message(ALERT.model_copy(update={"raised_at": now - timedelta(minutes=10)}))
+    given = {"since": now - timedelta(minutes=20), "until": now - timedelta(minutes=5)}
+    query = "&".join(f"{name}={moment:%Y-%m-%dT%H:%M}" for name, moment in given.items())
+    async with opened(empty) as client:
+        html = await text_of(client, f"/?{query}")
+        assert "<polyline" not in html
+        # Fifteen verdicts are sparse: they stand in the table.
+        assert re.search(r'outcome=reject">15</a>', html)
+        hour, alert = await text_of(client, "/?minutes=60"), await text_of(client, "/alerts/alert-1")
+        for wrong in ("since=2026-01-02T00:00&until=2026-01-01T00:00", "since=soon"):
+            assert (await client.get(f"/?{wrong}")).status == 400
+    assert len(re.search(r'<polyline class="line" points="([^"]+)"', hour)[1].split()) >= 14
+    # The same curve is on the alert's own page, with its moment.
+    assert re.search(r'class="(line|dot)"', alert)
+    assert 'class="flag trust_drop"' in alert
+
+
+@pytest.mark.parametrize(
+    ("later", "is_open"),
+    [
+        (None, True),
+        ({"kind": "trust_recovery"}, False),
+        ({"kind": "trust_recovery", "model": "another"}, True),
+        ("anew", False),
+    ],
+)
+async def test_an_alert_is_open_until_its_series_recovers_or_is_reset(empty, later, is_open):
+    empty.keep(numbered(20))
+    empty.keep_message(ALERT)
+    if later == "anew":
+        empty.keep_message(SeriesAnew(id="anew", checker="consistency", source="support-bot", model="acme-chat-4",
+                                      raised_at=datetime.now(UTC), changed=(), verdicts=7, ended_drop="alert-1",
+                                      summary="The judge changed."))  # fmt: skip
+    elif later:
+        empty.keep_message(ALERT.model_copy(update={"id": "alert-2", **later}))
+    async with opened(empty) as client:
+        html = await text_of(client, "/")
+    assert ('class="banner"' in html) == is_open
+    assert ('class="card fallen"' in html) == is_open
+
+
+async def test_a_worse_version_is_open_until_its_end_and_hides_no_drop(empty):
+    empty.keep(numbered(30))
+    difference = Measured(estimate=-0.1, low=-0.2, high=-0.02)
+    given = {"id": "alert-2", "kind": "version_worse", "baseline_from": "version", "difference": difference}
+    worse = ALERT.model_copy(update=given)
+    empty.keep_message(ALERT, worse)
+    async with opened(empty) as client:
+        assert "2 open alerts" in await shown_on(client, "/")
+        assert "of its latest version’s 88 accepted, 82% of the version’s before" in await shown_on(client, "/")
+        shown = await shown_on(client, "/alerts/alert-2")
+        assert "Version before 82%, less a tolerance" in shown
+        assert "Difference −10.0 points, between −20.0 and −2.0, at every look" in shown
+        empty.keep_message(worse.model_copy(update={"id": "alert-3", "kind": "version_recovery"}))
+        assert "1 open alert" in await shown_on(client, "/")
+        assert "▲ version recovered" in await shown_on(client, "/alerts")
+
+
+async def test_outputs_of_the_past_are_listed_and_count_in_no_rate(empty):
+    empty.keep(one | {"rechecked": True} for one in numbered(25))
+    async with opened(empty) as client:
+        assert "No verdict was given in this time" in await shown_on(client, "/")
+        assert len(ROWS.findall(await text_of(client, "/verdicts"))) == 25
+        assert "counts in no rate" in await shown_on(client, "/verdicts/ver-1")
+
+
+async def test_the_overview_begins_with_how_far_judge_and_people_agree_and_what_is_true_then(empty):
+    empty.keep(numbered(20))
+    empty.keep_message(calibration())
+    async with opened(empty) as client:
+        html, shown = await text_of(client, "/"), await shown_on(client, "/")
+    assert html.index("agrees with your people") < html.index('class="card"')
+    assert (
+        "consistency agrees with your people on 24 of 30 outputs of acme-chat-4 in support-bot (kappa 0.90, "
+        "0.80 to 0.95). 90% of all its outputs are good, between 80% and 95%; "
+        "the judge accepts 90%."
+    ) in shown
+    assert "support-bot acme-chat-4 consistency 80% 90% 95% 90% 30 100% 0.90 (0.80 to 0.95) 90% –" in shown
+    assert "The judge adds nothing" not in shown
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"labels_alone": 0.076}, "The judge adds nothing: labels alone would be as narrow (± 7.6%)."),
+        (
+            {"labels": 29, "rate": None, "kappa": None},
+            "from 30 labels on, five of each outcome; there are 29 now: 18 of accepted.",
+        ),
+        ({"fallen": True}, "▼ the true rate fell consistency agrees"),
+        ({"missing": Measured(estimate=0.9, low=0.5, high=0.97)}, "were those all bad it would be 50%, were they all"),
+    ],
+)
+async def test_what_is_known_of_a_judge_is_told_as_it_is(samples, known, said):
+    samples.keep_message(calibration(**known))
+    async with opened(samples) as client:
+        assert said in await shown_on(client, "/")
+
+
+async def test_another_configuration_begins_anew_and_what_was_before_is_told(samples):
+    samples.keep_message(calibration(1, updated_at=datetime.now(UTC) - timedelta(days=1)))
+    samples.keep_message(calibration(2, config_digest="e", labels=3, agreed=2, rate=None, kappa=None))
+    async with opened(samples) as client:
+        shown = await shown_on(client, "/")
+    assert "agrees with your people on 2 of 3 outputs" in shown
+    assert "labels start again; before, 90% were good (80% to 95%, 30 labels)" in shown
