@@ -45,16 +45,12 @@ class Commonality(Wire):
     """All that were compared."""
     accepts_with: int
     accepts: int
-    also: tuple[str, ...] = ()
-    """What the same outputs have besides, as name and value, such as the hour of a release; at most 3."""
 
     @property
     def line(self) -> str:
         """It in one sentence; quotes names that producers chose."""
         have = f"{_HAVE.get(self.name, f'have {self.name}')} {self.value}"
-        also = f" (and {', '.join(self.also)})" if self.also else ""
-        said = f"{self.rejects_with} of {self.rejects} rejects {have}{also}"
-        return f"{said}; {self.accepts_with} of {self.accepts} accepts do"
+        return f"{self.rejects_with} of {self.rejects} rejects {have}; {self.accepts_with} of {self.accepts} accepts do"
 
 
 class Alert(Wire):

@@ -3,7 +3,7 @@
 Each is tested by Fisher's exact test, one-sided, and Holm's method corrects for how many there are: anything is named
 by chance with a probability of at most `ERROR`. Benjamini-Hochberg would bound the share of wrong names only, and
 people act on each. Then the verdicts that have the strongest are set aside: what is not significant in the others as
-well, such as the hour of a release, is told with it.
+well, such as the hour of a release, goes with it and is not named.
 """
 
 import math
@@ -17,7 +17,6 @@ from schemas import Attribute, Commonality
 
 ERROR: Final = 0.01
 _LEAST: Final = 5  # Rejects with an attribute: two of the same input, which a judge fails alike, are an anecdote.
-_ALSO: Final = 3
 
 Attributes: TypeAlias = frozenset[Attribute]
 
@@ -30,12 +29,7 @@ def commonalities(rejects: Sequence[Attributes], accepts: Sequence[Attributes]) 
     while pending:
         # Of equally strong ones the last by name says most: a tenant, metadata.
         strongest = max(pending, key=lambda one: (-pending[one], one))
-        shared = _counted(one for one in left if strongest in one)
         left, others = ([one for one in each if strongest not in one] for each in (left, others))
-        still = significant(left, others)
-        implied = sorted(pending.keys() - still.keys() - {strongest}, key=lambda one: (pending[one], one))
-        # Told as one: at least half of the rejects with either have both.
-        also = [one for one in implied if 2 * shared[one] >= max(of_rejects[one], shared[strongest])]
         found.append(
             Commonality(
                 **strongest._asdict(),
@@ -43,10 +37,9 @@ def commonalities(rejects: Sequence[Attributes], accepts: Sequence[Attributes]) 
                 rejects=len(rejects),
                 accepts_with=of_accepts[strongest],
                 accepts=len(accepts),
-                also=tuple(f"{one.name} {one.value}" for one in also[:_ALSO]),
             )
         )
-        pending = {one: p for one, p in still.items() if one in pending}
+        pending = {one: p for one, p in significant(left, others).items() if one in pending}
     return found
 
 

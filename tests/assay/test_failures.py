@@ -47,7 +47,7 @@ def test_the_broken_release_is_named_and_nothing_else(tmp_path: Path, filled: St
     assert ran.returncode == 0, ran.stderr
     (report,) = map(orjson.loads, ran.stdout.splitlines())
     assert [report[name] for name in ("source", "model", "checker")] == ["orders-bot", "acme-chat-4", "consistency"]
-    assert [(one["name"], one["value"], one["also"]) for one in report["common"]] == [(*RELEASE, [])]
+    assert [(one["name"], one["value"]) for one in report["common"]] == [RELEASE]
     one = report["common"][0]
     assert one["rejects_with"] / one["rejects"] > 0.8
     assert one["accepts_with"] / one["accepts"] < 0.3
@@ -69,7 +69,7 @@ def test_its_alert_names_the_release_and_nothing_else(update: list[Verdict]):
             versioned = each.model_copy(update={"metadata": {"release": each.attributes["metadata.release"][0]}})
             raised.append(series.update(outcome_of(versioned), each.checked_at))
     (drop,) = [each for each in raised if isinstance(each, Alert) and each.kind == "trust_drop"]
-    assert [(one.name, one.value, one.also) for one in drop.common] == [(*RELEASE, ())]
+    assert [(one.name, one.value) for one in drop.common] == [RELEASE]
 
 
 def test_series_and_times_are_chosen_and_a_store_is_needed(tmp_path: Path, sqlite_store: Stored):
