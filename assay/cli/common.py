@@ -210,9 +210,6 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
         raise NotFinished(f"{where}reading or writing failed: {error.strerror or first_line(error)}") from None
 
 
-reported = run_errors
-
-
 class Figures(Protocol):
     """The results of a run."""
 
