@@ -12,7 +12,7 @@ from agents.monitor.outcomes import missing_outcome, with_outcome
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.screen import RoutingScreen
-from agents.sessions import FLUSH_SECONDS, SessionKeeper
+from agents.sessions import Sessions
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
@@ -37,7 +37,6 @@ def checker_agent(
     others: Mapping[str, Collection[str]] | None = None,
     count: Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None = None,
     counts: Collection[str] = (),
-    flush_seconds: float = FLUSH_SECONDS,
 ) -> AgentFactory:
     """The agent of `checker`, which publishes verdicts on records of the outputs topic.
 
@@ -46,7 +45,6 @@ def checker_agent(
     none of them can, an unreadable message with a dead letter and a record of another kind with an abstention; `others`
     are the kinds that each of the others takes.
     `count` builds what counts its verdicts besides. `counts` are the kinds whose records it counts for all checkers.
-    `flush_seconds` lie between two snapshots of sessions, if the checker asks for turns.
     """
 
     def build(runtime: Runtime) -> Agent:
@@ -70,6 +68,8 @@ def checker_agent(
             checked_kinds=checked_kinds,
             count=counted,
         )
+        on_end = checking.conversation_ended if checker.unit == "conversation" else None
+        checking.sessions = sessions = Sessions(checker, runtime, on_end) if checker.turns else None
         verdicts = (topics.accepted, topics.rejected, topics.abstained)
         takeover = Takeover(
             checker.name,
@@ -78,17 +78,14 @@ def checker_agent(
             runtime.settings,
             follows=topics.outcomes,
             follow_up=partial(missing_outcome, topics),
+            restore=sessions.take_over if sessions else None,
         )
-        sessions = None
-        if checker.turns:
-            on_end = checking.conversation_ended if checker.unit == "conversation" else None
-            sessions = SessionKeeper(checker.name, checker.turns, runtime, flush_seconds=flush_seconds, on_end=on_end)
         return Listener(
             checker.name,
             topics.outputs,
             checking.handle,
             runtime,
-            writes=(*verdicts, topics.outcomes),
+            writes=(*verdicts, topics.outcomes, *([topics.session_state] if sessions else [])),
             screen=screen,
             on_ended=checking.ended,
             in_flight=lambda: len(checking.taken_in),
@@ -125,6 +122,7 @@ class _Checking:
         self._routing = routing
         self._budgets = budgets
         self._checked_kinds = checked_kinds
+        self.sessions: Sessions | None = None
         self.taken_in: set[Incoming] = set()
         """Records that are counted and have no answer yet."""
         self._ending: dict[str, int] = {}
@@ -140,8 +138,8 @@ class _Checking:
             return None
         if record.trace is None and (trace := Trace.of_headers(incoming.headers)):
             record = record.model_copy(update={"trace": trace})
-        if incoming.earlier and isinstance(record, Generation):
-            record = record.after(incoming.earlier)
+        if self.sessions is not None and isinstance(record, Generation) and record.session is not None:
+            record = record.after(self.sessions.follow(incoming, record))
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         if kind not in self._checker.kinds or incoming.recheck not in {None, self._checker.name}:
             self._metrics.skip(kind)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 from agents.pace import Pace
 from agents.runtime import Runtime
-from agents.sessions import SessionKeeper
+from agents.sessions import Sessions
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
 from streams.messages import Handler, OnEnded, Screen
@@ -28,21 +28,19 @@ class Listener:
         screen: Screen | None = None,
         in_flight: Callable[[], int] | None = None,
         takeover: Takeover | None = None,
-        sessions: SessionKeeper | None = None,
+        sessions: Sessions | None = None,
     ) -> None:
         """`writes`: topics that the handler's answers go to; `trial_seconds`: see `Gate`; `on_ended`: as there.
 
         What `screen` skips does not come to the handler. `in_flight` is asked for the number of records under way
-        by a handler that counts them itself. With `takeover`, what was answered before is not answered again. With
-        `sessions` and `takeover`, messages come with what was said before.
+        by a handler that counts them itself. With `takeover`, what was answered before is not answered again; with
+        `sessions` that it restores, conversations end.
         """
         settings = runtime.settings
         self.name = name
         self.topics = (topic, *writes, settings.topics.dead_letter)
         self._runtime, self._sessions = runtime, sessions
         self._keeping: asyncio.Task[None] | None = None
-        if sessions is not None:
-            self.topics = (*self.topics, settings.topics.session_state)
         self._drain_seconds = settings.delivery.drain_seconds
         self._metrics = runtime.metrics.agent(name)
         self._delivery = Delivery(
@@ -56,7 +54,6 @@ class Listener:
             trial_seconds=trial_seconds,
             screen=screen,
             takeover=takeover,
-            follower=sessions,
         )
         self._metrics.watch(
             in_flight=in_flight or (lambda: self._delivery.in_flight),

@@ -3,18 +3,22 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
+
+from cachetools import LRUCache
 
 from agents.routing import from_sources
 from assay.config import Configuration
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
-from checkers.sessions import Sessions
 from models.concurrent import in_order
 from models.protocol import ModelFailed
-from schemas import Envelope, Unreadable, Verdict
+from schemas import Envelope, Generation, Turn, Unreadable, Verdict
 from streams.record_lines import Line
 
+_MOST_SESSIONS = 10_000
+"""Of more, the ones silent for longest are forgotten."""
 _AHEAD = 16
 """Windows of finished verdicts that wait for a slow record before them."""
 _WINDOW = 64
@@ -59,17 +63,17 @@ class FileCheck:
         self._window = window
         self._patience = patience
         self._strict = strict
-        self._has_turns = any(checker.turns for checker in checkers)
+        self._turns = max((checker.turns for checker in self._checkers), default=0)
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
         """Call `emit` with each line, in order, as soon as it and all before it are finished."""
-        sessions = Sessions()
+        sessions = _Sessions(self._turns)
 
         async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
             async for line in lines:
                 record: Envelope | Unreadable
                 try:
-                    record = self._followed(line.record(max_bytes=self._max_bytes, strict=self._strict), sessions)
+                    record = sessions.follow(line.record(max_bytes=self._max_bytes, strict=self._strict))
                 except Unreadable as error:
                     record = error
                 # A finished line may wait for others and needs no bytes.
@@ -79,18 +83,14 @@ class FileCheck:
 
     async def records(self, records: Iterable[Envelope]) -> list[CheckedLine]:
         """The verdicts on each of them, in order."""
-        sessions, found = Sessions(), list[CheckedLine]()
+        sessions, found = _Sessions(self._turns), list[CheckedLine]()
 
         async def each() -> AsyncIterator[tuple[Line, Envelope]]:
             for number, record in enumerate(records, 1):
-                yield Line(number, b"", length=0, end=0), self._followed(record, sessions)
+                yield Line(number, b"", length=0, end=0), sessions.follow(record)
 
         await in_order(each(), self._line, found.append, window=self._window, ahead=_AHEAD * self._window)
         return found
-
-    def _followed(self, record: Envelope, sessions: Sessions) -> Envelope:
-        """The record with what was said before it, if a checker asks for that."""
-        return sessions.follow(record) if self._has_turns else record
 
     async def _line(self, read: tuple[Line, Envelope | Unreadable]) -> CheckedLine:
         line, record = read
@@ -121,6 +121,25 @@ class FileCheck:
             raise
         except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
             return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
+
+
+class _Sessions:
+    """What was said before each record of a file, in its order; sources and tenants have their own sessions."""
+
+    def __init__(self, turns: int) -> None:
+        self._most = turns
+        self._said: LRUCache[tuple[Any, ...], dict[str, Turn]] = LRUCache(_MOST_SESSIONS)
+
+    def follow(self, record: Envelope) -> Envelope:
+        """The record behind the turns before it, and from now on one of them; each id is one turn."""
+        if not isinstance(record, Generation) or record.session is None or not self._most:
+            return record
+        said = self._said.setdefault((record.tenant, record.source, record.session), {})
+        earlier = tuple(takewhile(lambda turn: turn.record_id != record.id, said.values()))
+        said.setdefault(record.id, record.turn)
+        if len(said) > 2 * self._most:
+            del said[next(iter(said))]
+        return record.after(earlier[-self._most :])
 
 
 def configured_check(

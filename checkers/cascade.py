@@ -23,7 +23,7 @@ class CascadeChecker(Checker[Any]):
         super().__init__(second.settings, second.models)
         self.name = first.name  # type: ignore[misc]  # one class, many names
         self.version = first.version  # type: ignore[misc]
-        self.kinds = first.kinds
+        self.kinds, self.turns = first.kinds, first.turns
         self._first = first
         self._second = second
         self._judges = (first.judge_name, second.judge_name)
@@ -32,10 +32,6 @@ class CascadeChecker(Checker[Any]):
     def config_digest(self) -> str:
         """One for both: a record's verdict has the same id, no matter which judge decides."""
         return digest([self._first.config_digest, self._second.config_digest])[: len(self._first.config_digest)]
-
-    @property
-    def turns(self) -> int:
-        return self._first.turns
 
     async def check(self, record: Envelope) -> Verdict:
         """The first judge's verdict, or the second's.

@@ -17,7 +17,6 @@ from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence
 from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence, ToolCallEvidence
 from schemas.records import misspelt_hint
-from schemas.turns import MOST_TURNS
 
 _DIGEST_DIGITS = 16
 
@@ -153,6 +152,8 @@ class Checker(ABC, Generic[SettingsT]):
     """Shell-style patterns for the `source` of the records that it takes; all if empty."""
     unit: ClassVar[Literal["record", "conversation"]] = "record"
     """`conversation`: it takes no record of the topic, but each session's last turns as one response, once it ended."""
+    turns: int = 0
+    """How many turns before it in its session a record is to come with, or a conversation has; `MOST_TURNS` at most."""
     kinds: frozenset[str]
     """The record kinds it takes, read off the annotation of `decide`."""
     judge: Judge
@@ -181,11 +182,6 @@ class Checker(ABC, Generic[SettingsT]):
     def judge_name(self) -> str:
         """The judge's name in verdicts and thresholds."""
         return self.judge.name if self.asks_judge else NOBODY
-
-    @property
-    def turns(self) -> int:
-        """How many turns before it in its session a record is to come with, `MOST_TURNS` at most; 0: none."""
-        return MOST_TURNS if self.unit == "conversation" else 0
 
     @abstractmethod
     async def decide(self, record: Any) -> Decision:

@@ -73,10 +73,10 @@ from schemas.records import (
     Task,
     Tool,
     ToolCall,
+    Turn,
 )
 from schemas.tool_calls import ArgumentFinding, ResponseFinding, SchemaFault, has_failed
 from schemas.trace import Trace
-from schemas.turns import Turn
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
 from schemas.versions import VersionRate, VersionRates
 

@@ -7,8 +7,8 @@ from pydantic import Field, JsonValue
 from schemas.base import Fraction, Name, Wire
 from schemas.equivalence import EquivalenceEvidence
 from schemas.extraction import ExtractionEvidence
+from schemas.records import Turn
 from schemas.tool_calls import ArgumentFinding, ResponseFinding, SchemaFault
-from schemas.turns import Turn
 
 
 class JudgedSentence(Wire):
@@ -50,9 +50,6 @@ class EarlierAnswer(Wire):
 
     record_id: Name
     sentence: str
-    """Its sentence."""
-    support: float
-    """Degree to which both may be true, 0 to 1: below one half they contradict each other."""
 
 
 class SentenceFinding(JudgedSentence):

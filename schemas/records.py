@@ -22,7 +22,6 @@ from schemas.ids import content_id
 from schemas.nearest import nearest
 from schemas.tool_calls import has_failed
 from schemas.trace import OptionalTrace
-from schemas.turns import Turn
 
 # Stop at the first bad item: a list may have a million of them.
 Texts = Annotated[tuple[Text, ...], FailFast()]
@@ -112,6 +111,20 @@ Task = Literal["summary", "answer", "paraphrase"]
 """`summary`: of the reference. `answer`: to the prompt, from the contexts. `paraphrase`: of the reference."""
 
 
+MOST_TURNS = 20
+"""Turns of a session that a record may be compared with."""
+
+
+class Turn(Wire):
+    """An earlier output of a session, with the prompt that it answered; small, however long the output is."""
+
+    record_id: Name
+    prompt: Text | None = None
+    """The first 500 code points."""
+    response: Text
+    """The first 2,000 code points."""
+
+
 class Generation(Envelope):
     """A free-text response, with the texts that it can be checked against."""
 
@@ -144,7 +157,7 @@ class Generation(Envelope):
     @property
     def turn(self) -> Turn:
         """What it adds to its session."""
-        return Turn.cut(self.id, self.prompt, self.response)
+        return Turn(record_id=self.id, prompt=self.prompt and self.prompt[:500], response=self.response[:2000])
 
     @property
     def effective_task(self) -> Task:

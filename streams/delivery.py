@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import structlog
 from aiokafka.errors import KafkaError
 
-from schemas import DeadLetter, DeadLetterReason, Turn, Unreadable
+from schemas import DeadLetter, DeadLetterReason, Unreadable
 from streams.ack_window import AckWindow, Place
 from streams.admission import Gate, Hold, Slot, Slots
 from streams.errors import StreamError
 from streams.messages import Handler, Incoming, OnEnded, Outgoing, Screen, dead_letter_message
 from streams.publisher import Publisher, TooLarge
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
-from streams.takeover import Follower, Takeover
+from streams.takeover import Takeover
 
 _WINDOW = 4096
 """Records of one partition from the oldest unfinished one to the newest begun one. So many are checked again after a
@@ -74,7 +74,6 @@ class Delivery:
         trial_seconds: float | None = None,
         screen: Screen | None = None,
         takeover: Takeover | None = None,
-        follower: Follower | None = None,
     ) -> None:
         """`on_dead_letter` is called when a dead letter was delivered; `on_ended`: see there.
 
@@ -84,7 +83,6 @@ class Delivery:
         self._handler = handler
         self._screen = screen
         self._takeover = takeover
-        self._follower = follower
         self._answered: dict[tuple[Any, int], Outgoing | None] = {}
         """By partition and offset what was answered before the partitions were taken over, and what follows yet."""
         self._last_answered: dict[Any, tuple[int, float]] = {}
@@ -142,8 +140,6 @@ class Delivery:
         """
         self._epoch += 1
         self._draining = True
-        if self._follower is not None:
-            self._follower.let_go()
         try:
             for task, slot in self._running.items():
                 if slot.only_waits:
@@ -171,16 +167,14 @@ class Delivery:
     async def _begin_all(self, records: list[Any], tp: Any, generation: int) -> None:
         """Begin the records of a list, unless there is a drain meanwhile: then the partition is being handed over."""
         epoch = self._epoch
-        if generation != self._generation:
-            await self._take_over(generation)
+        await self.take_over(generation)
         # Taken out of the list: those that are finished need not wait there for those that are not begun.
         records.reverse()
         while records and epoch == self._epoch:
-            found = self._next(records, tp, generation)
-            if found is None:
+            record = self._next(records, tp, generation)
+            if record is None:
                 await asyncio.sleep(0)
                 continue
-            record, earlier = found
             at = _At(tp, generation, record.offset, time.time())
             is_new = (tp, record.offset) not in self._answered
             answer = self._answered.pop((tp, record.offset), None)
@@ -201,59 +195,47 @@ class Delivery:
                     self._slots.release()
                     self._gate.passed_trial(trial)
             if begun:
-                self._begin(place, record, earlier, trial, answer)
+                self._begin(place, record, trial, answer)
 
-    async def take_over(self) -> None:
-        """Take over what is assigned without waiting for a message of it."""
-        if self._consumer is not None and not self._draining:
-            await self._take_over(self._consumer.app.consumer_generation_id)
-
-    async def _take_over(self, generation: int) -> None:
+    async def take_over(self, generation: int) -> None:
         """Read what others have answered of the partitions that are assigned now; again until that can be read."""
         async with self._taking_over:
-            if generation != self._generation:
-                await self._read_answers(generation)
+            if generation == self._generation or self._consumer is None:
+                return
+            epoch = self._epoch
+            self._answered, self._last_answered = {}, {}
+            while self._takeover is not None and epoch == self._epoch:
+                try:
+                    committed = await self._consumer.taken_over()
+                    answered = await self._takeover.read(committed)
+                except (KafkaError, StreamError) as error:
+                    _log.warning("answers cannot be read yet", checker=self._name, error=type(error).__name__)
+                    await asyncio.sleep(_TAKEOVER_PAUSE_SECONDS)
+                    continue
+                if epoch == self._epoch:
+                    self._answered = answered
+                    for tp, offset in sorted(answered):
+                        self._last_answered[tp] = offset, committed[tp].since
+                break
+            self._generation = generation
 
-    async def _read_answers(self, generation: int) -> None:
-        epoch = self._epoch
-        self._answered, self._last_answered = {}, {}
-        while self._takeover is not None and epoch == self._epoch:
-            try:
-                committed = await self._consumer.taken_over()
-                answered = await self._takeover.read(committed)
-                if self._follower is not None and epoch == self._epoch:
-                    await self._follower.take_over(committed)
-            except (KafkaError, StreamError) as error:
-                _log.warning("answers cannot be read yet", checker=self._name, error=type(error).__name__)
-                await asyncio.sleep(_TAKEOVER_PAUSE_SECONDS)
-                continue
-            if epoch == self._epoch:
-                self._answered = answered
-                for tp, offset in sorted(answered):
-                    self._last_answered[tp] = offset, committed[tp].since
-            break
-        self._generation = generation
-
-    def _next(self, records: list[Any], tp: Any, generation: int) -> tuple[Any, tuple[Turn, ...]] | None:
-        """Take off the list what is passed over, then the next record and what was said before it.
-
-        None if the event loop is to have its turn.
-        """
+    def _next(self, records: list[Any], tp: Any, generation: int) -> Any | None:
+        """Take off the list what is passed over, then the next record; None if the event loop is to have its turn."""
+        if self._screen is None:
+            return records.pop()
         passed_over: dict[Hashable, int] = {}
-        found = last = None
+        record = last = None
         for _ in range(min(len(records), _IN_A_TURN)):
             record = records.pop()
-            earlier = () if self._follower is None else self._follower.follow(record)
-            reason = None if self._screen is None else self._screen.passed_over(record.value, record.headers)
+            reason = self._screen.passed_over(record.value, record.headers)
             if reason is None:
-                found = record, earlier
                 break
             passed_over[reason] = passed_over.get(reason, 0) + 1
-            last = record
-        if last is not None and self._screen is not None:
+            record, last = None, record
+        if last is not None:
             self._screen.count(passed_over)
             self._pass_over(_At(tp, generation, last.offset))
-        return found
+        return record
 
     def _pass_over(self, at: _At) -> None:
         if self._window.pass_over(at):
@@ -267,12 +249,10 @@ class Delivery:
             since = time.time() if first is None else first.begun
         self._consumer.acknowledge(at.tp, at.offset + 1, since)
 
-    def _begin(
-        self, place: Place[_At], record: Any, earlier: tuple[Turn, ...], trial: int, answer: Outgoing | None
-    ) -> None:
+    def _begin(self, place: Place[_At], record: Any, trial: int, answer: Outgoing | None) -> None:
         slot = Slot(self._slots)
-        position = record.topic, record.partition, record.offset
-        incoming = Incoming(*position, record.key, record.value, slot, record.headers, earlier)
+        position, sent_at = (record.topic, record.partition, record.offset), record.timestamp / 1000
+        incoming = Incoming(*position, record.key, record.value, slot, record.headers, sent_at)
         self._begun[slot] = place, incoming
         self._idle.clear()
         work = self._deliver(incoming, slot, trial) if answer is None else self._send([answer], incoming, slot)
@@ -311,6 +291,8 @@ class Delivery:
         if not self._consumer.is_member():
             await self._be_member(slot)
         try:
+            if incoming.before_answer is not None:
+                await incoming.before_answer()
             await self._publisher.send(answer, partial(self._acknowledged, incoming, slot, keep))
         except TooLarge as error:
             await self._send_instead(error, incoming, slot, keep)

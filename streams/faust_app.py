@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 import faust
-from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.structs import OffsetAndMetadata
 from faust.app.base import BootStrategy
@@ -146,18 +146,18 @@ class _Consumer(driver.Consumer):
     async def _taken_over(self) -> Mapping[TP, Committed]:
         consumer = self._thread._ensure_consumer()  # noqa: SLF001
         committed = await consumer.committed_with_notes()
-        first: dict[TopicPartition, int] = {}
+        found: dict[TP, Committed] = {}
         if fresh := consumer.assignment() - committed.keys():
             since = str(Note(time.time()))
             first = await consumer.beginning_offsets(fresh)
             await consumer.commit({place: OffsetAndMetadata(offset, since) for place, offset in first.items()})
-        found: dict[TP, Committed] = {}
+            found = {TP(*place): Committed(offset, None) for place, offset in first.items()}
         self._begun = {}
         for place, at in committed.items():
             note = read_note(at.metadata)
             self._begun[TP(*place)] = note.begun if note else 0
             found[TP(*place)] = Committed(at.offset, note and note.since)
-        return found | {TP(*place): Committed(offset, None) for place, offset in first.items()}
+        return found
 
     async def ends(self) -> Mapping[TP, int]:
         """The offsets behind the last records of its partitions.
@@ -323,9 +323,11 @@ class GroupApp(faust.App):
         ends = await consumer.ends()
         return {tp: consumer.progress(tp, end) for tp, end in ends.items()}
 
-    def is_member(self) -> bool:
-        """True unless the group may have given its partitions to others."""
-        return bool(cast("_Consumer", self.consumer).is_member())
+    @property
+    def member_of(self) -> int | None:
+        """The group's generation in which the partitions are its own; None where they may be others'."""
+        is_member = self.joined and cast("_Consumer", self.consumer).is_member()
+        return self.consumer_generation_id if is_member else None
 
     def _new_transport(self) -> _Transport:
         return _Transport(self.conf.broker_consumer, self)

@@ -19,7 +19,6 @@ from schemas import (
     ReviewRequest,
     SeriesAnew,
     TrueRateAlert,
-    Turn,
     Verdict,
     VersionRates,
     to_json,
@@ -55,8 +54,10 @@ class Incoming:
     slot: "Slot"
     """Its place among the messages under way; its handler says when it only waits."""
     headers: Sequence[tuple[str, bytes]] = ()
-    earlier: tuple[Turn, ...] = ()
-    """What was said before it in its session, for a handler that asks for that."""
+    sent_at: float = 0.0
+    """Its timestamp, in seconds since 1970."""
+    before_answer: Callable[[], Awaitable[None]] | None = None
+    """What its handler wants to be done before the answer is sent."""
     attempt: int = 0
     """Number of attempts to process it, including this one."""
     since: float = field(default_factory=time.monotonic)
@@ -99,7 +100,8 @@ Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing] | None]]
 over, which says nothing about what the handler needs.
 
 It raises `Unreadable` if the message cannot be read, and `Hold` if it is to be tried again later. Any other exception
-counts as a failed attempt. A handler limits its own time, and is safe to call twice with the same message.
+counts as a failed attempt. A handler limits its own time, and is safe to call twice with the same message. Those of a
+partition begin in the order of their offsets.
 """
 
 

@@ -219,7 +219,7 @@ class TopicSettings(SettingsSection):
     label_state: ClassVar[_TopicName] = _TopicName("label-state")
     """State of the labels' agent, a message for each series."""
     session_state: ClassVar[_TopicName] = _TopicName("session-state")
-    """What was said in each session that is not silent yet, a message for each and for each group that keeps it."""
+    """What was said in sessions that are not silent yet, a message for each conversation and each group."""
 
     @property
     def compacted(self) -> tuple[str, ...]:
@@ -301,8 +301,7 @@ class SessionSettings(SettingsSection):
     """Conversations: the records with one `session`, of one source and tenant."""
 
     silent_minutes: float = Field(default=30.0, gt=0, le=10_080)
-    """A session has ended when it has no record for so long: what was said in it is forgotten, and a later record
-    begins another."""
+    """A session without a record for so long has ended: it is forgotten, and a later record begins another."""
 
 
 class StreamSettings(SettingsSection):

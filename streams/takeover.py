@@ -7,14 +7,14 @@ owner of the partition reads the topics of answers from there on, and answers no
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import structlog
 from faust.types import TP
 
-from schemas import Origin, Turn
+from schemas import Origin
 from streams.messages import Incoming, Outgoing
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
@@ -39,19 +39,6 @@ class Committed(NamedTuple):
     set the offset: they are to be answered again."""
 
 
-class Follower(Protocol):
-    """Sees every message of the partitions in its order, those that are passed over, too."""
-
-    async def take_over(self, committed: Mapping[TP, Committed]) -> None:
-        """Begin at the committed offsets of these partitions; where it raises StreamError or KafkaError, once more."""
-
-    def follow(self, message: Any) -> tuple[Turn, ...]:
-        """What was said before a message."""
-
-    def let_go(self) -> None:
-        """The partitions are being reassigned."""
-
-
 _log = structlog.get_logger(__name__)
 
 
@@ -67,12 +54,14 @@ class Takeover:
         *,
         follows: str,
         follow_up: Callable[[bytes, Origin], Outgoing | None],
+        restore: Callable[[Mapping[TP, Committed]], Awaitable[None]] | None = None,
     ) -> None:
         """`answers` are the topics of the answers to messages of `topic`, one message each.
 
         An answer may be followed by a message on the topic `follows`, which `follow_up` makes from the answer and its
-        position.
+        position. `restore` is called with the commits first.
         """
+        self._restore = restore
         self._name = name
         self._topic = topic
         self._answers = answers
@@ -89,8 +78,10 @@ class Takeover:
         """What is answered from the committed offsets on, by partition and offset; and what is still to follow it.
 
         Raises:
-            BrokerUnavailable, TopicsMissing: as `read_topic`.
+            BrokerUnavailable, TopicsMissing: as `read_topic`; and what `restore` raises.
         """
+        if self._restore is not None:
+            await self._restore(committed)
         noted = {partition: at for partition, at in committed.items() if at.since is not None}
         if not noted:
             return {}

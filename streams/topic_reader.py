@@ -80,22 +80,6 @@ async def read_topic(
                 watching.cancel()
 
 
-async def read_between(
-    kafka: KafkaSettings, bounds: Mapping[TopicPartition, tuple[int, int]]
-) -> AsyncGenerator[Any, None]:
-    """What is left of each partition from the first offset to before the second; otherwise as `read_topic`.
-
-    Raises:
-        BrokerUnavailable: as `read_topic`.
-    """
-    async with reader(kafka) as consumer:
-        consumer.assign(list(bounds))
-        for place, begin in (await consumer.beginning_offsets(list(bounds))).items():
-            consumer.seek(place, max(begin, bounds[place][0]))
-        async for message in _merged(consumer, {place: end for place, (_, end) in bounds.items()}, kafka):
-            yield message
-
-
 async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
     """The time before which messages of one of these topics are deleted already; None if none is.
 

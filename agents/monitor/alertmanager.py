@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
+from agents.monitor.counter import Key
 from agents.monitor.metrics import TrustMetrics
 from agents.monitor.settings import AlertmanagerSettings
-from agents.partition_state import Key
 from schemas import Alert, SeriesAnew
 
 if TYPE_CHECKING:

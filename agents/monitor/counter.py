@@ -6,31 +6,58 @@ lies before its series' own. It begins so far before that it knows the ids of wh
 """
 
 import time
-from abc import abstractmethod
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import structlog
 from cachetools import LRUCache
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.monitor.outcomes import SeriesOutcome
-from agents.partition_state import EntryT, Key, PartitionState
 from schemas import Alert, SeriesAnew, TrueRateAlert
 from streams.messages import Outgoing, alert_message
 from streams.settings import TopicSettings
 
+PROGRESS: Final = "assay-progress"
+"""Header of a message that stores a series: two numbers that never fall. Of two messages the higher one is valid."""
+
+_FORGET_SECONDS: Final = 30 * 86_400.0  # A series without a verdict for a month is forgotten, to make room for another.
+
 _log = structlog.get_logger(__name__)
 
+Key: TypeAlias = tuple[str, ...]
 Raised: TypeAlias = Alert | SeriesAnew | TrueRateAlert
 Skipped: TypeAlias = Literal["repeat", "unwatched", "unreadable"]
 
+
+def encoded(key: Key) -> bytes:
+    """The key of a message; names hold no control characters."""
+    return "\x1f".join(key).encode()
+
+
+class Entry(BaseModel):
+    """A series as it is counted, and as a message stores it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    key: Key
+    offsets: dict[str, int] = Field(default_factory=dict)  # By topic the offset behind the last message that is in it.
+    resets: int = 0  # Times that a topic was created again, and its offset set back.
+    counted_at: float = 0.0  # When its last verdict was counted, in seconds since 1970.
+
+    def is_counted(self, record: Any) -> bool:
+        """True if the message is in it."""
+        return bool(record.offset < self.offsets.get(record.topic, 0))
+
+
+EntryT = TypeVar("EntryT", bound=Entry)
 SettingsT = TypeVar("SettingsT")
 MetricsT = TypeVar("MetricsT")
 
 
-class Partition(PartitionState[EntryT], Generic[EntryT, SettingsT, MetricsT]):
+class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
     """Counts the messages of the partitions with one number."""
 
     def __init__(
@@ -45,13 +72,26 @@ class Partition(PartitionState[EntryT], Generic[EntryT, SettingsT, MetricsT]):
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`most`: maximum of series; `remember`: of verdict ids; `clock` returns seconds since 1970."""
-        super().__init__(number, most=most, clock=clock)
+        self.number = number
         self._settings, self._topics, self._metrics = settings, topics, metrics
         # By topic the offset behind the last message counted. What lies before is read for its ids alone.
         self.next: dict[str, int] = {}
+        self.entries: dict[Key, EntryT] = {}
+        self._most = most
+        self._clock = clock
         self._counted_ids: LRUCache[str, None] = LRUCache(remember)
+        self._changed: dict[Key, None] = {}
         self._outbox: list[Outgoing] = []
         self.raised: list[Raised] = []  # Alerts in the outbox, or published since they were cleared.
+        self._full = False
+
+    @abstractmethod
+    def _read(self, stored: bytes) -> EntryT:
+        """The entry that a message stores; raise ValueError if it is none."""
+
+    @abstractmethod
+    def _begin(self, key: Key) -> EntryT:
+        """An entry without a verdict."""
 
     def _key(self, outcome: SeriesOutcome) -> Key:
         """The key of its series; raise ValidationError if it has none."""
@@ -60,6 +100,10 @@ class Partition(PartitionState[EntryT], Generic[EntryT, SettingsT, MetricsT]):
     @abstractmethod
     def _count_verdict(self, entry: EntryT, outcome: SeriesOutcome) -> object | None:
         """Count a verdict in its series; returns what it raises."""
+
+    def _before_storing(self, entry: EntryT) -> Iterable[Outgoing]:
+        """Called when a changed entry is to be stored; returns what is published with it."""
+        return ()
 
     def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
         """Called for an outcome that is not counted: a repeat, without room for its series, or unreadable."""
@@ -72,6 +116,23 @@ class Partition(PartitionState[EntryT], Generic[EntryT, SettingsT, MetricsT]):
     def changed(self) -> bool:
         """True if there is something to store or to publish."""
         return bool(self._changed or self._outbox)
+
+    def restore(self, stored: Mapping[bytes, bytes], ends: Mapping[str, int]) -> None:
+        """Take up stored series, given as messages by key; `ends` are the ends of the partitions by topic."""
+        for key, value in stored.items():
+            try:
+                entry = self._read(value)
+            except ValueError as error:
+                detail = f"{error.error_count()} fault(s)" if isinstance(error, ValidationError) else str(error)
+                _log.error("a series' state cannot be read, it is reset", key=repr(key), detail=detail)
+                continue
+            for topic, offset in entry.offsets.items():
+                if offset > ends.get(topic, 0):
+                    # Offsets are reset with a topic that was created again: nothing on it is counted yet.
+                    _log.warning("a series goes on with a topic created again", key="/".join(entry.key), topic=topic)
+                    entry.offsets[topic] = 0
+                    entry.resets += 1
+            self.entries[entry.key] = entry
 
     def count(self, record: Any) -> object | None:
         """Count the next message; returns what it raises, which is not to wait for the next flush."""
@@ -114,7 +175,45 @@ class Partition(PartitionState[EntryT], Generic[EntryT, SettingsT, MetricsT]):
         messages, self._outbox = self._outbox, []
         return messages
 
+    def changes(self, topic: str) -> list[Outgoing]:
+        """Messages that store what changed since the last call, and what is published with it."""
+        changed, self._changed = self._changed, {}
+        messages: list[Outgoing] = []
+        for key in changed:
+            entry = self.entries.get(key)
+            more = () if entry is None else self._before_storing(entry)
+            value = None if entry is None else entry.model_dump_json().encode()
+            progress = () if entry is None else (entry.resets, sum(entry.offsets.values()))
+            headers = [(PROGRESS, b"%d %d" % progress)] if progress else []
+            messages += [Outgoing(topic, encoded(key), value, headers, partition=self.number), *more]
+        return messages
+
+    def forget_old(self) -> list[Key]:
+        """Forget the series without a recent verdict; returns their keys."""
+        before = self._clock() - _FORGET_SECONDS
+        old = [key for key, entry in self.entries.items() if entry.counted_at < before]
+        for key in old:
+            del self.entries[key]
+            self._changed[key] = None
+            _log.info("a series without verdicts is forgotten", key="/".join(key))
+        return old
+
+    def _entry(self, key: Key) -> EntryT | None:
+        """The entry under `key`; a new one if there is none, and room for one."""
+        if (entry := self.entries.get(key)) is None and len(self.entries) < self._most:
+            entry = self.entries[key] = self._begin(key)
+            entry.counted_at = self._clock()
+        elif entry is None and not self._full:
+            self._full = True
+            _log.warning("too many series, new ones are not watched", most=self._most, partition=self.number)
+        return entry
+
     def _raise(self, alert: Raised) -> None:
         self.raised.append(alert)
         self._outbox.append(alert_message(alert, self._topics))
         _log.warning(alert.kind, id=alert.id, summary=alert.summary)
+
+    def _note(self, entry: EntryT, record: Any) -> None:
+        """Note that the message is in the entry."""
+        entry.offsets[record.topic] = record.offset + 1
+        self._changed[entry.key] = None

@@ -11,12 +11,12 @@ from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agents.group_reader import GroupReader, first_unread
-from agents.monitor.counter import Partition, Raised
-from agents.partition_state import Key, stored_messages
+from agents.monitor.counter import PROGRESS, Key, Partition, Raised
 from agents.runtime import Runtime
 from streams.clients import Consumer
 from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import KafkaSettings
+from streams.topic_reader import read_topic
 from streams.topics import partitions_of
 
 _FLUSH_MESSAGES: Final = 20_000
@@ -241,3 +241,25 @@ async def _equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
             f"raise the others to {max(counts.values())} (`kafka-topics.sh --alter --partitions`)"
         )
     return next(iter(counts.values()))
+
+
+async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence[int]) -> dict[int, dict[bytes, bytes]]:
+    """By partition the message with the highest progress for each key; errors are those of `read_topic`.
+
+    It is not the last where a monitor froze in the middle of writing, was taken for dead, and woke up.
+    """
+    newest: dict[int, dict[bytes, tuple[tuple[int, ...], bytes]]] = {number: {} for number in partitions}
+    async for record in read_topic(kafka, topic, numbers=partitions):
+        of, progress = newest[record.partition], _progress(record.headers)
+        if record.value is None:
+            of.pop(record.key, None)
+        elif record.key is not None and (progress is None or progress >= of.get(record.key, ((), b""))[0]):
+            of[record.key] = (progress or (0, 0), record.value)
+    return {number: {key: value for key, (_, value) in of.items()} for number, of in newest.items()}
+
+
+def _progress(headers: Sequence[tuple[str, bytes]]) -> tuple[int, ...] | None:
+    try:
+        return tuple(map(int, dict(headers).get(PROGRESS, b"").split())) or None
+    except ValueError:
+        return None

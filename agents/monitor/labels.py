@@ -9,14 +9,13 @@ from typing import Any, Final
 import structlog
 from pydantic import Field, TypeAdapter, ValidationError
 
-from agents.monitor.counter import Partition, Raised
+from agents.monitor.counter import Entry, Key, Partition, Raised, encoded
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of, version_id
 from agents.monitor.metrics import LabelMetrics
 from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.rate_alarm import Worth
 from agents.monitor.settings import LabelSettings
-from agents.partition_state import Entry, Key, encoded
 from agents.routing import sample_point
 from agents.runtime import AgentFactory, Runtime
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id

@@ -8,9 +8,8 @@ from prometheus_client import Counter
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from agents.monitor.counter import Skipped
+from agents.monitor.counter import Key, Skipped
 from agents.monitor.trust_series import TrustSeries
-from agents.partition_state import Key
 from schemas import AlertKind, Calibration
 from streams.metrics import OTHER, StreamMetrics
 

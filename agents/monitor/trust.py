@@ -7,13 +7,12 @@ from typing import Any, Final
 import structlog
 
 from agents.monitor.alertmanager import RESEND_SECONDS, Alertmanager
-from agents.monitor.counter import Partition, Raised, Skipped
+from agents.monitor.counter import Entry, Key, Partition, Raised, Skipped, encoded
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
-from agents.partition_state import Entry, Key, encoded
 from agents.runtime import AgentFactory, Runtime
 from schemas import Alert, SeriesAnew, TrueRateAlert
 from streams.messages import Outgoing, versions_message

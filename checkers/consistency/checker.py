@@ -3,19 +3,16 @@
 from collections.abc import Sequence
 
 from checkers.checker import MISLED, Checker, Decision, Models, Undecidable
-from checkers.consistency.findings import Findings, ResponseSource, found, found_by_samples, source_of
+from checkers.consistency.findings import Findings, ResponseSource, compared, found, found_by_samples, source_of
 from checkers.consistency.scoring import consistent_share, graded_score
-from checkers.consistency.session import contradicted, held_against
 from checkers.consistency.settings import ConsistencySettings
 from checkers.thresholds import BETWEEN
-from models.claims import ClaimKind, Claims, Judgement
+from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.sentences import Sentence, split_sentences
 from models.wording import counted, on_a_line
-from schemas import ConsistencyEvidence, Generation, JudgedSentence, SentenceFinding, Turn
+from schemas import ConsistencyEvidence, Generation, JudgedSentence, SentenceFinding
 
 _SHOWN = 240
-_NOT_COMPARED = Judgement(1.0, "it contradicts no earlier answer", None)
-"""The grade of a sentence of a record that has nothing else to be compared with."""
 
 _MOST_SENTENCES = 400
 """More take more calls than a record is worth, and more than its time: a response of 400 has about twenty pages."""
@@ -31,45 +28,30 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         """Raises ValueError if the thresholds cannot be used."""
         super().__init__(settings, models)
         settings.thresholds.require(self.judge.name)
-
-    @property
-    def turns(self) -> int:
-        return self.settings.turns
+        self.turns = settings.turns
 
     async def decide(self, record: Generation) -> Decision:
         """A finding a sentence; undecidable without a reference or a sentence."""
-        earlier = record.earlier[-self.turns :] if self.turns else ()
-        source = source_of(record, has_session=bool(earlier))
+        record = record.after(record.earlier[-self.turns :] if self.turns else ())
+        source = source_of(record)
         sentences = split_sentences(record.response, language=self.settings.language)
         if not sentences:
             raise Undecidable("empty_response", "the response holds no sentence")
         if len(sentences) > _MOST_SENTENCES:
             raise Undecidable("too_long", f"{len(sentences)} sentences; at most {_MOST_SENTENCES} are judged")
-        whole = await self._found(record, source, sentences)
-        if earlier:
-            texts = [one.text for one in whole.claims]
-            said = await contradicted(self.judge, earlier, texts, record.prompt)
-            whole = held_against(whole, said)
-        return self._decision(record, source, sentences, whole, earlier)
-
-    async def _found(self, record: Generation, source: ResponseSource, sentences: Sequence[Sentence]) -> Findings:
-        """The findings by what the record itself brings along."""
         kind, texts = ClaimKind(record.effective_task), tuple(one.text for one in sentences)
-        if source.against == "session":
-            return found(sentences, [_NOT_COMPARED] * len(sentences))
         claims = [Claims(text, texts, kind, record.prompt, text=record.response) for text in source.texts]
-        grades = (await self.judge.grade(f"consistency.{kind}", claims)).reply
-        if source.against == "samples":
-            return found_by_samples(sentences, grades)
-        return found(sentences, grades[0])
+        # Of a record that has nothing else to be compared with.
+        grades: Grades = ((Judgement(1.0, "it contradicts no earlier answer", None),) * len(texts),)
+        if claims:
+            grades = (await self.judge.grade(f"consistency.{kind}", claims)).reply
+        whole = found_by_samples(sentences, grades) if source.against == "samples" else found(sentences, grades[0])
+        if record.earlier:
+            whole = await compared(self.judge, record, whole)
+        return self._decision(record, source, sentences, whole)
 
     def _decision(
-        self,
-        record: Generation,
-        source: ResponseSource,
-        sentences: Sequence[Sentence],
-        whole: Findings,
-        earlier: tuple[Turn, ...],
+        self, record: Generation, source: ResponseSource, sentences: Sequence[Sentence], whole: Findings
     ) -> Decision:
         claims = whole.claims
         share = consistent_share([finding.mark for finding in claims])
@@ -88,7 +70,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
             samples=whole.samples,
-            earlier=earlier,
+            earlier=record.earlier,
             judge_version=self.judge.version,
             self_test=self.judge.self_test,
         )
@@ -102,9 +84,9 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         if accepted and whole.misled:
             raise Undecidable("judge_misled", MISLED)
         if accepted and source.against == "session":
-            detail = f"the record has nothing to be compared with; it contradicts none of {_answers(len(earlier))}"
+            detail = f"the record has nothing to be compared with; it contradicts none of {_answers(evidence)}"
             raise Undecidable("no_reference", detail)
-        reason = _reason(claims, source.against, len(earlier), score=score, accepted=accepted)
+        reason = _reason(evidence, score=score, accepted=accepted)
         return Decision(accepted=accepted, score=score, reason=reason, evidence=evidence)
 
     def _require_decided(self, claims: Sequence[SentenceFinding], score: float) -> None:
@@ -119,11 +101,12 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             raise Undecidable(BETWEEN, detail, score=score)
 
 
-def _answers(count: int) -> str:
-    return counted(count, "earlier answer") + " of its session"
+def _answers(evidence: ConsistencyEvidence) -> str:
+    return counted(len(evidence.earlier), "earlier answer") + " of its session"
 
 
-def _reason(sentences: tuple[SentenceFinding, ...], against: str, earlier: int, *, score: float, accepted: bool) -> str:
+def _reason(evidence: ConsistencyEvidence, *, score: float, accepted: bool) -> str:
+    sentences, against = evidence.sentences, evidence.against
     source = "the other samples on average" if against == "samples" else f"the {against}"
     faults = [one for one in sentences if one.mark < 0]
     count = len(sentences)
@@ -132,11 +115,11 @@ def _reason(sentences: tuple[SentenceFinding, ...], against: str, earlier: int, 
         return f"The score {score:g} is too low, though no sentence is at fault alone. The least supported: {shown}"
     if not faults:
         what = "The only sentence is" if count == 1 else f"All {count} sentences are"
-        contradicts = f", and contradict{'s' * (count == 1)} none of {_answers(earlier)}" if earlier else ""
+        contradicts = f", and contradict{'s' * (count == 1)} none of {_answers(evidence)}" if evidence.earlier else ""
         return f"{what} consistent with {source}{contradicts}."
     note = ", which the threshold allows" if accepted else ""
     # The fault first: lists cut what comes late.
-    said = f" or {_answers(earlier)}" if earlier and against != "session" else ""
+    said = f" or {_answers(evidence)}" if evidence.earlier and against != "session" else ""
     return f"{shown} ({len(faults)} of {count} sentences not consistent with {source}{said}{note})"
 
 

@@ -1,14 +1,17 @@
 """Findings about every sentence of a response, against what it is compared with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
 from checkers.checker import Undecidable
-from models.claims import SUPPORTED, Judgement
+from models.claims import SUPPORTED, ClaimKind, Claims, Grades, Judgement
+from models.grounding.pieces import nearest_sentence
+from models.protocol import Judge, WindowExceeded
 from models.sentences import Sentence
-from schemas import Generation, JudgedSentence, SampleAgreement, SentenceFinding
+from schemas import EarlierAnswer, Generation, JudgedSentence, SampleAgreement, SentenceFinding, Turn
 
 _MOST_SAMPLES = 20
 """Samples that a response is compared with."""
@@ -23,8 +26,8 @@ class ResponseSource:
     """One where there is a reference or contexts, else a text a sample; none where there is only the session."""
 
 
-def source_of(record: Generation, *, has_session: bool = False) -> ResponseSource:
-    """The texts that `record` brings along; if there are none, its session will do if it `has_session`.
+def source_of(record: Generation) -> ResponseSource:
+    """The texts that `record` brings along; if there are none, its session will do.
 
     Raises:
         Undecidable: `no_reference` where it brings nothing.
@@ -36,7 +39,7 @@ def source_of(record: Generation, *, has_session: bool = False) -> ResponseSourc
     samples = tuple(text for text in record.samples if text.strip())[:_MOST_SAMPLES]
     if samples:
         return ResponseSource("samples", samples)
-    if has_session:
+    if record.earlier:
         return ResponseSource("session", ())
     raise Undecidable("no_reference", "the record has neither a reference nor contexts nor other samples")
 
@@ -112,3 +115,44 @@ def _finding(sentence: Sentence, grade: Judgement) -> SentenceFinding:
         passage=grade.passage,
         unsure=grade.unsure,
     )
+
+
+async def compared(judge: Judge, record: Generation, found: Findings) -> Findings:
+    """The findings, with the sentences that contradict an earlier answer at fault; raises as `Judge.grade` does.
+
+    An earlier answer supports nothing: a model's own words would confirm its mistakes. All answers are looked at
+    together first, a question a sentence, then one by one for those that contradict something: of several answers the
+    one that is contradicted most is named, and of equals the oldest.
+    """
+    claims, answers = list(found.claims), [turn.response for turn in record.earlier]
+
+    async def grades(answers: Sequence[str], places: Sequence[int]) -> Grades:
+        said = tuple(claims[place].text for place in places)
+        each = [Claims(answer, said, ClaimKind.COMPATIBLE, record.prompt) for answer in answers]
+        return (await judge.grade("consistency.session", each)).reply
+
+    suspects: Sequence[int] = range(len(claims))
+    # Too long together, each is asked about by itself.
+    with suppress(WindowExceeded):
+        if claims and len(answers) > 1:
+            (together,) = await grades(["\n\n".join(answers)], suspects)
+            suspects = [place for place in suspects if not together[place].supported]
+    each = zip(*await grades(answers, suspects), strict=True) if suspects else ()
+    for place, by_answer in zip(suspects, each, strict=True):
+        turn, grade = min(zip(record.earlier, by_answer, strict=True), key=lambda one: one[1].support)
+        if not grade.supported:
+            claims[place] = _contradicting(claims[place], turn, grade)
+    return replace(found, claims=tuple(claims))
+
+
+def _contradicting(one: SentenceFinding, turn: Turn, grade: Judgement) -> SentenceFinding:
+    sentence = grade.passage or nearest_sentence(turn.response, one.text)
+    fault = f"contradicts the answer {turn.record_id}: “{sentence}”"
+    changed = {
+        "mark": -1,
+        "support": min(one.support, grade.support),
+        "reason": f"{one.reason}; it also {fault}" if one.mark < 0 and not one.unsure else f"it {fault}",
+        "unsure": False,
+        "contradicts": EarlierAnswer(record_id=turn.record_id, sentence=sentence),
+    }
+    return one.model_copy(update=changed)

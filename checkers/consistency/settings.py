@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from checkers.thresholds import ScoringSettings
-from schemas.turns import MOST_TURNS
+from schemas.records import MOST_TURNS
 
 
 class ConsistencySettings(ScoringSettings):

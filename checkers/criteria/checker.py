@@ -17,6 +17,7 @@ from models.protocol import ModelFailed, Question
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Generation
 from schemas.base import Text
+from schemas.records import MOST_TURNS
 
 _SHOWN = 240
 _MOST_QUOTED = 600
@@ -161,5 +162,6 @@ def _claims(record: Generation, asked: str, worked: Sequence[tuple[Claims, bool]
 
 def criterion_named(name: str, settings: CriterionSettings) -> type[CriterionChecker]:
     """The class of one criterion, as each checker has its own."""
-    own = {"name": name, "sources": settings.sources, "unit": settings.unit, "__doc__": settings.ask}
+    turns = MOST_TURNS if settings.unit == "conversation" else 0
+    own = {"name": name, "sources": settings.sources, "unit": settings.unit, "turns": turns, "__doc__": settings.ask}
     return type(name, (CriterionChecker,), own)

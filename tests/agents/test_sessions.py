@@ -4,23 +4,32 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
+from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
 
 from agents.checker_agent import checker_agent
-from agents.partition_state import PROGRESS
-from agents.sessions import SessionPartition
-from schemas import CriterionEvidence, Verdict
-from streams.messages import RECHECK
+from agents.runtime import Runtime
+from agents.sessions import Conversation, Sessions
+from schemas import CriterionEvidence, Generation, Verdict, read_record
+from streams.admission import Slot, Slots
+from streams.faust_app import PartitionProgress
+from streams.messages import RECHECK, Incoming, Outgoing
+from streams.metrics import StreamMetrics
+from streams.publisher import Publisher
 from streams.record_lines import Line
 from streams.record_sender import send_records
 from streams.settings import StreamSettings, TopicSettings
+from streams.takeover import Committed
 from tests.checkers.criteria.setting import BROKEN, KEPT, WORDS, by_word, criterion
+from tests.support.checkers import Recalls
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, first_verdicts, messages_until, put, record
@@ -32,55 +41,73 @@ SILENT, TURNS = 60.0, 3
 NOW = 1_800_000_000
 
 
+class _Publisher(Publisher):
+    def __init__(self, keep: Callable[..., None]) -> None:
+        self._keep = keep
+
+    async def publish(self, *messages: Outgoing) -> None:
+        self._keep(*messages)
+
+
+class Stored(NamedTuple):
+    key: bytes
+    value: bytes
+
+
 @dataclass
 class Message:
     offset: int
     value: bytes
     seconds: float = 0.0
     headers: Sequence[tuple[str, bytes]] = ()
-    topic: str = TOPIC
-    partition: int = 0
-
-    @property
-    def timestamp(self) -> int:
-        return int((NOW + self.seconds) * 1000)
-
-
-def _partition(**more: Any) -> SessionPartition:
-    return SessionPartition(("recalls", "0"), 0, TOPIC, turns=TURNS, silent_seconds=SILENT, most=100, **more)
 
 
 class Run:
     """A partition's owners, one after the other, and what the state topic holds."""
 
-    def __init__(self, messages: Sequence[Message], **more: Any) -> None:
+    def __init__(self, messages: Sequence[Message] = ()) -> None:
+        self.settings = StreamSettings.model_validate({"sessions": {"silent_minutes": SILENT / 60}})
         self.messages = messages
-        self.more = more
-        self.written: dict[bytes, tuple[tuple[int, ...], bytes]] = {}
-        self.partition = _partition(**more)
+        self.stored: dict[bytes, bytes] = {}
+        self.take_over(0)
 
-    def store(self, mark: int, now: float | None = None) -> None:
-        for message in self.partition.snapshot("state", mark, now):
+    def take_over(self, committed: int, since: float | None = 0.0) -> None:
+        metrics = StreamMetrics(CollectorRegistry(), max_subjects=10)
+        runtime = Runtime(settings=self.settings, publisher=_Publisher(self._keep), metrics=metrics, fail=print)
+        self.sessions = Sessions(Recalls(), runtime)
+        with patch("agents.sessions.partitions_of", self._partitions), patch("agents.sessions.read_topic", self._read):
+            asyncio.run(self.sessions.take_over({TP(TOPIC, 0): Committed(committed, since)}))
+
+    async def _partitions(self, *_: Any) -> list[int]:
+        return [0]
+
+    async def _read(self, *_: Any, **__: Any) -> AsyncIterator[Stored]:
+        for key, value in list(self.stored.items()):
+            yield Stored(key, value)
+
+    def follow(self, message: Message, *, answered: bool = True) -> list[str]:
+        """The turns that a message is behind; what it changes is stored if it is answered."""
+        incoming = Incoming(
+            TOPIC, 0, message.offset, None, None, Slot(Slots(1)), message.headers, NOW + message.seconds
+        )
+        record = read_record(message.value, max_bytes=100_000)
+        assert isinstance(record, Generation)
+        earlier = self.sessions.follow(incoming, record)
+        if answered and incoming.before_answer is not None:
+            asyncio.run(incoming.before_answer())
+        return [turn.record_id for turn in earlier]
+
+    def ended(self, committed: int, seconds: float) -> list[Conversation]:
+        return self.sessions.ended({0: PartitionProgress(committed, committed)}, NOW + seconds)
+
+    def close(self, one: Conversation) -> None:
+        self._keep(self.sessions.close(one))
+
+    def _keep(self, *messages: Outgoing) -> None:
+        for message in messages:
             assert message.key is not None
-            progress = tuple(map(int, dict(message.headers).get(PROGRESS, b"").split()))
-            if message.value is None:
-                self.written.pop(message.key, None)
-            elif progress >= self.written.get(message.key, ((),))[0]:
-                self.written[message.key] = progress, message.value
-
-    @property
-    def stored(self) -> dict[bytes, bytes]:
-        return {key: value for key, (_, value) in self.written.items()}
-
-    def take_over(self, committed: int) -> None:
-        self.partition = _partition(**self.more)
-        self.partition.restore(self.stored, {TOPIC: committed})
-        for message in self.messages[self.partition.mark : committed]:
-            self.follow(message)
-        self.store(committed)
-
-    def follow(self, message: Message) -> list[str]:
-        return [turn.record_id for turn in self.partition.follow(message, 100_000)]
+            self.stored.pop(message.key, None)
+            self.stored |= {message.key: message.value} if message.value else {}
 
 
 SAID = st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.sampled_from([0, 1, 30, 61, 100]))
@@ -99,64 +126,67 @@ def _messages(said: Iterable[tuple[str, int, float]]) -> list[Message]:
 def test_whoever_takes_over_has_each_record_behind_the_same_turns(said, steps, data):
     messages = _messages(said)
     alone = Run(messages)
-    alone.take_over(0)
     expected = [alone.follow(message) for message in messages]
     run = Run(messages)
-    run.take_over(0)
     committed = 0
     for ahead, done in steps:
-        end = min(len(messages), committed + ahead)
-        found = [run.follow(message) for message in messages[committed:end]]
-        assert found == expected[committed:end]
-        # Of what was begun some is committed, and stored or not.
-        committed = min(end, committed + done)
-        if data.draw(st.booleans()):
-            run.store(committed)
+        end, mark = min(len(messages), committed + ahead), min(len(messages), committed + ahead, committed + done)
+        # What is committed is answered, and of the others some.
+        for message in messages[committed:end]:
+            answered = message.offset < mark or data.draw(st.booleans())
+            assert run.follow(message, answered=answered) == expected[message.offset]
+        committed = mark
+        for one in run.ended(committed, messages[committed - 1].seconds if committed else 0):
+            run.close(one)
         run.take_over(committed)
     assert [run.follow(message) for message in messages[committed:]] == expected[committed:]
 
 
-def test_offsets_that_are_set_back_begin_with_nothing_said_and_are_stored_again():
-    run = Run(_messages([("a", number, 1) for number in range(8)]))
-    run.take_over(0)
+def test_of_a_long_conversation_the_last_turns_are_kept():
+    run = Run(_messages([("a", number, 1) for number in range(200)]))
     for message in run.messages:
         run.follow(message)
-    run.store(8)
+    (stored,) = run.stored.values()
+    assert len(json.loads(stored)["turns"]) < 50
+    run.take_over(170)
+    assert run.follow(run.messages[170]) == ["r167", "r168", "r169"]
+    assert run.follow(Message(200, record(200, session="a"), 201)) == ["r197", "r198", "r199"]
+
+
+def test_offsets_that_are_set_back_begin_with_nothing_said_and_are_stored_again():
+    run = Run(_messages([("a", number, 1) for number in range(8)]))
+    for message in run.messages:
+        run.follow(message)
     for _ in range(2):
-        run.take_over(3)
+        run.take_over(3, since=None)
+        assert run.stored == {}
         assert run.follow(run.messages[3]) == []
         assert run.follow(run.messages[4]) == ["r3"]
-    run.store(5)
     run.take_over(5)
     assert run.follow(run.messages[5]) == ["r3", "r4"]
 
 
 def test_a_turn_is_said_once_and_a_record_that_comes_again_is_behind_the_same_ones():
     run = Run(_messages([("a", 1, 0), ("a", 2, 1), ("b", 9, 1), ("a", 3, 1), ("a", 2, 1), ("a", 4, 1), ("a", 5, 1)]))
-    run.take_over(0)
     found = [run.follow(message) for message in run.messages]
     assert found == [[], ["r1"], [], ["r1", "r2"], ["r1"], ["r1", "r2", "r3"], ["r2", "r3", "r4"]]
 
 
 def test_a_silence_ends_a_session_and_its_state_is_forgotten():
     run = Run(_messages([("a", 1, 0), ("a", 2, 59), ("a", 3, 61), ("a", 4, 1)]))
-    run.take_over(0)
     assert [run.follow(message) for message in run.messages] == [[], ["r1"], [], ["r3"]]
-    run.store(4, NOW + 122 + 59)
-    assert len(run.stored) == 2
-    run.store(4, NOW + 122 + 61)
-    assert list(run.stored) == [b"recalls\x1f0"]
+    for seconds, left in ((122 + 59, 1), (122 + 61, 0)):
+        for one in run.ended(4, seconds):
+            run.close(one)
+        assert len(run.stored) == left
 
 
 def test_a_backlog_is_silent_by_its_own_time():
     run = Run(_messages([("a", 1, 0), ("b", 2, 61), ("a", 3, 1)]))
-    run.take_over(0)
     assert run.follow(run.messages[0]) == []
-    run.store(1)
-    assert len(run.stored) == 2
+    assert run.sessions.ended({0: PartitionProgress(3, 1)}, NOW + 1000) == []
     assert [run.follow(message) for message in run.messages[1:]] == [[], []]
-    run.store(3)
-    assert len(run.stored) == 3
+    assert [one.session for one in run.sessions.ended({0: PartitionProgress(4, 3)}, NOW + 1000)] == [("", "tests", "a")]
 
 
 def test_a_record_of_the_past_is_no_turn():
@@ -164,21 +194,12 @@ def test_a_record_of_the_past_is_no_turn():
     unknown = Message(3, record(7, session="a"), 3, [(RECHECK, b"recalls")])
     later = Message(4, record(8, session="a"), 4)
     run = Run([*_messages([("a", 0, 0), ("a", 1, 1)]), again, unknown, later])
-    run.take_over(0)
     assert [run.follow(message) for message in run.messages] == [[], ["r0"], ["r0"], [], ["r0", "r1"]]
-
-
-@given(st.binary(max_size=50) | st.sampled_from([b"", b'{"session": 1}', b'{"session": "a", "kind": "probe"}']))
-def test_what_is_no_turn_is_passed_over(value: bytes):
-    run = Run([])
-    run.take_over(0)
-    assert run.follow(Message(0, value)) == []
 
 
 def test_sources_and_tenants_have_their_own_sessions():
     values = [record(0, session="a"), record(1, session="a", source="other"), record(2, session="a", tenant="north")]
     run = Run([Message(offset, value) for offset, value in enumerate(values)])
-    run.take_over(0)
     assert [run.follow(message) for message in run.messages] == [[], [], []]
 
 
@@ -186,32 +207,28 @@ def test_sources_and_tenants_have_their_own_sessions():
 def test_each_conversation_is_concluded_once_it_is_silent_whoever_takes_over(said, steps, data):
     messages = _messages(said)
     expected = _conversations(messages)
-    run = Run(messages, awaits_end=True)
-    run.take_over(0)
+    run = Run(messages)
     concluded: dict[str, set[str]] = {}
 
-    def conclude(mark: int, now: float) -> None:
-        for one in run.partition.ended(mark, now):
-            record = one.record(0)
-            concluded.setdefault(record.id, set()).add(record.response)
+    def conclude(mark: int, seconds: float) -> None:
+        for one in run.ended(mark, seconds):
+            concluded.setdefault(one.record(TURNS).id, set()).add(one.record(TURNS).response)
             # A crash may come between the two.
             if data.draw(st.booleans()):
-                run.partition.close(one)
+                run.close(one)
 
     committed = 0
     for ahead, done in steps:
-        end = min(len(messages), committed + ahead)
+        end, mark = min(len(messages), committed + ahead), min(len(messages), committed + ahead, committed + done)
         for message in messages[committed:end]:
-            run.follow(message)
-        committed = min(end, committed + done)
+            run.follow(message, answered=message.offset < mark or data.draw(st.booleans()))
+        committed = mark
         if committed:
-            conclude(committed, messages[committed - 1].timestamp / 1000)
-        if data.draw(st.booleans()):
-            run.store(committed)
+            conclude(committed, messages[committed - 1].seconds)
         run.take_over(committed)
     for message in messages[committed:]:
         run.follow(message)
-    conclude(len(messages), NOW + 10_000)
+    conclude(len(messages), 10_000)
     assert concluded == {id_: {response} for id_, response in expected.items()}
 
 
@@ -236,7 +253,7 @@ def _conversations(messages: Sequence[Message]) -> dict[str, str]:
     }
 
 
-RECALLS = {"type": "recalls", "seconds": 0.05, "answers": True, "flush_seconds": 0.2}
+RECALLS = {"type": "recalls", "seconds": 0.05, "answers": True}
 RECORDS, SESSIONS = 400, 7
 
 
@@ -306,7 +323,7 @@ async def test_a_conversation_has_one_verdict_after_its_end_whatever_is_killed(p
     raw = place.settings(concurrency=8, instance_id="only") | {"sessions": {"silent_minutes": 0.05}}
     settings, away = await asyncio.to_thread(place.prepare, raw), tmp_path / "away"
     await asyncio.to_thread(away.touch)
-    concludes = {"type": "concludes", "answers": True, "flush_seconds": 0.1, "away": str(away)}
+    concludes = {"type": "concludes", "answers": True, "away": str(away)}
     values = [*map(_said, range(3 * SESSIONS)), record(999)]
     await put(place.servers, settings.topics.outputs, values)
     for name in ("first", "second"):
@@ -340,7 +357,7 @@ async def test_a_criterion_is_asked_once_about_each_conversation(place: Place):
     values = [record(n, session=session, prompt="Well?", response=text) for n, (session, text) in enumerate(told)]
     await put(place.servers, settings.topics.outputs, values)
     with StubEndpoint(answer=by_word) as stub:
-        agent = checker_agent(criterion(stub, unit="conversation"), flush_seconds=0.1)
+        agent = checker_agent(criterion(stub, unit="conversation"))
         async with agents_here([agent], raw) as worker:
             (accepted,) = await first_verdicts(place.servers, settings.topics.accepted, 1)
             (rejected,) = await first_verdicts(place.servers, settings.topics.rejected, 1)

@@ -89,7 +89,7 @@ class Waits(Accept):
 class Recalls(Sleep):
     """Says in its reason which turns a record came behind."""
 
-    turns = 3  # type: ignore[assignment] - a constant here
+    turns = 3
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
@@ -105,6 +105,7 @@ class Concludes(Accept):
     """Takes whole conversations, and says in its reason what it was given."""
 
     unit = "conversation"  # type: ignore[misc]
+    turns = 20
 
     def __init__(self, *, away: str | None = None) -> None:
         """Its judge is down as long as the file `away` exists."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
-from agents.partition_state import stored_messages
+from agents.monitor.counter_agent import stored_messages
 from agents.routing import Routing
 from schemas import Unreadable, read_record
 from store.tables import DAY_COUNTS, VERDICTS

@@ -237,8 +237,7 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
         case checker:
             make = answering if more.pop("answers", False) else checker_agent
             routing = Routing(RoutingSettings.model_validate(more.pop("routing", {})))
-            flush = {"flush_seconds": more.pop("flush_seconds")} if "flush_seconds" in more else {}
-            return [make(CHECKERS[checker](**more), routing=routing, **flush)]
+            return [make(CHECKERS[checker](**more), routing=routing)]
 
 
 def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str, clock: Path | None) -> None:

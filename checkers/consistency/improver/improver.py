@@ -104,8 +104,8 @@ class ConsistencyImprover:
         if length > _MOST_CHARACTERS:
             return f"The response is too long: {length} characters; at most {_MOST_CHARACTERS} are rewritten."
         source = source_of(record)
-        if source.against == "samples":
-            raise Undecidable("no_reference", "the record has other samples, but neither a reference nor contexts")
+        if source.against not in {"reference", "contexts"}:
+            raise Undecidable("no_reference", "the record has neither a reference nor contexts")
         if not course.findings:
             await self._check(record, course)
         for _ in range(_ROUNDS):
