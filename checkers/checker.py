@@ -15,7 +15,7 @@ from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.attributes import record_attributes
-from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence, ToolCallEvidence
+from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence
 from schemas.records import misspelt_hint
 
 _DIGEST_DIGITS = 16
@@ -100,13 +100,11 @@ class Undecidable(Exception):
         self.score, self.probe = score, probe
         self.graded: ConsistencyEvidence | None = None
         """Grades that decide nothing."""
-        self.call: ToolCallEvidence | None = None
-        """Findings about a tool call that decide nothing."""
 
     @property
     def evidence(self) -> Abstention:
         """That of the verdict."""
-        given = {"score": self.score, "graded": self.graded, "probe": self.probe, "call": self.call}
+        given = {"score": self.score, "graded": self.graded, "probe": self.probe}
         return Abstention(cause=self.cause, detail=self.detail, **given)
 
 

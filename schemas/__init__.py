@@ -75,7 +75,6 @@ from schemas.records import (
     ToolCall,
     Turn,
 )
-from schemas.tool_calls import ArgumentFinding, ResponseFinding, SchemaFault, has_failed
 from schemas.trace import Trace
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
 from schemas.versions import VersionRate, VersionRates
@@ -89,7 +88,6 @@ __all__ = [
     "AlertKind",
     "AlignedPhrases",
     "AnswerGroup",
-    "ArgumentFinding",
     "Attribute",
     "Calibration",
     "Cascade",
@@ -135,12 +133,10 @@ __all__ = [
     "ProbeStatement",
     "Record",
     "RejectedRecord",
-    "ResponseFinding",
     "Retrieval",
     "RetrievalEvidence",
     "ReviewRequest",
     "SampleAgreement",
-    "SchemaFault",
     "SentenceChange",
     "SentenceFinding",
     "SeriesAnew",
@@ -168,7 +164,6 @@ __all__ = [
     "content_id",
     "digest",
     "explain",
-    "has_failed",
     "is_name",
     "nearest",
     "read_record",

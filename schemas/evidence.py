@@ -8,7 +8,7 @@ from schemas.base import Fraction, Name, Wire
 from schemas.equivalence import EquivalenceEvidence
 from schemas.extraction import ExtractionEvidence
 from schemas.records import Turn
-from schemas.tool_calls import ArgumentFinding, ResponseFinding, SchemaFault
+from schemas.tool_calls import CallFinding
 
 
 class JudgedSentence(Wire):
@@ -273,20 +273,14 @@ class ToolCallEvidence(Judged):
     type: Literal["tool_call"] = "tool_call"
     tool: str
     """Name of the tool that was called."""
-    tools: tuple[str, ...]
-    """Names of the tools that could be called; empty if the record lists none, and the name is then untested."""
-    fault: Literal["unknown_tool", "unparsable", "schema", "told_as_success", "argument"] | None
+    fault: Literal["unknown_tool", "unparsable", "schema", "argument", "told_as_success"] | None
     """Why the call is rejected; null if it is not."""
-    unparsable: str | None = None
-    """Why the arguments are not a JSON object; null if they are."""
-    schema_faults: tuple[SchemaFault, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Everything that is at fault, in words."""
     schema_untested: str | None = None
-    """Why the arguments were not compared with the schema, or not with all of it; null if they were."""
-    arguments: tuple[ArgumentFinding, ...] = ()
-    failed: bool | None = None
-    """True if the tool failed; null if that is not known."""
-    response: ResponseFinding | None = None
-    """Null unless the tool failed and the record has a response."""
+    """Why the arguments were not compared with all of the tool's schema; null if they were."""
+    findings: tuple[CallFinding, ...] = ()
+    """Empty if no judge was asked."""
 
 
 JudgeCause = Literal[
@@ -354,8 +348,6 @@ class Abstention(Wire):
     """The sentences with their grades, which leave the outcome open; null if the cause is another."""
     probe: ProbeEvidence | None = None
     """The probe whose answer is missing or could not be read; null of any other record."""
-    call: ToolCallEvidence | None = None
-    """The call with its findings, which leave the outcome open; null of any other record."""
 
 
 class PluginEvidence(Wire):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     ConfigDict,
@@ -277,7 +277,6 @@ class ToolCall(Envelope):
     tools: Annotated[tuple[Tool, ...], FailFast()] = ()
     """The tools that it could call; if there are none, neither the name nor the schema is tested."""
     prompt: Text | None = None
-    """What the user asked."""
     contexts: Passages = ()
     """What else the subject knew: instructions, earlier turns, results of earlier calls, passages."""
     result: JsonValue = None
@@ -300,15 +299,7 @@ Record = Annotated[
 """A record of any kind; `kind` discriminates."""
 
 RECORD_TYPES: tuple[type[Envelope], ...] = (Generation, Paraphrase, Extraction, Labelling, Retrieval, Probe, ToolCall)
-RECORD_KINDS: tuple[str, ...] = (
-    "generation",
-    "paraphrase",
-    "extraction",
-    "labelling",
-    "retrieval",
-    "probe",
-    "tool_call",
-)
+RECORD_KINDS: tuple[str, ...] = tuple(get_args(one.model_fields["kind"].annotation)[0] for one in RECORD_TYPES)
 
 
 def misspelt(kind: type[Envelope], fields: Collection[str]) -> dict[str, str]:

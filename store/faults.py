@@ -18,15 +18,8 @@ _CHARACTERS = 160
 
 def fault_of(verdict: Verdict) -> str | None:
     """The cause where a checker abstained; None of an accepted verdict, and where the evidence names no fault."""
-    call = verdict.evidence if isinstance(verdict.evidence, ToolCallEvidence) else None
-    named = None if verdict.outcome == "accept" else _of_call(call) if call else _named(verdict)
+    named = None if verdict.outcome == "accept" else _named(verdict)
     return " ".join(named.split())[:_CHARACTERS] if named else None
-
-
-def _of_call(call: ToolCallEvidence) -> str | None:
-    # The same argument of the same tool goes wrong again, whatever its value.
-    wrong = next((one.name for one in call.arguments if one.finding == "unsupported"), "argument")
-    return call.fault and f"{call.tool}: {wrong if call.fault == 'argument' else call.fault}"
 
 
 def _named(verdict: Verdict) -> str | None:
@@ -37,11 +30,13 @@ def _named(verdict: Verdict) -> str | None:
         case ConsistencyEvidence(sentences=sentences) if sentences:
             # Answers that contradict the same passage share a fault, however they put it.
             worst = min(sentences, key=lambda one: (one.mark, one.support))
-            found = worst.passage or "no source supports it"
-            if worst.contradicts is not None:
-                found = "an earlier answer of the session is contradicted"
+            earlier = worst.contradicts and "an earlier answer of the session is contradicted"
+            found = earlier or worst.passage or "no source supports it"
         case CriterionEvidence(quote=quote, ask=ask):
             found = quote or ask
+        case ToolCallEvidence(tool=tool, fault=fault, findings=findings):
+            # The same argument of the same tool goes wrong again, whatever its value.
+            found = f"{tool}: {next((one.name for one in findings if one.finding == 'unsupported'), fault)}"
         case RetrievalEvidence(matched=matched):
             # A stored text that is found for what it does not fit will be found again.
             found = matched.text

@@ -2,6 +2,5 @@
 
 from checkers.plugin import CheckerPlugin
 from checkers.tool_call.checker import ToolCallChecker
-from checkers.tool_call.explanation import explain
 
-PLUGIN = CheckerPlugin(checker=ToolCallChecker, explain=explain)
+PLUGIN = CheckerPlugin(checker=ToolCallChecker)

@@ -10,7 +10,6 @@ from google.protobuf.json_format import Parse, ParseError
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 Signal: TypeAlias = Literal["traces", "logs"]
 
@@ -46,8 +45,6 @@ class Item:
     incomplete: bool
     """True if attributes were dropped before it was sent."""
     tracestate: str = ""
-    failed: bool = False
-    """True if a span's status is an error."""
 
     @property
     def placed(self) -> bool:
@@ -101,7 +98,6 @@ def _items(request: Any, *, is_span: bool, json: bool) -> Iterator[Item]:
                     scope=of_scope.scope.name,
                     incomplete=item.dropped_attributes_count > 0,
                     tracestate=item.trace_state if is_span else "",
-                    failed=is_span and item.status.code == Status.STATUS_CODE_ERROR,
                 )
 
 

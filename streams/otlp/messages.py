@@ -1,11 +1,17 @@
 """The messages to a model and from it, read from the attributes of its call."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
+from pydantic import ValidationError
+
+from schemas import Tool
+from schemas.tool_calls import has_failed
+from streams.otlp.names import TOOL_DEFINITIONS
 
 LeftOut: TypeAlias = Literal[
     "other",
@@ -25,6 +31,9 @@ _LEVELS = 12
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
 """LangChain's names and Gemini's."""
 
+_SCHEMAS = ("parameters", "input_schema", "inputSchema")
+"""OpenAI's name, Anthropic's and MCP's."""
+
 _NUMBER = re.compile("[0-9]{1,6}")
 
 
@@ -36,29 +45,13 @@ class NotTaken(Exception):
         self.reason: LeftOut = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call of a tool."""
+class ToolPart(NamedTuple):
+    """A call of a tool with its arguments, or its result; the id ties them, and is empty if there is none."""
 
     id: str
-    """Empty if it has none."""
-    name: str
-    arguments: dict[str, Any] | str
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a tool returned."""
-
-    id: str
-    """Of its call; empty if it is not known."""
-    value: Any
-    failed: bool | None = None
-    """None if it does not say."""
-
-    @property
-    def text(self) -> str:
-        return as_text(self.value)
+    text: str
+    name: str = ""
+    failed: Any = None
 
 
 @dataclass(slots=True)
@@ -67,10 +60,9 @@ class Message:
 
     role: str
     texts: list[str] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
+    results: list[ToolPart] = field(default_factory=list)
     """Responses of tools."""
-    calls: list[Call] = field(default_factory=list)
-    """Calls of tools."""
+    calls: list[ToolPart] = field(default_factory=list)
     call_id: str = ""
     """Of the message of a tool: the call that it answers."""
     other: bool = False
@@ -87,11 +79,15 @@ def messages_of(attributes: Mapping[str, Any], names: Sequence[str]) -> list[Mes
     Raises:
         NotTaken: they are cut off, or no messages.
     """
+    return [_message(each) for each in found_under(attributes, names)]
+
+
+def found_under(attributes: Mapping[str, Any], names: Iterable[str]) -> list[Any]:
+    """The list under the first of `names` that has any, as one value or laid out flat; raises as `messages_of`."""
     for name in names:
         value = attributes.get(name)
-        found = structured(value) if value is not None else unflattened(attributes, name)
-        if found:
-            return [_message(each) for each in _listed(found)]
+        if found := structured(value) if value is not None else unflattened(attributes, name):
+            return _listed(found)
     return []
 
 
@@ -129,17 +125,6 @@ def parts_text(value: Any) -> list[str]:
     return message.texts
 
 
-def _calls(values: Iterable[Any]) -> Iterator[Call]:
-    """Calls in the forms of OpenAI, Anthropic, OpenInference and OpenTelemetry; those without a name are left out."""
-    for value in values:
-        # OpenInference wraps each call, and OpenAI's API what is called.
-        inner = _object(_object(value).get("tool_call", value))
-        said = _object(inner.get("function", inner))
-        given: Any = next((said[name] for name in ("arguments", "input", "args") if said.get(name) is not None), {})
-        if isinstance(name := said.get("name"), str):
-            yield Call(str(inner.get("id") or ""), name, given if isinstance(given, dict) else as_text(given))
-
-
 def as_text(value: Any) -> str:
     """The value if it is a text, else its JSON."""
     if isinstance(value, str):
@@ -167,11 +152,11 @@ def _object(value: Any) -> dict[str, Any]:
 def _message(value: Any) -> Message:
     inner = _object(_object(value).get("message", value))
     role = str(inner.get("role", "")).lower()
+    message = Message(_ROLES.get(role, role), call_id=str(inner.get("tool_call_id") or inner.get("id") or ""))
     calls = inner.get("tool_calls") or []
     # Laid out flat, they are numbered.
-    calls = _in_order(calls) if isinstance(calls, dict) else _listed(calls)
-    call_id = str(inner.get("tool_call_id") or inner.get("id") or "")
-    message = Message(_ROLES.get(role, role), calls=list(_calls(calls)), call_id=call_id)
+    for call in _in_order(calls) if isinstance(calls, dict) else _listed(calls):
+        _add_call(message, call)
     for name in ("parts", "contents", "content"):
         if (content := inner.get(name)) is not None:
             _add(message, content)
@@ -183,32 +168,63 @@ def _add(message: Message, content: Any) -> None:
     if isinstance(content, dict) and "type" not in content:
         content = _in_order(content)
     for part in _listed(content):
-        if isinstance(part, str):
-            _say(message, part)
-            continue
+        given = {"type": "text", "text": part} if isinstance(part, str) else _object(part)
         # OpenInference wraps each part once more.
-        inner = _object(_object(part).get("message_content", part))
+        inner = _object(given.get("message_content", given))
         match inner.get("type"):
             case "text" | "input_text" | "output_text":
                 text = inner.get("content", inner.get("text"))
                 if not isinstance(text, str):
                     raise NotTaken("unreadable")
-                _say(message, text)
+                if message.role == "tool":
+                    message.results.append(ToolPart(message.call_id, text))
+                else:
+                    message.texts.append(text)
             case "tool_call_response" | "tool_result":
-                value = inner.get("response", inner.get("result", inner.get("content")))
-                failed = inner.get("is_error", inner.get("isError"))
-                call_id = str(inner.get("id") or inner.get("tool_use_id") or message.call_id)
-                message.results.append(Result(call_id, value, failed if isinstance(failed, bool) else None))
+                text = as_text(inner.get("response", inner.get("result", inner.get("content"))))
+                id_ = inner.get("id") or inner.get("tool_use_id") or message.call_id
+                message.results.append(ToolPart(str(id_), text, "", inner.get("is_error", inner.get("isError"))))
             case "tool_call" | "tool_use":
-                message.calls += _calls([inner])
+                _add_call(message, inner)
             case "reasoning" | "thinking" | "compaction":
                 pass
             case _:
                 message.other = True
 
 
-def _say(message: Message, text: str) -> None:
-    if message.role == "tool":
-        message.results.append(Result(message.call_id, text))
-    else:
-        message.texts.append(text)
+def _add_call(message: Message, value: Any) -> None:
+    """Add a call in the form of OpenAI, Anthropic, OpenInference or OpenTelemetry, unless it has no name."""
+    inner = _object(_object(value).get("tool_call", value))
+    said = _object(inner.get("function", inner))
+    given: Any = next((said[name] for name in ("arguments", "input", "args") if said.get(name) is not None), {})
+    if isinstance(name := said.get("name"), str):
+        message.calls.append(ToolPart(str(inner.get("id") or ""), as_text(given), name))
+
+
+def tools_of(attributes: Mapping[str, Any]) -> list[Tool]:
+    """The tools that a model's call could call; those that are described in no known form are left out."""
+    with suppress(NotTaken):
+        return [tool for each in found_under(attributes, TOOL_DEFINITIONS) if (tool := _tool(each))]
+    return []
+
+
+def _tool(value: Any) -> Tool | None:
+    with suppress(AttributeError, KeyError, NotTaken, TypeError, ValidationError):
+        # OpenInference has the whole definition as JSON, OpenAI's API one level down.
+        for name in ("tool", "json_schema", "function"):
+            value = structured(value.get(name, value))
+        schema = structured(next((value[name] for name in _SCHEMAS if name in value), None))
+        return Tool(name=value["name"], description=value.get("description"), parameters=schema)
+    return None
+
+
+def failures(said: Sequence[Message]) -> list[dict[str, Any]]:
+    """The fields of each call in `said` that failed and was not repeated with success."""
+    calls = {call.id: call for message in said for call in message.calls}
+    results = [result for message in said for result in message.results if result.id in calls]
+    last = {calls[result.id].name: result for result in results}
+    return [
+        {"name": name, "arguments": calls[result.id].text, "result": result.text, "is_error": True}
+        for name, result in last.items()
+        if (has_failed(result.text) if result.failed is None else result.failed)
+    ]

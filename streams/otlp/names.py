@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-Field: TypeAlias = Literal["source", "model", "prompt", "response", "session", "tenant"]
+Field: TypeAlias = Literal["source", "model", "prompt", "response", "session", "tenant", "tool", "arguments", "result"]
 """A field of a record that is read from an attribute."""
 
 FIELDS: Mapping[Field, tuple[str, ...]] = {
@@ -13,8 +13,11 @@ FIELDS: Mapping[Field, tuple[str, ...]] = {
     "response": (),
     "session": ("gen_ai.conversation.id", "session.id", "traceloop.association.properties.session_id"),
     "tenant": ("assay.tenant",),
+    "tool": ("gen_ai.tool.name", "tool.name"),
+    "arguments": ("gen_ai.tool.call.arguments", "input.value"),
+    "result": ("gen_ai.tool.call.result", "output.value"),
 }
-"""Attributes of the span, else of its resource. Prompts and responses are in messages."""
+"""Attributes of the span, else of its resource. Prompts and responses are in messages; the last three are a tool's."""
 
 METADATA = (
     "gen_ai.response.model",
@@ -48,12 +51,7 @@ TOOLS: Mapping[str, frozenset[str]] = {
     "gen_ai.operation.name": frozenset({"execute_tool"}),
     "openinference.span.kind": frozenset({"TOOL"}),
 }
-TOOL_NAME = ("gen_ai.tool.name", "tool.name")
-TOOL_DESCRIPTION = ("gen_ai.tool.description", "tool.description")
-TOOL_ARGUMENTS = ("gen_ai.tool.call.arguments", "input.value")
-TOOL_RESULT = ("gen_ai.tool.call.result", "output.value")
-TOOL_CALL_ID = ("gen_ai.tool.call.id", "tool_call.id")
-TOOL_ERROR = "error.type"
+TOOL_CALL_ID = "gen_ai.tool.call.id"
 TOOL_DEFINITIONS = ("gen_ai.tool.definitions", "llm.tools", "llm.request.functions")
 """Of a call of a model, the tools that it could call; as one value, else laid out flat."""
 

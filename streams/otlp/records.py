@@ -2,15 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from cachetools import TTLCache
-from pydantic import ValidationError
 
-from schemas import Envelope, Generation, Matched, Retrieval, ToolCall, Trace, Unreadable, read_record, to_json
+from schemas import Envelope, Generation, Matched, Retrieval, ToolCall, Trace, to_json
 from schemas.trace import probability_of
 from streams.otlp import names
 from streams.otlp.decoding import Item
@@ -19,13 +17,14 @@ from streams.otlp.messages import (
     Message,
     NotTaken,
     as_text,
+    failures,
     messages_of,
     parts_text,
     structured,
+    tools_of,
     unflattened,
 )
 from streams.otlp.settings import OtlpSettings
-from streams.otlp.tool_calls import call_records, failure_records, tools_of
 
 _KEPT_SECONDS = 60.0
 """Documents wait so long for the calls of their trace: a call ends, and is sent, after them."""
@@ -37,8 +36,11 @@ _TRACE_CHARACTERS = 1000
 _TOOLS = "/tools"
 """Behind a trace's id: the key of what its tools answered."""
 
-_CALLED, _FAILED = "/called", "/failed"
-"""Likewise: ids and names of calls that are records, ids of calls that failed."""
+_CALLED = "/called"
+"""Likewise: ids and names of calls that are records."""
+
+_MOST_CALLS = 64
+"""Of one span: more are an attack, or a loop."""
 
 _UNKNOWN = "unknown"
 _OWN = "assay"
@@ -79,26 +81,19 @@ class RecordMaker:
 
     def make(self, items: Iterable[Item]) -> Made:
         """The records of a request; the same ones, with the same ids, if it comes again."""
-        made, calls, tools = Made(), list[Item](), list[Item]()
-        # Retrievals and results first: they belong to calls of the same request, too.
-        for item in items:
+        made = Made()
+        # What a call is based on ended before it.
+        for item in sorted(items, key=lambda item: item.ended):
             if _is_own(item):
                 made.left_out["own"] += 1
             elif _is(item, names.GENERATIONS):
-                calls.append(item)
+                self._add(made, item, self._generations)
             elif _is(item, names.RETRIEVALS):
                 self._add(made, item, self._retrieval)
             elif _is(item, names.TOOLS):
-                tools.append(item)
-                with suppress(NotTaken):
-                    self._keep_result(item)
+                self._add(made, item, self._tool)
             else:
                 made.left_out["other"] += 1
-        for item in calls:
-            self._add(made, item, self._generations)
-        # A call that its model's span has shown needs no second record.
-        for item in tools:
-            self._add(made, item, self._tool)
         return made
 
     def _add(self, made: Made, item: Item, make: Callable[[Item], Sequence[Envelope]]) -> None:
@@ -109,16 +104,11 @@ class RecordMaker:
             if item.incomplete:
                 raise NotTaken("truncated")
             records = make(item)
-            written = [(record, to_json(record)) for record in records]
-            if any(len(data) > self._max_bytes for _, data in written):
+            if any(len(to_json(record)) > self._max_bytes for record in records):
                 raise NotTaken("oversized")
-            for record, data in written:
-                if isinstance(record, ToolCall):
-                    # Arguments and results may be of any depth.
-                    read_record(data, max_bytes=self._max_bytes)
         except NotTaken as none:
             made.left_out[none.reason] += 1
-        except (ValidationError, OverflowError, TypeError, Unreadable):
+        except (ValueError, OverflowError, TypeError):
             made.left_out["invalid"] += 1
         else:
             made.records.extend(records)
@@ -141,14 +131,14 @@ class RecordMaker:
         ]
         told = next(filter(None, responses), "")
         calls = [call for message in answered for call in message.calls]
-        if calls or (told and any(message.results for message in said)):
-            tools = {"tools": tools_of(item.attributes, names.TOOL_DEFINITIONS)}
-            common = envelope | tools | {"contexts": self._known(item, said, asked)}
-            records += call_records(calls, common, _id(item))
+        made = [("call", {"name": call.name, "arguments": call.text}) for call in calls]
+        if told:
+            made += [("failed", one | {"response": told}) for one in failures(said[asked or 0 :])]
+        if made:
+            envelope |= {"tools": tools_of(item.attributes), "contexts": self._known(item, said, asked)}
             self._keep(item, f"{item.trace_id}{_CALLED}", [text for call in calls for text in (call.id, call.name)])
-            failed = {id_ for _, ids in self._documents.get(f"{item.trace_id}{_FAILED}", ()) for id_ in ids}
-            since = said[0 if asked is None else asked :]
-            records += failure_records(since, told, failed, common, _id(item)) if told else []
+        for at, (what, fields) in enumerate(made[:_MOST_CALLS], start=1):
+            records.append(ToolCall(**envelope, **fields, kind="tool_call", id=f"{_id(item)}-{what}-{at}"))
         return records
 
     def _responses(self, item: Item, answered: list[Message]) -> list[str]:
@@ -166,11 +156,9 @@ class RecordMaker:
 
     def _known(self, item: Item, said: list[Message], asked: int | None) -> list[str]:
         """All that the model knew besides the question: arguments may be based on any of it."""
-        system = item.attributes.get(names.SYSTEM)
-        texts = [] if system is None else parts_text(system)
-        for at, message in enumerate(said):
-            texts += [] if at == asked else message.texts
-            texts += [result.text for result in message.results]
+        texts = parts_text(item.attributes.get(names.SYSTEM, []))
+        texts += [text for at, message in enumerate(said) if at != asked for text in message.texts]
+        texts += [result.text for message in said for result in message.results]
         texts += self._found_before(item, item.trace_id) + self._found_before(item, f"{item.trace_id}{_TOOLS}")
         return list(dict.fromkeys(filter(None, texts)))
 
@@ -183,8 +171,7 @@ class RecordMaker:
             return results
         if self._settings.contexts != "prompt" or item.attributes.get(names.COMPACTED):
             return []
-        system = item.attributes.get(names.SYSTEM)
-        texts = [] if system is None else parts_text(system)
+        texts = parts_text(item.attributes.get(names.SYSTEM, []))
         return texts + [text for message in before if message.role != "assistant" for text in message.texts]
 
     def _found_before(self, item: Item, key: str) -> list[str]:
@@ -196,20 +183,13 @@ class RecordMaker:
         if _size(kept) < _KEPT_CHARACTERS:
             self._documents[key] = kept
 
-    def _keep_result(self, item: Item) -> None:
-        if not item.placed or item.incomplete:
-            return
-        if (result := _first(item, names.TOOL_RESULT)) and (text := as_text(result)):
-            self._keep(item, f"{item.trace_id}{_TOOLS}", [text])
-        if _is_failure(item) and (call_id := _first(item, names.TOOL_CALL_ID)):
-            self._keep(item, f"{item.trace_id}{_FAILED}", [as_text(call_id)])
-
     def _tool(self, item: Item) -> list[Envelope]:
-        name, arguments = _first(item, names.TOOL_NAME), _first(item, names.TOOL_ARGUMENTS)
-        result, call_id = _first(item, names.TOOL_RESULT), _first(item, names.TOOL_CALL_ID)
+        name, arguments, result = (self._field(item, one) for one in ("tool", "arguments", "result"))
+        if result:
+            self._keep(item, f"{item.trace_id}{_TOOLS}", [result])
         called = {one for _, kept in self._documents.get(f"{item.trace_id}{_CALLED}", ()) for one in kept}
-        # A span that names no call is one of those that its name was called in.
-        if not isinstance(name, str) or arguments is None or (call_id or name) in called:
+        # A call that its model's span has shown needs no second record; a span that names none is one of its name.
+        if not name or not arguments or (item.attributes.get(names.TOOL_CALL_ID) or name) in called:
             raise NotTaken("context" if result else "other")
         return [
             ToolCall(
@@ -217,10 +197,9 @@ class RecordMaker:
                 id=_id(item),
                 kind="tool_call",
                 name=name,
-                arguments=arguments if isinstance(arguments, dict) else as_text(arguments),
+                arguments=arguments,
                 contexts=self._known(item, [], None),
                 result=result,
-                is_error=True if _is_failure(item) else None,
             )
         ]
 
@@ -272,15 +251,6 @@ class RecordMaker:
 def _found(item: Item, name: str) -> Any:
     found = item.attributes.get(name)
     return item.resource.get(name) if found is None else found
-
-
-def _first(item: Item, candidates: Iterable[str]) -> Any:
-    """The value under the first of the names that has one; None if none has."""
-    return next((value for name in candidates if (value := item.attributes.get(name)) not in (None, "")), None)
-
-
-def _is_failure(item: Item) -> bool:
-    return item.failed or bool(item.attributes.get(names.TOOL_ERROR))
 
 
 def _id(item: Item, choice: int = 0) -> str:

@@ -9,16 +9,9 @@ from typing import Any, get_args
 import orjson
 import pytest
 
-from schemas import (
-    ArgumentFinding,
-    FailureCause,
-    LabellingRound,
-    ResponseFinding,
-    ToolCallEvidence,
-    UntestedEntity,
-    Verdict,
-)
+from schemas import FailureCause, LabellingRound, UntestedEntity, Verdict
 from schemas.evidence import AbstentionCause
+from schemas.tool_calls import CallFinding
 from tests.support.page import SAMPLES, opened, sample
 
 Json = dict[str, Any]
@@ -117,25 +110,11 @@ def criteria() -> Iterator[Json]:
 
 def tool_calls() -> Iterator[Json]:
     evidence = sample("call-7")["evidence"]
-    looks = itertools.zip_longest(
-        allowed(ToolCallEvidence, "fault"),
-        allowed(ArgumentFinding, "finding"),
-        (True, False),
-        allowed(ResponseFinding, "finding"),
-    )
-    for fault, finding, failed, told in looks:
-        response = told and {"finding": told, "support": None, "reason": "so it says"}
-        arguments = [evidence["arguments"][0] | {"finding": finding or "untested"}]
-        changed = {"fault": fault, "arguments": arguments, "failed": failed, "response": response}
-        yield sample("call-7", evidence=evidence | changed)
-    for empty in ({"tools": []}, {"unparsable": "cut off"}, {"schema_untested": "no schema"}):
-        yield sample("call-7", outcome="accept", score=1.0, evidence=evidence | {"fault": None} | empty)
-    abstention = {"type": "abstention", "cause": "between_thresholds", "detail": "", "call": evidence}
-    yield sample("call-7", outcome="abstain", score=None, evidence=abstention)
-
-
-def call_of(verdict: Verdict) -> ToolCallEvidence:
-    return getattr(verdict.evidence, "call", None) or verdict.evidence
+    for finding, untested in itertools.product(allowed(CallFinding, "finding"), (None, "it uses $id")):
+        findings = [evidence["findings"][0] | {"finding": finding}]
+        yield sample("call-7", evidence=evidence | {"findings": findings, "schema_untested": untested})
+    sound = {"fault": None, "faults": [], "findings": []}
+    yield sample("call-7", outcome="accept", score=1.0, evidence=evidence | sound)
 
 
 def faults(verdict: Verdict) -> int:
@@ -225,16 +204,11 @@ CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
         "Sources": lambda v: True,
     }),
     "tool_call": (tool_calls, {
-        "There is no such tool.": lambda v: call_of(v).fault == "unknown_tool",
-        "do not fit the tool’s schema.": lambda v: call_of(v).fault == "schema",
-        "the response tells a success.": lambda v: call_of(v).fault == "told_as_success",
-        "A value does not follow from what was said.": lambda v: call_of(v).fault == "argument",
-        "No fault was found": lambda v: v.outcome == "accept" and not call_of(v).fault,
-        "not in the record": lambda v: not call_of(v).tools,
-        "the tool failed": lambda v: call_of(v).failed,
-        "the tool succeeded": lambda v: call_of(v).failed is False,
-        "✗ does not follow": lambda v: call_of(v).arguments[0].finding == "unsupported",
-        "✗ told as a success": lambda v: call_of(v).response and call_of(v).response.finding == "told_as_success",
+        "No fault was found": lambda v: v.outcome == "accept",
+        "✗ from is “savings”": rejects,
+        "not compared with all of the tool’s schema": lambda v: v.evidence.schema_untested,
+        "✗ does not follow": lambda v: v.evidence.findings and v.evidence.findings[0].finding == "unsupported",
+        "○ left open": lambda v: v.evidence.findings and v.evidence.findings[0].finding == "unsure",
     }),
 }  # fmt: skip
 """By type of evidence: verdicts of every look, and what their pages may say of which."""

@@ -24,7 +24,7 @@ async def test_every_verdict_says_first_what_was_tested_and_then_shows_it(sample
         "labelling": lambda e: [str(e["runs"][0]["rounds"][0]["similar"]), e["runs"][0]["criteria"][0]],
         "retrieval": lambda e: [e["matched"]["text_to_query"]["passage"]],
         "probe": lambda e: [e["question"], f"Expected: {e['expected']}", f"number {e['template']}"],
-        "tool_call": lambda e: [e["tool"], e["arguments"][0]["reason"], e["arguments"][0]["value"]],
+        "tool_call": lambda e: [e["tool"], e["findings"][0]["reason"], e["faults"][1]],
         "abstention": lambda e: [e["cause"], e["detail"]],
         "criterion": lambda e: [e["ask"], e["quote"], "a yes rejects"],
     }[verdict["evidence"]["type"]](verdict["evidence"]):

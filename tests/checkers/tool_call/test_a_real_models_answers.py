@@ -17,8 +17,8 @@ async def test_verdicts_are_those_that_the_model_gave():
     assert {name: verdict.outcome for name, verdict in found.items()} == OUTCOMES
     evidence = {name: verdict.evidence for name, verdict in found.items()}
     assert all(isinstance(one, ToolCallEvidence) for one in evidence.values())
-    supports = [one.support for each in evidence.values() for one in each.arguments if one.support is not None]
+    supports = [one.support for each in evidence.values() for one in each.findings]
     # Words alone, without their probabilities, would make each 0 or 1.
     assert supports
     assert all(0.001 < support < 0.999 for support in supports)
-    assert [one.finding for one in evidence["invented"].arguments] == ["supported", "unsupported"]
+    assert [one.finding for one in evidence["invented"].findings] == ["supported", "unsupported"]

@@ -8,25 +8,23 @@ import pytest
 from assay.testing import ScriptedJudge
 from checkers.checker import Models
 from checkers.tool_call import PLUGIN
-from models.claims import ClaimKind, Claims, Grades, Judgement
-from models.protocol import Answer, ModelFailed
-from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict, has_failed
+from models.claims import Claims, Grades, Judgement
+from models.protocol import Answer
+from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict
+from schemas.tool_calls import has_failed
 from tests.checkers.tool_call.setting import call
 
 
 class GradingJudge(ScriptedJudge):
     """A judge whose grades are given by kind of claim, in order."""
 
-    def __init__(self, **grades: Sequence[Judgement] | None) -> None:
+    def __init__(self, **grades: Sequence[Judgement]) -> None:
         super().__init__()
         self._grades = {"control": _grades(0.1), **grades}
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         self.claims += claims
-        found = self._grades.get(task.removeprefix("tool_call."))
-        if found is None:
-            raise ModelFailed(f"this judge judges no {task}", cause="judge_failed")
-        return Answer((tuple(found),))
+        return Answer((tuple(self._grades[task.removeprefix("tool_call.")]),))
 
 
 def _grades(*supports: float, **more: Any) -> list[Judgement]:
@@ -40,10 +38,8 @@ async def _verdict(record: ToolCall, judge: Any = None, **settings: Any) -> Verd
 
 
 def _found(verdict: Verdict) -> ToolCallEvidence:
-    evidence = verdict.evidence
-    found = evidence.call if isinstance(evidence, Abstention) else evidence
-    assert isinstance(found, ToolCallEvidence)
-    return found
+    assert isinstance(verdict.evidence, ToolCallEvidence)
+    return verdict.evidence
 
 
 FAILED = {"result": {"isError": True}}
@@ -53,12 +49,12 @@ FAILED = {"result": {"isError": True}}
     ("changed", "fault", "says"),
     [
         ({"name": "hire_boat"}, "unknown_tool", "There is no tool 'hire_boat'; there are book_boat"),
-        ({"arguments": '{"boat": "Els'}, "unparsable", "not JSON at line 1"),
+        ({"arguments": '{"boat": "Els'}, "unparsable", "cannot be read: unexpected end of data: line 1"),
         ({"arguments": "[1]"}, "unparsable", "JSON, but not an object"),
         ({"arguments": ""}, "schema", "'boat' is a required property"),
-        ({"arguments": {"boat": "Elster", "day": "July"}}, "schema", "at $.day: 'July' is not a 'date'"),
-        ({"arguments": {"boat": 3, "day": 4}}, "schema", "(2 faults)"),
-        (FAILED | {"response": '{"status": "ok"}'}, "told_as_success", "failed, and the response tells a success"),
+        ({"arguments": {"boat": "Elster", "day": "July"}}, "schema", "at $.day (format): 'July' is not a 'date'"),
+        ({"arguments": {"boat": 3, "day": 4}}, "schema", "at $.day (type): 4 is not of type"),
+        (FAILED | {"response": '{"status": "ok"}'}, "told_as_success", "failed, and the response says that it did not"),
     ],
 )
 async def test_what_needs_no_judge_is_rejected_without_asking_one(changed: dict[str, Any], fault: str, says: str):
@@ -86,7 +82,7 @@ async def test_what_needs_no_judge_is_rejected_without_asking_one(changed: dict[
 async def test_without_a_judge_what_only_one_could_tell_is_left_untested(changed: dict[str, Any]):
     verdict = await _verdict(call(**changed))
     assert (verdict.outcome, verdict.score) == ("accept", 1.0)
-    assert {one.finding for one in _found(verdict).arguments} <= {"untested"}
+    assert _found(verdict).findings == ()
 
 
 async def test_a_call_about_which_nothing_is_known_is_left_open():
@@ -102,7 +98,7 @@ async def test_each_value_is_a_claim_about_prompt_and_contexts_and_the_worst_one
     verdict = await _verdict(call(contexts=["The Elster is free in July."]), judge)
     assert (verdict.outcome, verdict.score, _found(verdict).fault) == ("reject", 0.2, "argument")
     assert verdict.reason == "day is “2026-07-04”: support 0.2."
-    assert [(one.name, one.value, one.finding, one.support) for one in _found(verdict).arguments] == [
+    assert [(one.name, one.value, one.finding, one.support) for one in _found(verdict).findings] == [
         ("boat", "Elster", "supported", 0.9),
         ("day", "2026-07-04", "unsupported", 0.2),
     ]
@@ -112,44 +108,20 @@ async def test_each_value_is_a_claim_about_prompt_and_contexts_and_the_worst_one
     assert "Name of the boat" in claims.sentences[0]
 
 
-async def test_values_within_objects_are_claims_and_empty_ones_are_not():
-    address = {"type": "object", "properties": {"city": {"$ref": "#/$defs/city"}}}
-    schema = {
-        "properties": {"to": {"anyOf": [{"type": "null"}, address]}},
-        "$defs": {"city": {"type": "string", "description": "where it goes"}},
-    }
-    arguments = {"to": {"city": "Ghent", "note": None}, "tags": [], "text": ""}
+async def test_values_within_objects_are_claims_and_defaults_and_empty_ones_are_not():
+    address = {"type": "object", "properties": {"city": {"type": "string", "description": "where it goes"}}}
+    schema = {"properties": {"to": address, "speed": {"enum": ["slow", "fast"], "default": "slow"}}}
+    arguments = {"to": {"city": "Ghent", "note": None}, "tags": [], "text": "", "speed": "slow"}
     tools = [{"name": "ship", "parameters": schema}]
     judge = GradingJudge(arguments=_grades(0.9))
     verdict = await _verdict(call(name="ship", tools=tools, arguments=arguments), judge)
     assert verdict.outcome == "accept"
-    assert [(one.name, one.finding) for one in _found(verdict).arguments] == [
-        ("to.city", "supported"),
-        ("to.note", "untested"),
-        ("tags", "untested"),
-        ("text", "untested"),
-    ]
-    (claim,) = judge.claims[0].sentences
-    assert "where it goes" in claim
-
-
-CHOSEN = {"boat": "Elster", "day": "2026-07-04", "sails": "small"}
-
-
-@pytest.mark.parametrize(
-    ("said", "outcome", "finding"),
-    [(_grades(0.1), "accept", "untested"), (_grades(0.9), "reject", "unsupported"), (None, "accept", "untested")],
-    ids=["nothing was said of it", "something else was said", "the judge cannot tell"],
-)
-async def test_a_default_without_evidence_is_not_tested(said: Any, outcome: str, finding: str):
-    judge = GradingJudge(arguments=_grades(0.9, 0.9, 0.1), choice=said)
-    verdict = await _verdict(call(arguments=CHOSEN), judge)
-    assert (verdict.outcome, _found(verdict).arguments[2].finding) == (outcome, finding)
-    asked = judge.claims[1]
-    assert (asked.kind, "sails" in asked.sentences[0]) == (ClaimKind.ANSWERABILITY, True)
-    # One who may not be chosen is no default.
-    invented = GradingJudge(arguments=_grades(0.1, 0.9, 0.9), choice=_grades(0.1))
-    assert (await _verdict(call(arguments=CHOSEN), invented)).outcome == "reject"
+    assert [(one.name, one.finding) for one in _found(verdict).findings] == [("to.city", "supported")]
+    assert judge.claims[0].sentences == ("To.city (where it goes): Ghent",)
+    # What is not the default was chosen for a reason.
+    chosen = GradingJudge(arguments=_grades(0.9, 0.1))
+    fast = call(name="ship", tools=tools, arguments=arguments | {"speed": "fast"})
+    assert (await _verdict(fast, chosen)).outcome == "reject"
 
 
 @pytest.mark.parametrize(
@@ -158,11 +130,12 @@ async def test_a_default_without_evidence_is_not_tested(said: Any, outcome: str,
 async def test_a_failure_is_told_where_that_follows_rather_than_a_success(failure, success, outcome):
     judge = GradingJudge(arguments=_grades(0.9, 0.9), response=_grades(failure, success))
     verdict = await _verdict(call(**FAILED, response="Well."), judge)
-    told = _found(verdict).response
-    assert told is not None
-    assert (verdict.outcome, told.finding) == (outcome, f"told_as_{'failure' if outcome == 'accept' else 'success'}")
+    told = _found(verdict).findings[-1]
+    finding, fault = ("supported", None) if outcome == "accept" else ("unsupported", "told_as_success")
+    assert (verdict.outcome, told.name, told.finding) == (outcome, "(response)", finding)
+    assert _found(verdict).fault == fault
     assert told.support == pytest.approx((1 + failure - success) / 2)
-    assert judge.claims[-1].reference == "Well."
+    assert "Well." in {claims.reference for claims in judge.claims}
     # Of a result that is none, or none that failed, nothing is asked.
     fine = GradingJudge(arguments=_grades(0.9, 0.9))
     assert (await _verdict(call(result={"ok": True}, response="Well."), fine)).outcome == "accept"
@@ -173,7 +146,7 @@ async def test_what_the_judge_leaves_open_is_left_open_unless_a_fault_is_sure():
     verdict = await _verdict(call(), GradingJudge(arguments=open_))
     assert isinstance(verdict.evidence, Abstention)
     assert (verdict.evidence.cause, verdict.evidence.score) == ("between_thresholds", 0.4)
-    assert [one.finding for one in _found(verdict).arguments] == ["supported", "unsure"]
+    assert "not sure of 1, the first: day is “2026-07-04”" in verdict.reason
     sure = [*_grades(0.1), *_grades(0.4, unsure=True)]
     assert (await _verdict(call(), GradingJudge(arguments=sure))).outcome == "reject"
 
@@ -184,31 +157,11 @@ async def test_a_judge_that_agrees_to_whatever_it_is_told_accepts_nothing():
     assert verdict.evidence.cause == "judge_misled"
 
 
-async def test_thresholds_decide_by_the_score_where_values_were_graded():
-    thresholds = {"accept_from": 0.7, "reject_below": 0.3}
-    outcomes = [
-        (await _verdict(call(), GradingJudge(arguments=_grades(0.9, one)), thresholds=thresholds)).outcome
-        for one in (0.8, 0.6, 0.4, 0.2)
-    ]
-    assert outcomes == ["accept", "abstain", "abstain", "reject"]
-    assert (await _verdict(call(name="other"), GradingJudge(), thresholds=thresholds)).outcome == "reject"
-
-
-async def test_only_what_a_judge_must_decide_costs_anything():
-    checker = PLUGIN.build(PLUGIN.settings.model_validate({}), Models(judge=GradingJudge()))
-    assert await checker.check_free(call()) is None
-    assert await checker.check_free(call(arguments={"boat": "Elster"}, **FAILED, response="Well.")) is not None
-    free = await checker.check_free(call(prompt=None))
-    assert free is not None
-    assert free.outcome == "accept"
-
-
-async def test_a_rejected_call_is_shown_with_its_values_and_every_fault():
-    verdict = await _verdict(call(arguments={"boat": "\x1b[1mElster", "day": "July", "crew": 2}))
-    lines = "\n".join(PLUGIN.explain(verdict))
-    assert "call:   book_boat(boat= [1mElster, day=July, crew=2)" in lines
-    assert lines.count("fault:") == 2
-    assert list(PLUGIN.explain(await _verdict(call()))) == []
+async def test_a_rejected_call_names_every_fault_on_a_line():
+    verdict = await _verdict(call(arguments={"boat": "Elster", "day": "\x1b[1mJuly\n", "crew": 2}))
+    assert len(_found(verdict).faults) == 2
+    assert verdict.reason == "; ".join(_found(verdict).faults) + "."
+    assert "\n" not in verdict.reason
 
 
 @pytest.mark.parametrize(
