@@ -42,10 +42,10 @@ class ToolCallChecker(Checker[ToolCallSettings]):
         call, arguments = await asyncio.to_thread(tested, record)
         if self.asks_judge and call.fault is None:
             call = await self._graded(record, call, arguments)
-        if not record.tools and call.fault is None and not call.findings:
+        accepted = call.fault is None
+        if accepted and not record.tools and not call.findings:
             detail = "the record has no tools, and nothing that its values or its response could be judged by"
             raise Undecidable("no_reference", detail)
-        accepted = call.fault is None
         score = min((one.support for one in call.findings), default=float(accepted))
         if accepted and (open_ := [one for one in call.findings if one.finding == "unsure"]):
             detail = f"the judge is not sure of {len(open_)}, the first: {open_[0].name} is “{open_[0].value}”"
@@ -54,9 +54,7 @@ class ToolCallChecker(Checker[ToolCallSettings]):
         reason = holds if accepted else f"{'; '.join(call.faults[:_MOST_FAULTS])}."
         return Decision(accepted=accepted, score=score, reason=reason, evidence=call)
 
-    async def _graded(
-        self, record: ToolCall, call: ToolCallEvidence, arguments: Sequence[Argument]
-    ) -> ToolCallEvidence:
+    async def _graded(self, record: ToolCall, call: ToolCallEvidence, arguments: list[Argument]) -> ToolCallEvidence:
         """The call with what the judge says of its values, and of how its failure is told."""
         prompt = f"The user says: {record.prompt}" if (record.prompt or "").strip() else ""
         sources = "\n\n".join(text for text in (prompt, *record.contexts) if text.strip())
