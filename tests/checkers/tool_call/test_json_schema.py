@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from checkers.tool_call.structure import tested
+from checkers.tool_call import structure
 from tests.checkers.tool_call.setting import call
 
 
 def _faults(arguments: dict[str, Any], schema: dict[str, Any]) -> tuple[tuple[str, ...], str | None]:
-    evidence, _ = tested(call(arguments=arguments, tools=[{"name": "book_boat", "parameters": schema}]))
+    evidence, _ = structure.tested(call(arguments=arguments, tools=[{"name": "book_boat", "parameters": schema}]))
     assert evidence.fault == ("schema" if evidence.faults else None)
     return evidence.faults, evidence.schema_untested
 
@@ -113,7 +113,7 @@ def _doubling(levels: int) -> dict[str, Any]:
         ({"a": 1}, {"patternProperties": {"(a+)+b": {}}}, "uses patternProperties"),
         ({"a": "x"}, _object({"a": {"pattern": "^(?=x)y"}}), "invalid perl operator"),
         ({"a": 1}, {"type": 7}, "7 is not valid"),
-        ({"a": 1}, {"enum": [5], **_object({"a": {"$ref": "#/enum/0"}})}, "not all of the schema"),
+        ({"a": 1}, {"default": [5], **_object({"a": {"$ref": "#/default/0"}})}, "not all of the schema"),
         ({"a": 1}, {"enum": ["x" * 40_000]}, "more than 32768 bytes"),
     ],
 )
@@ -135,6 +135,7 @@ def test_no_address_in_a_schema_is_ever_read():
         server.settimeout(0.2)
         address = f"http://127.0.0.1:{server.getsockname()[1]}/schema.json"
         for schema in ({"$ref": address}, _object({"a": {"$ref": f"{address}#/x"}})):
-            assert _faults({"a": 1}, schema) == ((), f"not all of the schema was followed: Unresolvable: {address}")
+            faults, untested = _faults({"a": 1}, schema)
+            assert (faults, f"Unresolvable: {address}" in (untested or "")) == ((), True)
         with pytest.raises(TimeoutError):
             server.accept()

@@ -49,8 +49,12 @@ FAILED = {"result": {"isError": True}}
     ("changed", "fault", "says"),
     [
         ({"name": "hire_boat"}, "unknown_tool", "There is no tool 'hire_boat'; there are book_boat"),
-        ({"arguments": '{"boat": "Els'}, "unparsable", "cannot be read: unexpected end of data: line 1"),
-        ({"arguments": "[1]"}, "unparsable", "JSON, but not an object"),
+        (
+            {"arguments": '{"boat": "Els'},
+            "unparsable",
+            "cannot be read: Invalid JSON: EOF while parsing a string at line 1",
+        ),
+        ({"arguments": "[1]"}, "unparsable", "Input should be an object"),
         ({"arguments": ""}, "schema", "'boat' is a required property"),
         ({"arguments": {"boat": "Elster", "day": "July"}}, "schema", "at $.day (format): 'July' is not a 'date'"),
         ({"arguments": {"boat": 3, "day": 4}}, "schema", "at $.day (type): 4 is not of type"),
