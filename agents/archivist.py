@@ -29,7 +29,6 @@ from schemas import (
     SeriesAnew,
     TrueRateAlert,
     Unreadable,
-    VersionRates,
     read_record,
 )
 from store.opening import StoreAway, StoreError, open_store, sole_archivist
@@ -73,7 +72,7 @@ class ArchivistMetrics:
         self.kept = counter("assay_archived", "Messages that the archivist wrote to the store", ["kind"])
         for kind in (
             *("verdict", "alert", "improvement", "record", "dead_letter"),
-            *("review_request", "label", "calibration", "version_rates"),
+            *("review_request", "label", "calibration"),
         ):
             # Prometheus sees no increase in a series that begins at 1.
             self.kept.labels(kind)
@@ -272,7 +271,6 @@ def _readers(settings: StreamSettings, *, records: bool) -> dict[str, Callable[[
         topics.review_requests: ReviewRequest.model_validate_json,
         topics.labels: Label.model_validate_json,
         topics.calibration: Calibration.model_validate_json,
-        topics.versions: VersionRates.model_validate_json,
     }
     if records:
         readers[topics.outputs] = partial(read_record, max_bytes=settings.records.max_bytes)

@@ -3,10 +3,6 @@
 import math
 import statistics
 from collections.abc import Sequence
-from typing import Final
-
-_SPREAD: Final = 0.08
-"""Differences that `sequence` is narrowest for: some ten points, after some 300 verdicts a side."""
 
 
 def wilson(successes: float, n: float, z: float = 1.96) -> tuple[float, float]:
@@ -70,22 +66,3 @@ def total(sample: Sequence[float], n: int) -> tuple[float, float]:
     estimated = n * statistics.mean(sample)
     # What was measured is certain.
     return max(estimated - half, sum(sample)), estimated + half
-
-
-def sequence(estimate: float, variance: float, error: float = 0.05) -> tuple[float, float]:
-    """The interval round an estimate, however often it is looked at; all looks hold with a probability of 1 - `error`.
-
-    Robbins' normal mixture ("Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41,
-    1970), as an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas, Annals of Statistics 52,
-    2024). An estimate over its `variance` moves like a Brownian motion with a drift whose time is 1 / variance. That of
-    a difference of two rates does so as well, in whatever order the verdicts of the two come and however many each has
-    (Jennison & Turnbull, "Group-sequential analysis incorporating covariate information", JASA 92, 1997).
-
-    Raises:
-        ValueError: the variance is not positive, or the error not within 0 and 1.
-    """
-    if not (0 < variance < math.inf and 0 < error < 1):
-        raise ValueError(f"a variance of {variance} and an error of {error}: allowed are above 0, and 0 to 1")
-    gained = _SPREAD**2 / variance
-    reach = math.sqrt(variance * (1 + 1 / gained) * (2 * math.log(1 / error) + math.log1p(gained)))
-    return estimate - reach, estimate + reach

@@ -77,7 +77,7 @@ from schemas.records import (
 )
 from schemas.trace import Trace
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
-from schemas.versions import VersionRate, VersionRates
+from schemas.versions import RateEstimate, VersionRate
 
 __all__ = [
     "OUTCOMES",
@@ -131,6 +131,7 @@ __all__ = [
     "Probe",
     "ProbeEvidence",
     "ProbeStatement",
+    "RateEstimate",
     "Record",
     "RejectedRecord",
     "Retrieval",
@@ -159,7 +160,6 @@ __all__ = [
     "Usage",
     "Verdict",
     "VersionRate",
-    "VersionRates",
     "attributes_of",
     "content_id",
     "digest",

@@ -4,7 +4,7 @@ from typing import Literal
 
 from schemas.base import Fraction, Measured, Name, Origin, Timestamp, Wire
 
-AlertKind = Literal["trust_drop", "trust_recovery", "version_worse", "version_recovery"]
+AlertKind = Literal["trust_drop", "trust_recovery", "version_worse"]
 
 
 class RejectedRecord(Wire):
@@ -59,8 +59,7 @@ class Alert(Wire):
     id: Name
     """Derived from the number of the alert and the verdict that raised it: the same if it is published twice."""
     kind: AlertKind
-    """`version_worse`: a version of the application has a lower success rate than the one before, on traffic that is
-    alike. `version_recovery`: that is over, or the version has no more verdicts."""
+    """`version_worse`: the application's latest version has a lower success rate than the one before."""
     checker: Name
     source: Name
     model: Name

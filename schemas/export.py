@@ -16,7 +16,6 @@ from schemas.improvements import Improvement
 from schemas.labels import Calibration, Label, ReviewRequest, TrueRateAlert
 from schemas.records import RECORD_KINDS, RECORD_TYPES, Record
 from schemas.verdicts import Verdict
-from schemas.versions import VersionRates
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _BINDING = "0.5.0"
@@ -60,7 +59,6 @@ def json_schemas() -> dict[str, Schema]:
         "true_rate_alert": TrueRateAlert,
         "review_request": ReviewRequest,
         "calibration": Calibration,
-        "version_rates": VersionRates,
         "dead_letter": DeadLetter,
     }
     for name, of in written.items():
@@ -93,11 +91,6 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
             f"{prefix}.calibration",
             ["calibration"],
             "What labels say of a checker, the last of each key.",
-        ),
-        "versions": _channel(
-            f"{prefix}.versions",
-            ["version_rates"],
-            "The success rates of an application's versions, the last of each key.",
         ),
     }
     received = ("outputs", "labels")
@@ -157,12 +150,6 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
                     "calibration",
                     "What labels say of a checker.",
                     _CALIBRATION_HEADERS,
-                    "The series; the last message of a key is kept.",
-                ),
-                "version_rates": _message(
-                    "version_rates",
-                    "The success rates of an application's versions.",
-                    _VERSION_HEADERS,
                     "The series; the last message of a key is kept.",
                 ),
                 "dead_letter": _message(
@@ -264,8 +251,6 @@ _REQUEST_HEADERS = _headers({"const": "assay.review-request.v1"}, "The verdict's
 _LABEL_HEADERS = _headers({"const": "assay.label.v1"}, "The verdict's id.", required=False)
 
 _CALIBRATION_HEADERS = _headers({"const": "assay.calibration.v1"}, "`source/model` of the subject.")
-
-_VERSION_HEADERS = _headers({"const": "assay.version-rates.v1"}, "`source/model` of the subject.")
 
 _DEAD_LETTER_HEADERS = _headers(
     {"const": "assay.dead-letter.v1"},

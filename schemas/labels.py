@@ -29,7 +29,7 @@ class ReviewRequest(Wire):
     config_digest: Name
     """That of the verdict: labels of one configuration say nothing of another."""
     version: dict[str, str] = Field(default_factory=dict)
-    """The application's version, as `VersionRate` has it."""
+    """That of the verdict: the parts by which it compares with others."""
     outcome: Literal["accept", "reject"]
     score: Fraction
     stratum: Name
@@ -168,7 +168,7 @@ class Calibration(Wire):
     fallen: bool
     """True from an alarm to the recovery."""
     versions: tuple[VersionRate, ...] = ()
-    """The true success rates of the application's versions, of those that have labels enough; in their order."""
+    """The application's versions, in the order of their first verdicts; at most five, those with the latest ones."""
 
 
 class TrueRateAlert(Wire):

@@ -27,7 +27,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, TrueRateAlert, Verdict, VersionRates
+from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, TrueRateAlert, Verdict
 from store.opening import faults
 from store.tables import (
     ALERTS,
@@ -41,7 +41,6 @@ from store.tables import (
     MINUTE_COUNTS,
     RECORDS,
     VERDICTS,
-    VERSION_RATES,
     WORDS,
     milliseconds,
     moment,
@@ -249,20 +248,11 @@ class Reader:
         return [AlertTime(id_, kind, Series(*series), moment(at)) for id_, kind, *series, at in rows]
 
     def last_alerts(self) -> list[AlertMessage]:
-        """The last message about each series, on its true rate, and on its versions, latest first."""
-        of, kind = (ALERTS.c.source, ALERTS.c.model, ALERTS.c.checker), ALERTS.c.kind
-        on_versions = kind.in_(("version_worse", "version_recovery"))
-        latest = select(func.max(ALERTS.c.seq))
-        by_kind = latest.where(~on_versions).group_by(*of, kind == "true_rate")
-        # A series that is reset ends an alert on versions as well.
-        last = by_kind.union(latest.where(on_versions | (kind == "series_anew")).group_by(*of))
-        query = select(ALERTS.c.body).where(ALERTS.c.seq.in_(last)).order_by(ALERTS.c.seq.desc()).limit(MOST)
+        """The last message about each series, and the last on its true rate, latest first; none on versions."""
+        of = (ALERTS.c.source, ALERTS.c.model, ALERTS.c.checker, ALERTS.c.kind == "true_rate")
+        latest = select(func.max(ALERTS.c.seq)).where(ALERTS.c.kind != "version_worse").group_by(*of)
+        query = select(ALERTS.c.body).where(ALERTS.c.seq.in_(latest)).order_by(ALERTS.c.seq.desc()).limit(MOST)
         return [_MESSAGE.validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
-
-    def version_rates(self, wanted: Wanted) -> list[VersionRates]:
-        """The rates of the application's versions, of the series that are wanted by their names."""
-        query = select(VERSION_RATES.c.body).where(*_named(VERSION_RATES, wanted)).limit(MOST)
-        return [VersionRates.model_validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
 
     def alert(self, identifier: str) -> AlertMessage | None:
         """A message of the topic of alerts; None if it is not kept."""

@@ -94,9 +94,11 @@ class Reviews:
         """Those of the keys, see `label_key`, whose labels are kept."""
         return {key for (key,) in self._rows(select(LABELS.c.id).where(LABELS.c.id.in_(keys)))}
 
-    def calibrations(self) -> list[Calibration]:
-        """The calibration of each series, the one that was told of last first."""
+    def calibrations(self, of: tuple[str, str, str] | None = None) -> list[Calibration]:
+        """The calibration of each series, the one that was told of last first; `of`: a source, model and checker."""
         query = select(CALIBRATIONS.c.body).order_by(CALIBRATIONS.c.updated_at.desc()).limit(_SERIES)
+        if of is not None:
+            query = query.where(tuple_(CALIBRATIONS.c.source, CALIBRATIONS.c.model, CALIBRATIONS.c.checker) == of)
         return [Calibration.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:

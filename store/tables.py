@@ -154,17 +154,6 @@ CALIBRATIONS = Table(
 )
 """The last calibration of each series, compressed by zlib."""
 
-VERSION_RATES = Table(
-    "version_rates",
-    METADATA,
-    Column("source", String, primary_key=True),
-    Column("model", String, primary_key=True),
-    Column("checker", String, primary_key=True),
-    Column("updated_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-)
-"""The last success rates of the application's versions in each series, compressed by zlib."""
-
 
 def _counts(name: str) -> Table:
     return Table(

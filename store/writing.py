@@ -21,7 +21,6 @@ from schemas import (
     SeriesAnew,
     TrueRateAlert,
     Verdict,
-    VersionRates,
     content_id,
     to_json,
 )
@@ -45,7 +44,6 @@ from store.tables import (
     RECORDS,
     REVIEW_REQUESTS,
     VERDICTS,
-    VERSION_RATES,
     milliseconds,
 )
 
@@ -61,7 +59,6 @@ Message: TypeAlias = (
     | ReviewRequest
     | Label
     | Calibration
-    | VersionRates
     | DeadLetter
     | Envelope
 )
@@ -177,7 +174,7 @@ class StoreWriter:
 
     def _adding(self, table: Table) -> Any:
         new = self._insert(table)
-        if table not in (CALIBRATIONS, VERSION_RATES):
+        if table is not CALIBRATIONS:
             return new.on_conflict_do_nothing()
         latest = new.excluded.updated_at >= table.c.updated_at
         what = {"updated_at": new.excluded.updated_at, "body": new.excluded.body}
@@ -216,8 +213,6 @@ class StoreWriter:
                 table, given["id"], given["kept_at"] = LABELS, label_key(message), int(time.time() * 1000)
             case Calibration():
                 table = CALIBRATIONS
-            case VersionRates():
-                table = VERSION_RATES
             case _:
                 table, given["kept_at"] = RECORDS, int(time.time() * 1000)
         return table, _columns(table, message, **given)

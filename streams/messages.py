@@ -20,7 +20,6 @@ from schemas import (
     SeriesAnew,
     TrueRateAlert,
     Verdict,
-    VersionRates,
     to_json,
 )
 from streams.settings import TopicSettings
@@ -196,13 +195,6 @@ def calibration_message(calibration: Calibration, topics: TopicSettings, key: by
     source, subject = f"/assay/checkers/{calibration.checker}", f"{calibration.source}/{calibration.model}"
     headers = _cloud_event(calibration.id, source, "calibration", calibration.updated_at, subject)
     return Outgoing(topics.calibration, key, to_json(calibration), headers, partition=partition)
-
-
-def versions_message(rates: VersionRates, topics: TopicSettings, key: bytes, partition: int) -> Outgoing:
-    """The last one of a `key` is kept."""
-    source, subject = f"/assay/checkers/{rates.checker}", f"{rates.source}/{rates.model}"
-    headers = _cloud_event(rates.id, source, "version-rates", rates.updated_at, subject)
-    return Outgoing(topics.versions, key, to_json(rates), headers, partition=partition)
 
 
 def dead_letter_message(letter: DeadLetter, topics: TopicSettings) -> Outgoing:

@@ -211,7 +211,6 @@ class TopicSettings(SettingsSection):
     review_requests: ClassVar[_TopicName] = _TopicName("review.requests")
     labels: ClassVar[_TopicName] = _TopicName("labels")
     calibration: ClassVar[_TopicName] = _TopicName("calibration")
-    versions: ClassVar[_TopicName] = _TopicName("versions")
     outcomes: ClassVar[_TopicName] = _TopicName("outcomes")
     """Accepts and rejects in one order, for the monitors; internal."""
     trust_state: ClassVar[_TopicName] = _TopicName("trust-state")
@@ -224,7 +223,7 @@ class TopicSettings(SettingsSection):
     @property
     def compacted(self) -> tuple[str, ...]:
         """Topics of which Kafka keeps the last message of each key."""
-        return (self.calibration, self.versions, self.trust_state, self.label_state, self.session_state)
+        return (self.calibration, self.trust_state, self.label_state, self.session_state)
 
     def kept_days(self, topic: str) -> float | Literal["forever"] | None:
         """Days for which messages of one of these topics are to be kept; None: as the brokers say."""
@@ -252,7 +251,6 @@ class TopicSettings(SettingsSection):
             self.review_requests,
             self.labels,
             self.calibration,
-            self.versions,
         )
 
     @property

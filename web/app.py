@@ -38,7 +38,6 @@ from web.people import SHOWN_FROM, agreements
 from web.rates import HEIGHT, SPARSE, WIDTH, Rate, Span, bars, curve, open_alerts, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
-from web.versions import COMPARED_FROM, ShownVersion, shown_versions
 
 _AROUND = timedelta(hours=5), timedelta(hours=1)
 """Before and after an alert, as its picture has it; four times as much where it is not recent."""
@@ -133,7 +132,6 @@ class _Page:
             "outcomes": OUTCOMES,
             "ranges": RANGES,
             "shown_from": SHOWN_FROM,
-            "compared_from": COMPARED_FROM,
             "BUNDLED_ACCURACY": BUNDLED_ACCURACY,
             "width": WIDTH,
             "height": HEIGHT,
@@ -211,12 +209,8 @@ class _Page:
             "total": total,
             "span": span,
             **(self._curve(filters.series, coarse) if filters.series else {"rate": None}),
-            "versions": self._versions(filters.series) if filters.series else (),
+            "calibration": next(iter(self._reviews.calibrations(filters.series)), None) if filters.series else None,
         }
-
-    def _versions(self, series: Series) -> list[ShownVersion]:
-        found = self._reader.version_rates(series.wanted())
-        return shown_versions(found[0], self._reviews.calibrations()) if found else []
 
     def _curve(self, series: Series, span: Span) -> dict[str, Any]:
         """The rate of one series over a time."""

@@ -138,8 +138,7 @@ def open_alerts(last: Iterable[AlertMessage]) -> dict[Series, list[Alert | TrueR
     """Of the last alerts of each series, those after which it has neither recovered nor been reset."""
     found: dict[Series, list[Alert | TrueRateAlert]] = defaultdict(list)
     for alert in last:
-        down = alert.kind in ("trust_drop", "version_worse")
-        fell = down if isinstance(alert, Alert) else getattr(alert, "cause", "") != "recovery"
+        fell = alert.kind == "trust_drop" if isinstance(alert, Alert) else getattr(alert, "cause", "") != "recovery"
         if isinstance(alert, Alert | TrueRateAlert) and fell:
             found[_series(alert)].append(alert)
     return found
@@ -200,7 +199,7 @@ def _baselines(before: Mapping[Series, dict[str, int]], last: Iterable[AlertMess
     """That of the last alert of a series, unless it was reset since; else its rate before."""
     found: dict[Series, Baseline | None] = {}
     for alert in last:
-        if alert.kind not in ("true_rate", "version_worse", "version_recovery"):
+        if alert.kind != "true_rate":
             found[_series(alert)] = Baseline(alert.baseline, alert.baseline_from) if isinstance(alert, Alert) else None
     for series, verdicts in before.items():
         accepted = verdicts.get("accept", 0)

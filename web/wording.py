@@ -16,7 +16,6 @@ ALERTS = {
     "trust_drop": ("reject", "▼", "dropped"),
     "trust_recovery": ("accept", "▲", "recovered"),
     "version_worse": ("reject", "▼", "version worse"),
-    "version_recovery": ("accept", "▲", "version recovered"),
     "series_anew": ("abstain", "◆", "reset"),
     "true_rate": ("reject", "◆", "true rate"),
 }

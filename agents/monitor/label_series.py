@@ -1,18 +1,19 @@
 """One series: the verdicts of one checker with one configuration on one subject, and people's labels of some."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from agents.monitor.baseline import BATCH, CLEAR, GAIN, SHORT_KEPT, SHORT_PRIOR, BatchMeans
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Worth
 from agents.monitor.recent import RecentVerdicts
 from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_outcome, outcome_of
 from agents.monitor.true_rate import STORED, Agreement, Rate, Sums, agreement, corrected_rate, missing
-from agents.monitor.versions import MOST, each_with_change, true_rate
+from agents.monitor.versions import VersionCount, rates
 from agents.routing import sample_point
-from schemas import Attribute, Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id, digest
+from schemas import Attribute, Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id
 
 _DISAGREEMENTS: Final = 20
 _HALF: Final = 0.5
@@ -37,17 +38,7 @@ class Draw(NamedTuple):
     probability: float
     worth: Worth
     share: float = 1.0  # Share of the records that routing takes by the rule that took this one.
-    version: str = ""  # The application's, by its digest.
-
-
-class VersionLabels(BaseModel):
-    """The verdicts and labels of one version of the application."""
-
-    model_config = STORED
-
-    version: dict[str, str]
-    first_at: float  # When its first verdict was checked, in seconds since 1970.
-    strata: dict[str, Sums] = Field(default_factory=lambda: {outcome: Sums() for outcome in OUTCOMES})
+    version: str = ""  # The application's, by its id.
 
 
 class LabelSeries(BaseModel):
@@ -64,8 +55,8 @@ class LabelSeries(BaseModel):
     pairs_agreed: int = 0  # Those of `pairs` on which both say the same.
     agreed: int = 0  # Labelled verdicts on which people and the judge say the same.
     disagreements: list[str] = Field(default_factory=list)  # Ids of the last verdicts that people do not agree with.
-    versions: dict[str, VersionLabels] = Field(default_factory=dict)
-    """By digest those with the latest verdicts, the last one's at the end."""
+    versions: list[VersionCount] = Field(default_factory=list)  # Those with the latest verdicts, the last one's last.
+    scatter: BatchMeans = Field(default_factory=lambda: BatchMeans(BATCH, SHORT_PRIOR, SHORT_KEPT))  # As in `Baseline`.
     recent: RecentVerdicts = Field(default_factory=RecentVerdicts)
 
     def count(
@@ -77,25 +68,18 @@ class LabelSeries(BaseModel):
         budget: float,
         score: float | None = None,
         share: float = 1.0,
-        version: Mapping[str, str] | None = None,
         attributes: Iterable[Attribute] = (),
     ) -> Draw | None:
         """Count a verdict; returns how it was drawn, or None if it was not."""
         self.recent.add(accepted, attributes)
-        outcome = "accept" if accepted else "reject"
-        stratum = self.traffic.stratum(outcome, score)
+        stratum = self.traffic.stratum("accept" if accepted else "reject", score)
         self.traffic.add(stratum, at, share)
         self.strata.setdefault(stratum, Sums()).count(share)
         self.alarm.verdict(accepted=accepted)
+        self.scatter.add(float(accepted))
+        self.scatter.close(self.traffic.accepted * (1 - self.traffic.accepted))
         chances = self.traffic.chances(self.allocation, budget)
-        drawn = sample_point("review", verdict_id) < chances[stratum]
-        if version:
-            id_ = version_id(version)
-            own = self.versions.pop(id_, None) or VersionLabels(version=dict(version), first_at=at)
-            self.versions = dict([*self.versions.items(), (id_, own)][-MOST:])
-            own.strata[outcome].count(share)
-            own.strata[outcome].asked += drawn
-        return self.draw(stratum, chances, share) if drawn else None
+        return self.draw(stratum, chances, share) if sample_point("review", verdict_id) < chances[stratum] else None
 
     def draw(self, stratum: str, chances: Mapping[str, float], share: float = 1.0) -> Draw:
         """Draw a verdict of `stratum`, where each stratum's verdicts have these chances."""
@@ -124,8 +108,7 @@ class LabelSeries(BaseModel):
         """
         sums, outcome = self.strata.setdefault(draw.stratum, Sums()), outcome_of(draw.stratum)
         self.disagreements = [each for each in self.disagreements if each != verdict_id]
-        own = self.versions.get(draw.version)
-        counts = [sums] if own is None else [sums, own.strata[outcome]]
+        counts = [sums, *(each.strata[outcome] for each in self.versions if each.ids[-1] == draw.version)]
         if before is not None:
             for each in counts:
                 each.add(before, draw.probability, -1, share=draw.share)
@@ -161,11 +144,6 @@ class LabelSeries(BaseModel):
         return corrected_rate(self.outcomes.values())
 
 
-def version_id(version: Mapping[str, str]) -> str:
-    """The digest of a version; empty of none."""
-    return digest(dict(version))[:16] if version else ""
-
-
 def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibration:
     """Make the calibration: what people's labels say of the judge."""
     sums, rate = series.outcomes, series.rate()
@@ -179,10 +157,6 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
     )
     verdicts = sum(each.verdicts for each in strata)
     agreed = agreement(sums["accept"], sums["reject"], "\x1f".join(key))
-    versions = (
-        true_rate(each.version, datetime.fromtimestamp(each.first_at, UTC), [*each.strata.values()])
-        for each in sorted(series.versions.values(), key=lambda each: each.first_at)
-    )
     unanswered = any(each.answered < _ANSWERED for each in strata)
     return Calibration(
         **key._asdict(),
@@ -203,7 +177,7 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
         alarm_below=series.alarm.below,
         alarm_evidence=series.alarm.rate.evidence,
         fallen=series.alarm.fallen,
-        versions=each_with_change([each for each in versions if each is not None]),
+        versions=rates(series.versions, 1 + GAIN * max(0.0, series.scatter.dispersion - 1 - CLEAR)),
     )
 
 

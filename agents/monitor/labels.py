@@ -11,11 +11,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from agents.monitor.counter import Entry, Key, Partition, Raised, encoded
 from agents.monitor.counter_agent import CounterAgent
-from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of, version_id
+from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of
 from agents.monitor.metrics import LabelMetrics
 from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.rate_alarm import Worth
 from agents.monitor.settings import LabelSettings
+from agents.monitor.versions import counted, ids_of
 from agents.routing import sample_point
 from agents.runtime import AgentFactory, Runtime
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
@@ -126,9 +127,10 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
             budget=self._settings.per_hour,
             score=outcome.score,
             share=outcome.share,
-            version=outcome.release,
             attributes=outcome.attributes,
         )
+        if len(ids := ids_of(outcome.version)) > 1:
+            entry.series.versions = counted(entry.series.versions, outcome, ids, drawn=draw is not None)
         if draw is not None:
             self._request(entry.key, outcome, draw)
 
@@ -139,7 +141,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
                 **key._asdict(),
                 **outcome.model_dump(include={"verdict_id", "record_id", "score", "origin", "share"}),
                 id=content_id("req", [outcome.verdict_id, key.rubric_version, reason]),
-                version=outcome.release,
+                version=outcome.version,
                 outcome="accept" if outcome.accepted else "reject",
                 stratum=draw.stratum,
                 inclusion_probability=draw.probability,
@@ -158,7 +160,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
             return
         key = LabelKey(**{name: getattr(request, name) for name in LabelKey._fields})
         how = request.stratum, request.inclusion_probability, Worth(*request.terms), request.share
-        draw = Draw(*how, version_id(request.version))
+        draw = Draw(*how, ids_of(request.version)[-1])
         self._asked.setdefault(request.verdict_id, Asked(key, draw, request.expires_at))
 
     def _count_label(self, record: Any, *, before: bool) -> TrueRateAlert | None:

@@ -25,7 +25,6 @@ _MAX_CHECKERS: Final = 100  # Their names come in messages: what writes those mu
 _TRUST_GAUGES: Final = {
     "baseline": ("baseline_ratio", "Success rate expected of a subject"),
     "dropped": ("dropped", "1 from a drop of a subject's success rate to its recovery, 0 otherwise"),
-    "version_worse": ("version_worse", "1 while the latest version of the application is proved to be worse, else 0"),
     "evidence_ratio": (
         "evidence_ratio",
         "How far the evidence for a drop or a recovery has come: 1 raises an alert",

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-from schemas import Attribute, Change, Origin, RejectedRecord, Verdict, attributes_of
+from schemas import Attribute, Origin, RejectedRecord, Verdict, attributes_of
 from schemas.base import Fraction, Name, Share, Timestamp
 from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
@@ -24,7 +24,7 @@ Version: TypeAlias = Mapping[str, str]
 """The parts that are equal where two verdicts are comparable, by name: the checker's version, digest and judge, and
 the application's version by the record's metadata."""
 
-_COPIED = {"source", "model", "checker", "record_id", "score", "checked_at", "origin", "share", "kind", "tenant"}
+_COPIED = {"source", "model", "checker", "record_id", "score", "checked_at", "origin", "share", "kind"}
 METADATA = "metadata."  # Beginning of the names of the application's parts.
 
 
@@ -55,7 +55,6 @@ class SeriesOutcome(BaseModel):
     share: Share  # That of the verdict.
     attributes: tuple[Attribute, ...] = ()  # By which rejects are compared with accepts.
     kind: Name | None
-    tenant: Name | None
 
     @property
     def key(self) -> SeriesKey:
@@ -64,11 +63,6 @@ class SeriesOutcome(BaseModel):
     @property
     def accepted(self) -> bool:
         return self.rejected is None
-
-    @property
-    def release(self) -> dict[str, str]:
-        """The part of `version` that is the application's; empty where no metadata tells it."""
-        return {name: value for name, value in self.version.items() if name.startswith(METADATA)}
 
 
 def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> Sequence[Outgoing]:
@@ -118,14 +112,3 @@ def _version(verdict: Verdict) -> dict[str, str]:
         text = value if isinstance(value, str) else orjson.dumps(value).decode()
         version[f"{METADATA}{name}"[:_MAX_PART]] = text[:_MAX_PART]
     return version
-
-
-def changes(before: Version, after: Version) -> tuple[Change, ...]:
-    """The parts in which two versions differ."""
-    names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
-    return tuple(Change(name=name, before=before.get(name), after=after.get(name)) for name in names)
-
-
-def said(changed: Sequence[Change]) -> str:
-    """Changes in words."""
-    return ", ".join(f"{each.name} from {each.before} to {each.after}" for each in changed)

@@ -123,21 +123,14 @@ class Rate(NamedTuple):
     low: float
     high: float
     alone: float  # Half the width that as many labels would have without a judge.
+    variance: float  # That which comes from which records were checked and which verdicts drawn.
 
     @property
     def measured(self) -> Measured:
         return Measured(estimate=self.estimate, low=self.low, high=self.high)
 
 
-class Corrected(NamedTuple):
-    """A success rate over the records that some verdicts stand for, as an estimate from labels of some."""
-
-    estimate: float
-    variance: float  # That which comes from which records were checked and which verdicts drawn.
-    traffic: float  # Records that the verdicts stand for.
-
-
-def corrected(strata: Collection[Sums]) -> Corrected | None:
+def corrected_rate(strata: Collection[Sums]) -> Rate | None:
     """The rate over all verdicts of the strata; None while there are too few labels."""
     labels = sum(each.labels for each in strata)
     if labels < SHOWN_FROM or not all(each.enough for each in strata):
@@ -153,21 +146,18 @@ def corrected(strata: Collection[Sums]) -> Corrected | None:
         variance += good * (1 - mean) ** 2 + (all_ - good) * mean**2
         variance += unit**2 * (2 * mean * (1 - mean) + _RARER * max(mean, 1 - mean) ** 2)
     estimate = min(1.0, max(0.0, estimate / traffic))
-    return Corrected(estimate, (max(0.0, variance) + max(0.0, _of_routing(strata, estimate))) / traffic**2, traffic)
-
-
-def corrected_rate(strata: Collection[Sums]) -> Rate | None:
-    """The rate over all verdicts of the strata, with its interval; None while there are too few labels."""
-    if (found := corrected(strata)) is None:
-        return None
-    estimate, variance, traffic = found
-    labels = sum(each.labels for each in strata)
+    variance = (max(0.0, variance) + max(0.0, _of_routing(strata, estimate))) / traffic**2
     # As many labels that weigh the same as others of their stratum.
     worth = sum(each.effective for each in strata)
     alone = estimate * (1 - estimate) / worth * (1 - labels / traffic)
     low, high = _interval(estimate, worth, variance)
     alone_low, alone_high = _interval(estimate, worth, alone)
-    return Rate(estimate, min(low, estimate), max(high, estimate), (alone_high - alone_low) / 2)
+    return Rate(estimate, min(low, estimate), max(high, estimate), (alone_high - alone_low) / 2, variance)
+
+
+def reach(variance: float, scale: float, error: float = _ALPHA) -> float:
+    """Half the sequence's width, narrowest at a variance of 10 / `scale`; any look misses with probability `error`."""
+    return math.sqrt((variance + 1 / scale) * (math.log1p(variance * scale) - 2 * math.log(error)))
 
 
 def missing(strata: Collection[Sums], estimate: float) -> Measured:
@@ -191,10 +181,9 @@ def _of_routing(strata: Iterable[Sums], rate: float) -> float:
 def _interval(rate: float, labels: float, variance: float) -> tuple[float, float]:
     edge = 1 / (labels + 2)
     middle = min(1 - edge, max(edge, rate))
-    spread = labels**2 * variance * _RHO2
-    half = math.sqrt(2 * (spread + 1) / (labels**2 * _RHO2) * math.log(math.sqrt(spread + 1) / _ALPHA))
-    logit, reach = math.log(middle / (1 - middle)), half / (middle * (1 - middle))
-    return _share(logit - reach), _share(logit + reach)
+    logit = math.log(middle / (1 - middle))
+    half = reach(variance, labels**2 * _RHO2) / (middle * (1 - middle))
+    return _share(logit - half), _share(logit + half)
 
 
 def _share(logit: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import structlog
 
 from agents.monitor.alertmanager import RESEND_SECONDS, Alertmanager
-from agents.monitor.counter import Entry, Key, Partition, Raised, Skipped, encoded
+from agents.monitor.counter import Entry, Key, Partition, Raised, Skipped
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
@@ -15,7 +15,6 @@ from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.runtime import AgentFactory, Runtime
 from schemas import Alert, SeriesAnew, TrueRateAlert
-from streams.messages import Outgoing, versions_message
 
 _FLUSH_SECONDS: Final = 5.0
 """Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
@@ -54,10 +53,6 @@ class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
             self._raise(raised)
         return raised
 
-    def _before_storing(self, entry: TrustEntry) -> Iterable[Outgoing]:
-        found = entry.series.versions.rates(entry.key, entry.series.dispersion, self._now)
-        return () if found is None else (versions_message(found, self._topics, encoded(entry.key), self.number),)
-
     def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
         self._metrics.skipped(reason, checker)
         if reason == "unreadable":
@@ -91,9 +86,7 @@ class TrustMonitor(CounterAgent[TrustPartition]):
         resend_seconds: float,
     ) -> None:
         topics = runtime.settings.topics
-        super().__init__(
-            runtime, [topics.outcomes], [topics.alerts, topics.versions], topics.trust_state, flush_seconds
-        )
+        super().__init__(runtime, [topics.outcomes], [topics.alerts], topics.trust_state, flush_seconds)
         self._settings = settings
         self._metrics = TrustMetrics(runtime.metrics)
         self._metrics.watch(
@@ -124,6 +117,6 @@ class TrustMonitor(CounterAgent[TrustPartition]):
     def _published(self, alert: Raised) -> None:
         if not isinstance(alert, TrueRateAlert):
             self._metrics.alert(alert.checker, alert.kind)
-            # Prometheus raises an alert on versions by `assay_trust_version_worse`.
-            if not alert.kind.startswith("version_"):
+            # One on versions has no end: Prometheus raises it by `assay_trust_alerts_total`.
+            if alert.kind != "version_worse":
                 self._alertmanager.take(alert)

@@ -10,12 +10,12 @@ from pydantic.dataclasses import dataclass
 
 from agents.monitor.baseline import Baseline
 from agents.monitor.drop_test import DropTest
-from agents.monitor.outcomes import METADATA, SeriesKey, SeriesOutcome, Version, changes, said
+from agents.monitor.outcomes import SeriesKey, SeriesOutcome, Version
 from agents.monitor.recent import RecentVerdicts
 from agents.monitor.settings import BaselineEntry, TrustSettings
-from agents.monitor.version_watch import VersionWatch
+from agents.monitor.versions import VersionCount, change, counted, ids_of, rates
 from checkers.intervals import wilson
-from schemas import Alert, AlertKind, RejectedRecord, SeriesAnew, content_id, digest
+from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, VersionRate, content_id
 from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
 
 FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.
@@ -115,7 +115,9 @@ class TrustSeries:
     The promise is per phase and version: while watching, verdicts whose success rate is never below their baseline
     raise an alert with a probability of at most the error bound, ever; it is halved where verdicts are watched twice.
     While dropped, a series that stays at or below `baseline - smallest_drop` recovers with at most that probability.
-    The latest version of the application is compared with the one before as well: see `VersionWatch`.
+
+    The latest version of the application raises `version_worse`, once, if it is proved to be worse than the one before
+    by more than the tolerance, on traffic that is alike. One as good ever does so with at most that probability.
     """
 
     plan: Plan
@@ -128,10 +130,11 @@ class TrustSeries:
     dropped_id: str = ""  # The version whose drop it is, or was.
     without: int = 0  # Verdicts in a row of other versions than that.
     recent: RecentVerdicts = Field(default_factory=RecentVerdicts)
-    versions: VersionWatch = Field(default_factory=VersionWatch)
+    versions: list[VersionCount] = Field(default_factory=list)  # Those with the latest verdicts, the last one's last.
+    told: str = ""  # The version that was told of as worse.
 
     def __post_init__(self) -> None:
-        self._ids = () if self.version is None else _ids(self.version)
+        self._ids = () if self.version is None else ids_of(self.version)
         needed = self._ids if self.alert is None else (*self._ids, self.dropped_id)
         if any(id_ not in self.tests for id_ in needed):
             raise ValueError("the state is without its latest version, or the one that dropped")
@@ -146,10 +149,6 @@ class TrustSeries:
     @property
     def dropped(self) -> bool:
         return self.alert is not None
-
-    @property
-    def version_worse(self) -> bool:
-        return self.versions.alert is not None
 
     @property
     def dispersion(self) -> float:
@@ -188,14 +187,22 @@ class TrustSeries:
             else:
                 test.begin_phase()
         if len(self._ids) > 1:
-            self.versions.count(outcome, self._ids)
-        if raised is not None or new_series is not None or len(self._ids) < 2:
-            return raised or new_series
-        worse = self.versions.compared(outcome, self.plan, self.dispersion, now, run=self.runs + 1)
-        self.runs += worse is not None
-        if worse is not None and worse.kind == "version_worse":
-            return worse.model_copy(update={"common": self.recent.common()})
-        return worse
+            self.versions = counted(self.versions, outcome, self._ids)
+            # Only a reject can make a version look worse.
+            if not (raised or new_series or outcome.accepted or self.told == self._ids[1]):
+                raised = self._worse(outcome, now)
+        return raised or new_series
+
+    def _worse(self, outcome: SeriesOutcome, now: datetime) -> Alert | None:
+        """The alert that the outcome's version is the latest, and worse than the one before."""
+        *_, before, after = (None, *rates(self.versions, self.dispersion))
+        if before is None or after.version != self.versions[-1].version or after.change is None or after.unlike:
+            return None
+        # Half of the error is on the other side, where a version is better.
+        if change(before.judged, after.judged, 2 * self.plan.error_bound).high >= -self.plan.tolerance:
+            return None
+        self.told = self._ids[1]
+        return self._alert("version_worse", outcome, self.tests[self.told], now, before, after)
 
     @property
     def _whole(self) -> VersionTest:
@@ -214,7 +221,7 @@ class TrustSeries:
             return None
         before, self.version = self.version or version, version
         counted = self.tests[self._ids[-1]].counted if self._ids else 0
-        self._ids = ids = _ids(version)
+        self._ids = ids = ids_of(version)
         self.given_for = self.given_for or ids[0]
         new = ids[-1] not in self.tests and bool(self.tests)
         for id_ in ids:
@@ -229,21 +236,31 @@ class TrustSeries:
             del self.tests[id_]
         return self._anew(outcome, before, drop, now, counted=counted, new=new) if new or drop else None
 
-    def _alert(self, kind: AlertKind, outcome: SeriesOutcome, test: VersionTest, now: datetime) -> Alert:
+    def _alert(
+        self, kind: AlertKind, outcome: SeriesOutcome, test: VersionTest, now: datetime, *versions: VersionRate
+    ) -> Alert:
         key, self.runs = outcome.key, self.runs + 1
         since, tolerance, allowance = test.test.since, self.plan.tolerance, test.baseline.allowance
-        drop = kind == "trust_drop"
-        accepted = since.accepted if drop else since.verdicts - since.accepted
-        low, high = wilson(accepted, since.verdicts)
-        observed, baseline = accepted / since.verdicts, since.expected / since.verdicts
+        baseline_from: Literal["configured", "learned", "version"] = test.source
+        drop, difference = kind != "trust_recovery", None
+        accepted, verdicts = since.accepted if drop else since.verdicts - since.accepted, since.verdicts
+        observed, baseline = accepted / verdicts, since.expected / verdicts
         version = self.version or {}
-        judge, changed = version.get("judge"), changes(self._whole.version, version)
+        judge, changed = version.get("judge"), _changes(self._whole.version, version)
+        title = f"Trust in {key.model} at {key.source} {'dropped' if drop else 'is back'}"
+        if versions:
+            before, after = versions
+            observed, baseline, verdicts, allowance = after.judged.rate, before.judged.rate, after.verdicts, 0.0
+            accepted, changed = round(observed * verdicts), _changes(before.version, after.version)
+            baseline_from, difference = "version", change(before.judged, after.judged)
+            title = f"The latest version of {key.model} at {key.source} is worse than the one before"
+        low, high = wilson(accepted, verdicts)
         less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
         notes = [f"{tolerance:.1%} less is tolerated{less})."]
         if judge and is_bundled(judge):
             notes.append(f"It was {BUNDLED_NOTE}.")
         if changed:
-            notes.append(f"Since the baseline began: {said(changed)}.")
+            notes.append(f"Since the baseline began: {_said(changed)}.")
         if drop and not test.baseline.week_seen:
             hour = f"{test.baseline.hour:%A at %H:00} UTC"
             notes.append(f"It could be the time of day: first {hour}, as no full week was seen yet.")
@@ -253,20 +270,19 @@ class TrustSeries:
             kind=kind,
             raised_at=now,
             baseline=min(1.0, max(0.0, baseline)),
-            baseline_from=test.source,
+            baseline_from=baseline_from,
             tolerance=tolerance,
             allowance=allowance,
             observed=observed,
             observed_low=low,
             observed_high=high,
-            verdicts=since.verdicts,
+            verdicts=verdicts,
             error_bound=self.plan.error_bound,
             changed=changed,
+            difference=difference,
             summary=(
-                f"Trust in {key.model} at {key.source} {'dropped' if drop else 'is back'}: "
-                f"{key.checker} accepted {observed:.1%} of the last {since.verdicts} outputs (95% interval "
-                f"{low:.1%} to {high:.1%}), against a {test.source} baseline of {baseline:.1%} "
-                f"({' '.join(notes)}"
+                f"{title}: {key.checker} accepted {observed:.1%} of the last {verdicts} outputs (95% interval "
+                f"{low:.1%} to {high:.1%}), against a {baseline_from} baseline of {baseline:.1%} ({' '.join(notes)}"
             ),
             judge=judge or None,
             common=self.recent.common() if drop else (),
@@ -276,13 +292,13 @@ class TrustSeries:
     def _anew(
         self, outcome: SeriesOutcome, before: Version, drop: Alert | None, now: datetime, *, counted: int, new: bool
     ) -> SeriesAnew:
-        key, changed, self.runs = outcome.key, changes(before, outcome.version), self.runs + 1
+        key, changed, self.runs = outcome.key, _changes(before, outcome.version), self.runs + 1
         begins = "begins a new series: its verdicts do not compare with those before"
         if not new:
             begins = "goes on with an earlier version"
         elif self._whole.counted:
             begins = "begins a new series, and is compared with the verdicts before as well"
-        notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {said(changed)}."]
+        notes = [f"{key.checker} on {key.model} at {key.source} {begins}; {_said(changed)}."]
         if self.plan.rate is not None and self._ids[0] != self.given_for:
             notes.append("The configured rate was given for another, so it is learned until the entry changes.")
         if drop is not None:
@@ -298,7 +314,10 @@ class TrustSeries:
         )
 
 
-def _ids(version: Version) -> tuple[str, ...]:
-    """Under which verdicts of a version are watched: whatever the application's version is, and by that."""
-    whole = {name: "" if name.startswith(METADATA) else value for name, value in version.items()}
-    return tuple(dict.fromkeys((digest(whole)[:16], digest(dict(version))[:16])))
+def _changes(before: Version, after: Version) -> tuple[Change, ...]:
+    names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    return tuple(Change(name=name, before=before.get(name), after=after.get(name)) for name in names)
+
+
+def _said(changed: Sequence[Change]) -> str:
+    return ", ".join(f"{each.name} from {each.before} to {each.after}" for each in changed)

@@ -1,19 +1,24 @@
 """`assay compare`: the verdicts of two files that differ, or two versions, and the difference of the rates."""
 
+import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+from agents.monitor.versions import with_changes
 from assay.cli.common import EXISTING, NotFinished, WrongUse, configured, print_figures
 from assay.config import Configuration
 from checkers.intervals import paired, wilson
 from checkers.wording import plain
 from models.wording import on_a_line
-from schemas import Verdict, explain
+from schemas import Calibration, RateEstimate, Verdict, VersionRate, explain
+from streams.settings import StreamSettings
+from streams.topic_view import TopicView
 
 _NAMED = 20
 """Changes that are shown to a person; `--json` has all."""
@@ -28,42 +33,22 @@ Key: TypeAlias = tuple[str, str, str]
 @click.argument("before", type=EXISTING, required=False)
 @click.argument("after", type=EXISTING, required=False)
 @click.option("--by", metavar="metadata.KEY", help="Compare versions on the stream by this key instead of files.")
-@click.option("--versions", nargs=2, metavar="A B", help="With --by: these two. Default: the two most recent.")
-@click.option("--source", "sources", multiple=True, metavar="S", help="With --by: only of this source; repeatable.")
-@click.option("--model", "models", multiple=True, metavar="M", help="With --by: only about this model; repeatable.")
-@click.option("--checker", "checkers", multiple=True, metavar="C", help="With --by: only of this one; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures, and every change, as JSON.")
 @configured
-def compare(
-    *,
-    loaded: Configuration,
-    before: Path | None,
-    after: Path | None,
-    by: str | None,
-    versions: tuple[str, str] | None,
-    sources: tuple[str, ...],
-    models: tuple[str, ...],
-    checkers: tuple[str, ...],
-    as_json: bool,
-) -> None:
+def compare(*, loaded: Configuration, before: Path | None, after: Path | None, by: str | None, as_json: bool) -> None:
     """Compare the verdicts in BEFORE with those in AFTER, files that `assay check --out` wrote.
 
     Verdicts are paired by checker, source and record id. The difference of the success rates, with its 95% interval, is
     that of the records that both files decide.
 
-    With --by, compare two versions of the application on the stream, by metadata that records.version_metadata names:
-    all that the trust monitor counted, from the store if one is configured, else from its topic.
+    With --by, compare the versions of the application on the stream instead, each with the one before, by metadata that
+    records.version_metadata names.
     """
-    if by is not None:
-        if before is not None:
-            raise WrongUse("files and --by exclude each other")
-        from assay.versions import compared_versions
-
-        found = compared_versions(loaded, by, versions, {"source": sources, "model": models, "checker": checkers})
-        print_figures(found, as_json=as_json)
+    if by is not None and before is None:
+        print_figures(VersionComparison.of(asyncio.run(_calibrations(loaded.streams)), by), as_json=as_json)
         return
-    if before is None or after is None or versions or sources or models or checkers:
-        raise WrongUse("give two files, or --by metadata.KEY, which the other options go with")
+    if by is not None or before is None or after is None:
+        raise WrongUse("give either two files or --by metadata.KEY")
     first, second = _read(before), _read(after)
     if not first.keys() & second.keys():
         raise NotFinished("the files have no verdict on the same record by the same checker")
@@ -82,6 +67,72 @@ def _read(file: Path) -> dict[Key, Verdict]:
                 raise WrongUse(f"{file}:{number}: not a verdict: {explain(error)}") from None
             found[verdict.checker, verdict.source, verdict.record_id] = verdict
     return found
+
+
+async def _calibrations(settings: StreamSettings) -> Collection[Calibration]:
+    """The last one of each series."""
+    last: dict[Key, Calibration] = {}
+    async for each in TopicView(settings.kafka, [settings.topics.calibration], TypeAdapter(Calibration)).messages():
+        last[each.checker, each.source, each.model] = each
+    return last.values()
+
+
+@dataclass(frozen=True, slots=True)
+class VersionComparison:
+    """The versions of an application, each compared with the one before."""
+
+    by: str
+    checkers: Mapping[str, Sequence[VersionRate]]
+
+    @classmethod
+    def of(cls, series: Iterable[Calibration], by: str) -> "VersionComparison":
+        """Compare them over all series of each checker."""
+        parts: dict[str, dict[str, list[tuple[str, VersionRate]]]] = {}
+        for each in series:
+            for one in each.versions:
+                if by in one.version:
+                    parts.setdefault(each.checker, {}).setdefault(one.version[by], []).append((each.source, one))
+        found = {name: with_changes([_merged(one) for one in of.values()]) for name, of in sorted(parts.items())}
+        if not any(versions[1:] for versions in found.values()):
+            raise NotFinished(f"no two versions are known by {by}; records.version_metadata names what tells them")
+        return cls(by, found)
+
+    def summary(self) -> Mapping[str, Any]:
+        """All figures, as JSON has them."""
+        return {name: [each.model_dump(mode="json") for each in found] for name, found in self.checkers.items()}
+
+    def lines(self) -> Iterator[str]:
+        """The figures for a person."""
+        for name, versions in self.checkers.items():
+            yield f"{name}, by {self.by}:"
+            for each in versions:
+                rate = f"{each.judged.rate:.1%} of {each.verdicts} accepted"
+                if each.labelled is not None:
+                    rate += f", {each.labelled.rate:.1%} good by {each.labels} labels"
+                yield f"  {plain(each.version[self.by])}: {rate}"
+                if (found := each.change) is not None:
+                    proved = "worse" if found.high < 0 else "better" if found.low > 0 else "not proved to differ"
+                    interval = f"{found.low:+.1%} to {found.high:+.1%} at every look"
+                    yield f"    {found.estimate:+.1%} ({interval}) from the version before: {proved}"
+                if each.unlike:
+                    yield f"    The traffic differs ({', '.join(each.unlike)}): the difference may come from there."
+
+
+def _merged(series: Sequence[tuple[str, VersionRate]]) -> VersionRate:
+    """One rate of a version in several series, each by its verdicts and with its source."""
+    parts, traffic = [each for _, each in series], defaultdict[str, Counter[str]](Counter)
+    for source, each in series:
+        for part, values in [*each.traffic.items(), ("source", {source: each.verdicts})]:
+            traffic[part].update(values)
+    whole: dict[str, object] = {"traffic": traffic, "first_at": min(each.first_at for each in parts)}
+    whole |= {name: sum(getattr(each, name) for each in parts) for name in ("verdicts", "labels")}
+    for name in ("judged", "labelled"):
+        found = [(each.verdicts, rate) for each in parts if (rate := getattr(each, name)) is not None]
+        number = sum(verdicts for verdicts, _ in found) or 1
+        rate = min(1.0, sum(verdicts * each.rate for verdicts, each in found) / number)
+        variance = sum(verdicts**2 * each.variance for verdicts, each in found) / number**2
+        whole[name] = RateEstimate(rate=rate, variance=variance) if found else None
+    return parts[0].model_copy(update=whole)
 
 
 class FileComparison:

@@ -149,11 +149,12 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
 
 def _agents(configuration: Configuration) -> dict[str, str | None]:
     """All agents by name, with the setting that would switch each on; None for those that are on."""
+    asks, compares = configuration.labels.per_hour, configuration.streams.records.version_metadata
     agents: dict[str, str | None] = {
         TRUST_MONITOR: None,
         IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
         ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
-        LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
+        LABELS: None if asks or compares else "labels.per_hour = 20",
     }
     otlp = configuration.otlp
     switches = (

@@ -1,7 +1,7 @@
 """The figures: what is covered at every look, how soon a version that is worse is told, and how often in vain."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -9,14 +9,11 @@ from numpy.typing import NDArray
 
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import TrustSettings
-from agents.monitor.true_rate import Sums
-from agents.monitor.trust_series import Plan
-from agents.monitor.version_watch import VersionWatch
-from agents.monitor.versions import COMPARED_FROM, change, rate_variance, true_rate
+from agents.monitor.trust_series import Plan, TrustSeries
+from agents.monitor.versions import COMPARED_FROM, VersionCount, change, rate_of, unlike
 from benchmarks.labels.simulation import JUDGES
 from benchmarks.tables import table
-from checkers.intervals import sequence
-from schemas import RejectedRecord
+from schemas import RejectedRecord, VersionRate
 
 VERDICTS: Final = 3000
 _AFTER: Final = 1500
@@ -81,6 +78,7 @@ def alarm(series: int) -> bool:
     rows, held = [], True
     for before, after in ((0.95, 0.85), (0.9, 0.8), (0.85, 0.75)):
         found = [_told_after(verdicts("half each", before, after, seed)) for seed in range(series)]
+        held &= all(_agrees(verdicts("half each", before, after, seed)) for seed in range(5))
         median = sorted(found)[series // 2]
         held &= median <= _SOON
         rows.append([f"{before:.2f}", f"{after:.2f}", f"{median:.0f}", f"{sorted(found)[series * 9 // 10]:.0f}", ""])
@@ -132,20 +130,28 @@ def verdicts(course: str, before: float, after: float, seed: int) -> Verdicts:
     return later, np.where(later, goods[1], goods[0])
 
 
-def _covered(found: Verdicts, truth: float) -> tuple[bool, float | None]:
-    hit, width, counts = True, None, [[0, 0], [0, 0]]
-    for later, accepted in zip(*(each.tolist() for each in found), strict=True):
-        counts[later][0] += 1
-        counts[later][1] += accepted
-        (first, good), (second, good_later) = counts
-        if min(first, second) < COMPARED_FROM:
-            continue
-        variance = rate_variance(first, good) + rate_variance(second, good_later)
-        low, high = sequence(good_later / second - good / first, variance)
-        hit &= low <= truth <= high
-        if width is None and min(first, second) == _SOON:
-            width = (high - low) / 2
-    return hit, width
+def _covered(course: Verdicts, truth: float) -> tuple[bool, float | None]:
+    fewest, middle, half = _sequence(course, 0.05)
+    at = np.flatnonzero(fewest == _SOON)
+    hit = bool(np.all(np.abs(middle - truth)[fewest >= COMPARED_FROM] <= half[fewest >= COMPARED_FROM]))
+    return hit, float(half[at[0]]) if len(at) else None
+
+
+def _sequence(course: Verdicts, error: float) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """After each verdict the smaller number of verdicts, the difference, and half its width, as `change` has them."""
+    later, accepted = course
+    numbers, goods = (np.cumsum([~later & each, later & each], 1) for each in (np.ones(len(later), bool), accepted))
+    smoothed = (goods + 2) / (numbers + 4)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        before, after = goods / numbers
+        variance = (smoothed * (1 - smoothed) / numbers).sum(0)
+        scale = (0.08 / variance) ** 2
+        half = np.sqrt((variance + 1 / scale) * (np.log1p(variance * scale) - 2 * np.log(error)))
+    first, second = (rate_of(int(number), int(good)) for number, good in zip(numbers[:, -1], goods[:, -1], strict=True))
+    found = change(first, second, error)
+    if not np.isclose(found.estimate - found.low, half[-1]):
+        raise RuntimeError(f"the sequence is {found} in the program, and {half[-1]} here")
+    return numbers.min(0), after - before, half
 
 
 def _labelled(
@@ -155,49 +161,69 @@ def _labelled(
     later, good = verdicts("half each", before, after, seed)
     points = np.random.default_rng([seed, 1]).random((2, VERDICTS))
     accepted, number = np.where(good, points[0] < judge[0], points[0] >= judge[1]), 0
-    strata = [{outcome: Sums() for outcome in (True, False)} for _ in _VERSIONS]
+    versions = [VersionCount(ids=(), version={}, first_at=_WHEN) for _ in range(2)]
     for which, is_good, accepts, point in zip(
         *(each.tolist() for each in (later, good, accepted, points[1])), strict=True
     ):
-        sums, chance = strata[which][accepts], 0.15 if accepts else 0.5
+        sums, chance = versions[which].strata["accept" if accepts else "reject"], 0.15 if accepts else 0.5
+        versions[which].kinds[""] = versions[which].kinds.get("", 0) + 1
         sums.count()
         if point >= chance:
             continue
         number, sums.asked = number + 1, sums.asked + 1
         sums.add(float(is_good), chance)
-        rates = [true_rate(name, _WHEN, [*each.values()]) for name, each in zip(_VERSIONS, strata, strict=True)]
-        if rates[0] is not None and rates[1] is not None and (found := change(rates[0], rates[1])) is not None:
+        first, second = (each.kinds and each.rate(1.0).labelled for each in versions)
+        if first and second:
+            found = change(first, second)
             yield number, (found.low, found.high)
 
 
-def _told_after(found: Verdicts) -> float:
+def _told_after(course: Verdicts) -> float:
     """The larger number of verdicts of a version until it is told that the later one is worse."""
-    watch, plan, counts = VersionWatch(), Plan.of(TrustSettings(), SeriesKey("s", "m", "c")), [0, 0]
-    for later, accepted in zip(*(each.tolist() for each in found), strict=True):
+    plan = Plan.of(TrustSettings(), SeriesKey("s", "m", "c"))
+    fewest, middle, half = _sequence(course, 2 * plan.error_bound)
+    rejected = course[0] & ~course[1]  # The program looks after these.
+    told = np.flatnonzero(rejected & (fewest >= COMPARED_FROM) & (middle + half < -plan.tolerance))
+    if not len(told):
+        return float("inf")
+    later = int(course[0][: told[0] + 1].sum())
+    return max(later, int(told[0]) + 1 - later)
+
+
+def _agrees(course: Verdicts) -> bool:
+    """Whether the program tells it at the same verdict."""
+    series, counts = TrustSeries(Plan.of(TrustSettings(), SeriesKey("s", "m", "c"))), [0, 0]
+    for later, accepted in zip(*(each.tolist() for each in course), strict=True):
         counts[later] += 1
-        outcome = _outcome(int(later), accepted, "generation")
-        watch.count(outcome, ("all", str(later)))
-        if watch.compared(outcome, plan, 1.0, _WHEN, run=1) is not None:
-            return max(counts)
-    return float("inf")
+        raised = series.update(_outcome(int(later), accepted), _WHEN)
+        if raised is not None and raised.kind == "version_worse":
+            return max(counts) == _told_after(course)
+    return _told_after(course) == float("inf")
 
 
 def _said_unlike(before: tuple[float, ...], after: tuple[float, ...], seed: int) -> bool:
     """Whether it is said at any of 600 looks, ten verdicts from one to the next."""
-    rng, watch = np.random.default_rng([seed, 2]), VersionWatch()
+    rng = np.random.default_rng([seed, 2])
     later = rng.random(2 * VERDICTS) < 0.5
     kinds = [rng.choice(len(shares), 2 * VERDICTS, p=shares).tolist() for shares in (before, after)]
-    key = SeriesKey("s", "m", "c")
+    mixes: list[dict[str, int]] = [{}, {}]
     for place, which in enumerate(later.tolist()):
-        watch.count(_outcome(int(which), True, f"kind {kinds[which][place]}"), ("all", str(which)))
-        if place % 10 == 0 and (rates := watch.rates(key, 1.0, _WHEN)) is not None and rates.versions[-1].unlike:
+        mix, kind = mixes[which], str(kinds[which][place])
+        mix[kind] = mix.get(kind, 0) + 1
+        if place % 10 == 0 and min(sum(each.values()) for each in mixes) >= COMPARED_FROM and unlike(*map(_mix, mixes)):
             return True
     return False
 
 
-def _outcome(which: int, accepted: bool, kind: str) -> SeriesOutcome:
-    rejected = None if accepted else _REJECTED
-    more: dict[str, Any] = {"kind": kind, "tenant": None, "checked_at": _WHEN, "verdict_id": "v"}
+def _mix(kinds: dict[str, int]) -> VersionRate:
+    verdicts = sum(kinds.values())
+    given: dict[str, Any] = {"version": {}, "first_at": _WHEN, "verdicts": verdicts, "labels": 0, "labelled": None}
+    return VersionRate(**given, judged=rate_of(verdicts, verdicts), traffic={"kind": kinds})
+
+
+def _outcome(which: int, accepted: bool) -> SeriesOutcome:
+    rejected, at = None if accepted else _REJECTED, _WHEN + timedelta(seconds=which)
+    more: dict[str, Any] = {"kind": "generation", "checked_at": at, "moment": _WHEN, "share": 1.0, "verdict_id": "v"}
     return SeriesOutcome.model_construct(**_SUBJECT, **more, version=_VERSIONS[which], rejected=rejected)
 
 

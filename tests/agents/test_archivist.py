@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from agents.archivist import archivist
-from schemas import Alert, Calibration, DeadLetter, Label, Origin, ReviewRequest, Verdict, VersionRates, to_json
+from schemas import Alert, Calibration, DeadLetter, Label, Origin, ReviewRequest, Verdict, to_json
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
 from store.settings import StoreSettings
@@ -26,7 +26,6 @@ from store.tables import (
     RECORDS,
     REVIEW_REQUESTS,
     VERDICTS,
-    VERSION_RATES,
 )
 from store.writing import Entry, StoreWriter
 from store.writing import Place as Partition
@@ -38,7 +37,6 @@ from tests.support.scenarios import Place
 from tests.support.stored import Stored
 from tests.support.traffic import put, record
 from tests.support.trust_verdicts import put_verdicts, verdict
-from tests.support.versions import VERSIONS
 from tests.support.waiting import until, wait_until
 from tests.support.workers import WorkerHere, agents_here
 
@@ -69,10 +67,9 @@ class ArchivistPromises:
         await put(prepared.servers, topics.review_requests, [to_json(request)])
         await put(prepared.servers, topics.labels, [to_json(LABEL)])
         await put(prepared.servers, topics.calibration, [to_json(CALIBRATION)])
-        await put(prepared.servers, topics.versions, [to_json(VERSIONS)])
         async with agents_here([archivist(StoreSettings(url=stored.url))], raw) as worker:
             await _archived(worker, verdict=30, alert=1, improvement=1, dead_letter=1)
-            await _archived(worker, review_request=1, label=1, calibration=1, version_rates=1)
+            await _archived(worker, review_request=1, label=1, calibration=1)
         assert sorted(row["id"] for row in stored.rows(VERDICTS)) == sorted(each.id for each in verdicts)
         found = {body["id"]: Verdict.model_validate(body) for body in stored.bodies(EVIDENCE)}
         assert found == {each.id: each for each in verdicts}
@@ -81,7 +78,6 @@ class ArchivistPromises:
         assert [ReviewRequest.model_validate(body) for body in stored.bodies(REVIEW_REQUESTS)] == [request]
         assert [Label.model_validate(body) for body in stored.bodies(LABELS)] == [LABEL]
         assert [Calibration.model_validate(body) for body in stored.bodies(CALIBRATIONS)] == [CALIBRATION]
-        assert [VersionRates.model_validate(body) for body in stored.bodies(VERSION_RATES)] == [VERSIONS]
         assert stored.counts() == stored.recounted() + Counter({("", "", "fair", "dead_letter"): 1})
         assert stored.number(RECORDS) == 0
 

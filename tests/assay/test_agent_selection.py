@@ -34,6 +34,8 @@ def test_the_improver_and_webhooks_run_where_they_are_configured():
 
 def test_the_archivist_runs_where_there_is_a_store():
     assert configured_agents(configured("[store]\nurl = 'sqlite:///v.db'")) == ["trust-monitor", "archivist"]
+    versions = configured("[records]\nversion_metadata = ['release']")
+    assert configured_agents(versions) == ["trust-monitor", "labels"]
 
 
 def test_opentelemetrys_agents_run_where_they_are_configured():

@@ -7,19 +7,17 @@ import random
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from assay.cli.compare import VersionComparison
 from checkers.intervals import paired
-from schemas import Verdict, to_json
+from schemas import Calibration, Verdict, to_json
 from tests.assay.running import assay, servers
-from tests.support.labels import CALIBRATION
 from tests.support.scenarios import Place
-from tests.support.stored import Stored
 from tests.support.traffic import put
 from tests.support.trust_verdicts import verdict
-from tests.support.versions import VERSIONS, version_rate, version_rates
+from tests.support.versions import VERSIONS, version_rate, versions
 
 
 def written(path: Path, verdicts: list[Verdict]) -> Path:
@@ -68,67 +66,48 @@ def test_the_interval_holds_the_true_difference_in_about_95_of_100_cases():
 
 BY = ("compare", "--by", "metadata.release")
 SAID = [
-    "fair: metadata.release 4.1 and 4.2",
+    "fair, by metadata.release:",
     "  4.1: 90.0% of 400 accepted",
     "  4.2: 75.0% of 200 accepted",
-    "  4.2 less 4.1: -15.0% (-25.5% to -4.5% at every look): worse",
+    "    -15.0% (-25.5% to -4.5% at every look) from the version before: worse",
 ]
 
 
-def kept(tmp_path: Path, store: Stored, *messages: Any) -> None:
-    store.keep(messages)
-    (tmp_path / "assay.toml").write_text(f"[store]\nurl = '{store.url}'\n")
+def compared(*series: Calibration) -> list[str]:
+    return list(VersionComparison.of(series, "metadata.release").lines())
 
 
-def test_two_versions_are_compared_from_the_store_without_a_broker(tmp_path: Path, sqlite_store: Stored):
-    kept(tmp_path, sqlite_store, VERSIONS)
-    ran = assay(*BY, cwd=tmp_path)
-    assert (ran.returncode, ran.stdout.splitlines()) == (0, SAID), ran.stderr
-    turned = json.loads(assay(*BY, "--versions", "4.2", "4.1", "--json", cwd=tmp_path).stdout)
-    (figures,) = turned["checkers"]
-    assert figures["versions"] == ["4.2", "4.1"]
-    assert figures["difference"]["estimate"] == pytest.approx(0.15)
-    assert (figures["unlike"], figures["labelled"]) == ([], None)
-
-
-def test_or_from_their_topics_the_last_of_each_series(tmp_path: Path, embedded_place: Place):
-    topics = embedded_place.checked().topics
-    before = VERSIONS.model_copy(update={"id": "versions-0", "versions": VERSIONS.versions[:1]})
-    asyncio.run(put(embedded_place.servers, topics.versions, [to_json(before), to_json(VERSIONS)]))
+def test_versions_are_compared_from_their_topic_by_the_last_message_of_each_series(
+    tmp_path: Path, embedded_place: Place
+):
+    topic = embedded_place.checked().topics.calibration
+    before = versions(VERSIONS[0], id="cal-0")
+    asyncio.run(put(embedded_place.servers, topic, [to_json(before), to_json(versions(*VERSIONS))]))
     ran = assay(*BY, cwd=tmp_path, **servers(embedded_place))
     assert (ran.returncode, ran.stdout.splitlines()) == (0, SAID), ran.stderr
+    (_, after) = json.loads(assay(*BY, "--json", cwd=tmp_path, **servers(embedded_place)).stdout)["fair"]
+    assert (after["change"]["estimate"], after["unlike"]) == (pytest.approx(-0.15), [])
+    ran = assay("compare", "--by", "metadata.prompt", cwd=tmp_path, **servers(embedded_place))
+    assert (ran.returncode, "records.version_metadata names what tells them" in ran.stderr) == (3, True)
 
 
-def test_several_sources_are_one_and_where_they_differ_that_is_said(tmp_path: Path, sqlite_store: Stored):
-    alone = version_rates(version_rate("4.1", 400, 360), source="other", id="versions-2")
-    kept(tmp_path, sqlite_store, VERSIONS, alone)
-    ran = assay(*BY, cwd=tmp_path)
-    assert "  4.1: 90.0% of 800 accepted" in ran.stdout
-    assert "The traffic differs (source): the difference may come from there." in ran.stdout
-    assert assay(*BY, "--source", "shop", cwd=tmp_path).stdout.splitlines() == SAID
+def test_several_series_are_one_by_their_verdicts_and_where_sources_differ_that_is_said():
+    assert compared(versions(*VERSIONS), versions(model="m2")) == SAID
+    said = compared(versions(*VERSIONS), versions(version_rate("4.1", 400, 320), source="other"))
+    assert said[1] == "  4.1: 85.0% of 800 accepted"
+    assert said[-1] == "    The traffic differs (source): the difference may come from there."
+    (both, _) = VersionComparison.of([versions(*VERSIONS)] * 2, "metadata.release").checkers["fair"]
+    assert both.judged.variance == pytest.approx(VERSIONS[0].judged.variance / 2)
 
 
-def test_peoples_labels_correct_it(tmp_path: Path, sqlite_store: Stored):
-    rates = [version_rate(name, 400, 340).model_copy(update={"labels": 50}) for name in ("4.1", "4.2")]
-    kept(tmp_path, sqlite_store, VERSIONS, CALIBRATION.model_copy(update={"versions": tuple(rates)}))
-    said = assay(*BY, cwd=tmp_path).stdout
-    assert re.search(r"by people's labels, 50 and 50: \+0\.0% \(.*\): neither is proved to be better", said)
+def test_peoples_labels_correct_it():
+    said = compared(versions(*(version_rate(name, 400, 340, day=int(name), good=50) for name in "45")))
+    assert said[1] == "  4: 85.0% of 400 accepted, 83.3% good by 60 labels"
+    assert re.fullmatch(r"    \+0\.0% \(.*\) from the version before: not proved to differ", said[3])
 
 
-@pytest.mark.parametrize(
-    ("given", "status", "said"),
-    [
-        (("compare",), 2, "give two files, or --by metadata.KEY"),
-        (("compare", "--by", "metadata.prompt"), 2, "no verdict has 'metadata.prompt'; --by takes metadata.release"),
-        ((*BY, "--versions", "4.1", "5"), 2, "fair has no version '5'; there are 4.1, 4.2"),
-        ((*BY, "--versions", "4.1", "4.1"), 3, "there are not two versions by metadata.release"),
-        ((*BY, "--source", "none"), 3, "records.version_metadata names the metadata"),
-        ((*BY, "assay.toml"), 2, "files and --by exclude each other"),
-    ],
-)
-def test_what_cannot_be_asked_is_said(
-    tmp_path: Path, sqlite_store: Stored, given: tuple[str, ...], status: int, said: str
-):
-    kept(tmp_path, sqlite_store, VERSIONS)
+@pytest.mark.parametrize("given", [("compare",), (*BY, "assay.toml")])
+def test_what_cannot_be_asked_is_said(tmp_path: Path, given: tuple[str, ...]):
+    (tmp_path / "assay.toml").touch()
     ran = assay(*given, cwd=tmp_path)
-    assert (ran.returncode, said in " ".join(ran.stderr.split())) == (status, True), ran.stderr
+    assert (ran.returncode, "give either two files or --by metadata.KEY" in " ".join(ran.stderr.split())) == (2, True)

@@ -1,4 +1,4 @@
-"""Wilson's interval, and the sequence that holds at every look."""
+"""Wilson's interval."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.intervals import sequence, wilson
+from checkers.intervals import wilson
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,3 @@ def test_impossible_counts_are_refused(successes: int, n: int) -> None:
 def test_an_impossible_z_is_refused(z: float) -> None:
     with pytest.raises(ValueError, match="must be positive"):
         wilson(1, 2, z)
-
-
-@given(st.floats(-1, 1), st.floats(1e-9, 1.0), st.floats(1e-6, 0.5))
-def test_the_sequence_is_wider_than_one_look_and_wider_for_more_certainty(at: float, variance: float, error: float):
-    low, high = sequence(at, variance, error)
-    assert high - at == pytest.approx(at - low)
-    assert high - at > math.sqrt(2 * variance * math.log(1 / error))
-    assert sequence(at, variance, error / 2)[1] > high
-
-
-@pytest.mark.parametrize("given", [(0.0, 0.05), (-1.0, 0.05), (math.inf, 0.05), (0.1, 0.0), (0.1, 1.0)])
-def test_a_sequence_of_no_variance_or_error_is_refused(given: tuple[float, float]):
-    with pytest.raises(ValueError, match="allowed are"):
-        sequence(0.0, *given)

@@ -31,12 +31,10 @@ from streams.messages import (
     label_message,
     request_message,
     verdict_message,
-    versions_message,
 )
 from streams.settings import TopicSettings
 from tests.support.labels import CALIBRATION, LABEL, REQUEST, TRUE_RATE
 from tests.support.rejections import alert, consistency_rejection, improvement
-from tests.support.versions import VERSIONS
 
 # From the npm package @asyncapi/specs 6.11.1 (Apache-2.0), unchanged.
 ASYNCAPI = Path(__file__).parent / "asyncapi-3.0.0.schema.json.gz"
@@ -122,7 +120,7 @@ def asyncapi(folder: Path) -> dict[str, Any]:
 
 def test_there_is_a_schema_for_each_kind_and_each_message(exported):
     names = {*RECORD_KINDS, "record", "verdict", "evidence", "improvement", "alert", "series_anew", "dead_letter"}
-    names |= {"true_rate_alert", "review_request", "label", "calibration", "version_rates"}
+    names |= {"true_rate_alert", "review_request", "label", "calibration"}
     assert {path.name for path in exported.iterdir()} == {f"{name}.schema.json" for name in names} | {"asyncapi.json"}
 
 
@@ -222,7 +220,6 @@ def test_the_topics_are_those_of_the_settings(tmp_path):
         ("review_request", request_message(REQUEST, TopicSettings())),
         ("label", label_message(LABEL, TopicSettings())),
         ("calibration", calibration_message(CALIBRATION, TopicSettings(), b"key", 0)),
-        ("version_rates", versions_message(VERSIONS, TopicSettings(), b"key", 0)),
         ("dead_letter", dead_letter_message(LETTER, TopicSettings())),
     ],
     ids=lambda value: value if isinstance(value, str) else value.topic,
@@ -241,7 +238,6 @@ def test_the_headers_that_are_sent_are_the_headers_that_are_described(exported, 
         ("review_request", REQUEST),
         ("label", LABEL),
         ("calibration", CALIBRATION),
-        ("version_rates", VERSIONS),
     ],
 )
 def test_what_is_written_about_labels_is_valid(exported, name, message):

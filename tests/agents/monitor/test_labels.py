@@ -326,3 +326,14 @@ def test_complaints_are_labelled_and_never_move_the_rate(seed):
     assert rate is not None
     assert shifted is not None
     assert shifted.high < 0.9 < rate.high
+
+
+def test_versions_are_published_though_nobody_is_asked():
+    running, topic = Running(LabelSettings(per_hour=0)), Topic()
+    for number, each in enumerate(verdicts(200)):
+        topic.verdict(each.model_copy(update={"metadata": {"release": f"4.{1 + number // 100}"}}))
+    fed(running, topic.records)
+    (calibration,) = running.calibrations.values()
+    assert [each.version for each in calibration.versions] == [{"metadata.release": "4.1"}, {"metadata.release": "4.2"}]
+    assert calibration.versions[1].change is not None
+    assert (running.asked, calibration.labels) == ([], 0)

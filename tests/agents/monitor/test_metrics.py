@@ -16,7 +16,6 @@ def metrics(max_subjects: int = 10) -> tuple[CollectorRegistry, TrustMetrics]:
 
 def row(model: str, *, baseline: float | None = 0.9, dropped: bool = False) -> tuple[tuple[str, ...], Any]:
     state = {"baseline": baseline, "dropped": dropped, "evidence_ratio": 0.5, "dispersion": 2.0, "allowance": 0.01}
-    state["version_worse"] = False
     return ("s", model, "c"), SimpleNamespace(**state)
 
 
