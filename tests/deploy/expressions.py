@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from tests.support.metric_names import OF_PROMETHEUS, ON_ALL
+from tests.deploy.metric_names import OF_PROMETHEUS, ON_ALL
 
 LABELS_BY_LEVEL = {
     "subject": {"checker", "source", "model"},

@@ -13,8 +13,8 @@ from assay.cli.root import cli
 from assay.cli.worker import configured_agents, select_agents
 from assay.config import Configuration, load_configuration
 from assay.origins import variables
+from tests.deploy.metric_names import labels_by_series
 from tests.deploy.test_monitoring import PROMETHEUS, read
-from tests.support.metric_names import labels_by_series
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "deploy" / "kubernetes"

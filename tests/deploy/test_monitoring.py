@@ -10,7 +10,7 @@ import yaml
 
 from streams.settings import HttpSettings
 from tests.deploy.expressions import LABELS_BY_LEVEL, faults, series
-from tests.support.metric_names import OF_PROMETHEUS, ON_ALL, labels_by_series
+from tests.deploy.metric_names import OF_PROMETHEUS, ON_ALL, labels_by_series
 
 ROOT = Path(__file__).parent.parent.parent
 PROMETHEUS = ROOT / "deploy" / "prometheus"

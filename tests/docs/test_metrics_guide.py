@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.support.metric_names import labels_by_series
+from tests.deploy.metric_names import labels_by_series
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 TEXT = "\n".join(path.read_text("utf-8") for path in sorted(DOCS.glob("*.md")))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.deploy.expressions import LABELS_BY_LEVEL
-from tests.support.metric_names import labels_by_series
+from tests.deploy.metric_names import labels_by_series
 from tests.system.monitoring import DEPLOY, Prometheus, exporting, running_prometheus
 
 BEGUN = time.monotonic()
