@@ -29,10 +29,9 @@ _ALIKE: Final = 0.5  # Jaccard index from which two texts are of one group.
 
 
 class FaultGroup(BaseModel):
-    """Rejects with similar sentences at fault; `reason` and `fault` are those of the first."""
+    """Rejects with similar sentences at fault, and the reason of the first."""
 
     reason: str
-    fault: str | None
     ids: tuple[str, ...]
 
 
@@ -116,10 +115,7 @@ def fault_groups(rejects: Sequence[Verdict]) -> list[FaultGroup]:
         else:
             groups.append((own, [one]))
     groups.sort(key=lambda group: -len(group[1]))
-    return [
-        FaultGroup(reason=group[0].reason, fault=fault_of(group[0]), ids=tuple(one.id for one in group))
-        for _, group in groups
-    ]
+    return [FaultGroup(reason=group[0].reason, ids=tuple(one.id for one in group)) for _, group in groups]
 
 
 def _pieces(text: str) -> frozenset[str]:

@@ -4,14 +4,14 @@ As `store.reading`: synchronous, bounded, and it only reads.
 """
 
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Engine, Select, and_, case, distinct, exists, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, case, distinct, exists, func, literal, select, tuple_
 
 from schemas import Calibration, Label, ReviewRequest
-from store.opening import faults
+from store.reading import Reader
 from store.tables import CALIBRATIONS, LABELS, REVIEW_REQUESTS, VERDICTS, milliseconds
 
 _LOOKED_BACK: Final = 200
@@ -42,11 +42,8 @@ class QueuePlace(NamedTuple):
     id: str
 
 
-class Reviews:
-    """Reads a store. Whatever it is asked for, `StoreAway` says that the database does not answer."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+class Reviews(Reader):
+    """Reads what people are asked, and what they say."""
 
     def open_to(
         self, annotator: str, now: datetime, *, source: str = "", after: QueuePlace | None = None, limit: int
@@ -65,45 +62,39 @@ class Reviews:
         )
         if after is not None:
             query = query.where(tuple_(asked.c.asked_at, asked.c.id) > tuple_(*map(literal, after)))
-        return _read(self._rows(query.order_by(asked.c.asked_at, asked.c.id).limit(limit)))
+        return _read(self.rows(query.order_by(asked.c.asked_at, asked.c.id).limit(limit)))
 
     def asked(self, verdict_id: str) -> Asked | None:
         """The request about a verdict, by the last rubric; None if nobody was asked, or it is not kept."""
         asked = REVIEW_REQUESTS.alias()
         query = _asked(asked)[0].where(asked.c.verdict_id == verdict_id, asked.c.reason != "second_opinion")
-        return next(iter(_read(self._rows(query.order_by(asked.c.asked_at.desc()).limit(1)))), None)
+        return next(iter(_read(self.rows(query.order_by(asked.c.asked_at.desc()).limit(1)))), None)
 
     def labels(self, verdict_id: str) -> list[Label]:
         """All that was said of a verdict, in the order in which it was said."""
         query = select(LABELS.c.body).where(LABELS.c.verdict_id == verdict_id).order_by(LABELS.c.labelled_at)
-        return _labels(self._rows(query.limit(_LOOKED_BACK)))
+        return _labels(self.rows(query.limit(_LOOKED_BACK)))
 
-    def by_experts(self, rubric_version: str) -> Iterator[Label]:
+    def by_experts(self, rubric_version: str) -> list[Label]:
         """All labels that count for the rate, by one rubric, in the order of their verdicts' ids."""
         query = select(LABELS.c.body).where(LABELS.c.kind == "expert", LABELS.c.rubric_version == rubric_version)
-        with faults(), self._engine.connect() as connection:
-            for (body,) in connection.execute(query.order_by(LABELS.c.verdict_id)):
-                yield Label.model_validate_json(zlib.decompress(body))
+        return _labels(self.rows(query.order_by(LABELS.c.verdict_id)))
 
     def said_by(self, annotator: str) -> list[Label]:
         """A person's latest labels, the last first."""
         query = select(LABELS.c.body).where(LABELS.c.annotator == annotator, LABELS.c.kind == "expert")
-        return _labels(self._rows(query.order_by(LABELS.c.labelled_at.desc()).limit(_LOOKED_BACK)))
+        return _labels(self.rows(query.order_by(LABELS.c.labelled_at.desc()).limit(_LOOKED_BACK)))
 
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of the keys, see `label_key`, whose labels are kept."""
-        return {key for (key,) in self._rows(select(LABELS.c.id).where(LABELS.c.id.in_(keys)))}
+        return {key for (key,) in self.rows(select(LABELS.c.id).where(LABELS.c.id.in_(keys)))}
 
     def calibrations(self, of: tuple[str, str, str] | None = None) -> list[Calibration]:
         """The calibration of each series, the one that was told of last first; `of`: a source, model and checker."""
         query = select(CALIBRATIONS.c.body).order_by(CALIBRATIONS.c.updated_at.desc()).limit(_SERIES)
         if of is not None:
             query = query.where(tuple_(CALIBRATIONS.c.source, CALIBRATIONS.c.model, CALIBRATIONS.c.checker) == of)
-        return [Calibration.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
-
-    def _rows(self, query: Select[Any]) -> Sequence[Any]:
-        with faults(), self._engine.connect() as connection:
-            return connection.execute(query).all()
+        return [Calibration.model_validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
 
 
 def _asked(asked: Any) -> tuple[Select[Any], Any, Any]:
