@@ -1,6 +1,6 @@
 """Delivery and throughput on Apache Kafka.
 
-    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,rough,
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow,rough,
                                          one-subject,faults,sustained]
                                   [--records N] [--rounds N] [--calls N] [--answered N]
                                   [--faults N] [--seed N] [--minutes N] [--rate N]
@@ -15,6 +15,10 @@ takes 200 ms for a call and 64 at once: 320 calls a second at best. The bound is
 `cost`: processor time a record and records a second where all, 5% and none are checked, with one partition and with
 four; in turns with aiokafka alone that does the same reads, writes and commits. The bound is a multiple of aiokafka's
 processor time.
+
+`slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
+ones never; alone, and with long ones among them. All settings are the defaults. The bound is the share of the pace
+alone.
 
 `rough`: the pace of two workers with a judge that answers any number at once, and of 1,000 requests refuses 10 as too
 many, fails on 10, leaves 3 without an answer for 40 s and answers 7 with rubbish; in turns with the same judge without
@@ -36,7 +40,7 @@ times as much for a minute.
 import argparse
 import sys
 
-from benchmarks.delivery import cost, faults, one_subject, rough, throughput
+from benchmarks.delivery import cost, faults, one_subject, rough, slow, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
@@ -48,6 +52,7 @@ def _promise(name: str) -> Part:
 PARTS = {name: _promise(name) for name in SCENARIOS} | {
     "throughput": Part(lambda options: throughput.measure(options.calls)),
     "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
+    "slow": Part(lambda options: slow.measure(options.answered)),
     "rough": Part(lambda options: rough.measure(options.answered, options.rounds)),
     "one-subject": Part(lambda _: one_subject.measure()),
     "faults": Part(lambda options: faults.endure(options.faults, options.seed)),
@@ -58,7 +63,9 @@ PARTS = {name: _promise(name) for name in SCENARIOS} | {
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--records", type=int, default=20_000, help="of a run of the part cost (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="of the parts cost and rough (default: %(default)s)")
-    parser.add_argument("--answered", type=int, default=3_000, help="records of a run of rough (default: %(default)s)")
+    parser.add_argument(
+        "--answered", type=int, default=3_000, help="records of a run of slow or rough (default: %(default)s)"
+    )
     parser.add_argument("--faults", type=int, default=1000, help="of the part faults (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=7, help="of the faults (default: %(default)s)")
     parser.add_argument("--minutes", type=float, default=10, help="of the part sustained (default: %(default)s)")

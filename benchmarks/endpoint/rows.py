@@ -12,6 +12,7 @@ from benchmarks.datasets import Example
 
 DEVELOPED = Path(__file__).parents[1] / "judge" / "everyday.jsonl"
 UNSEEN = Path(__file__).parent / "answers.jsonl"
+RELATIONS = ("num_sub", "obj_sub", "verb_sub", "word_del", "word_swap", "err_translate", "err_nli")
 SEED = 20
 
 
@@ -60,6 +61,7 @@ def _public(data: Path) -> Iterator[tuple[str, list[Row]]]:
     yield "FaithBench", _rows("faithbench", ((one, bool(one.truth["not Unwanted"])) for one in hard))
     same = datasets.paraphrases(data, "paws_wiki")
     yield "PAWS", _rows("paws", ((one, bool(one.truth["same"])) for one in same), pair=True)
+    yield "MeTMaP", list(_triplets(data))
 
 
 def _rows(name: str, examples: Iterable[tuple[Example, bool]], *, pair: bool = False) -> list[Row]:
@@ -67,6 +69,20 @@ def _rows(name: str, examples: Iterable[tuple[Example, bool]], *, pair: bool = F
         Row(id=f"{name}-{number}", passages=one.references[0], answer=one.response, good=good, pair=pair)
         for number, (one, good) in enumerate(examples)
     ]
+
+
+def _triplets(data: Path) -> Iterator[Row]:
+    for relation in RELATIONS:
+        for row in datasets.rows(data, "metmap", f"{relation}.jsonl"):
+            for other in ("positive", "negative"):
+                yield Row(
+                    id=f"{row['id']}-{other}",
+                    passages=row["base"],
+                    answer=row[other],
+                    good=other == "positive",
+                    kind=relation,
+                    pair=True,
+                )
 
 
 def _drawn(rows: list[Row], count: int) -> list[Row]:

@@ -1,0 +1,1 @@
+"""The methods, asked of one model behind an endpoint."""
