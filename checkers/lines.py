@@ -2,11 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from schemas.reading import explain
 
 _MOST_BYTES = 1 << 20
 """Bound on a line; longer ones are faults."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+FormT = TypeVar("FormT", bound=BaseModel)
 
 
 def numbered_lines(path: Path, fault: type[ValueError]) -> Iterator[tuple[int, bytes]]:
@@ -27,3 +35,25 @@ def numbered_lines(path: Path, fault: type[ValueError]) -> Iterator[tuple[int, b
                     yield number, data
     except OSError as error:
         raise fault(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def read_forms(
+    form: type[FormT], path: Path, what: str, *, fault: type[ValueError] = ValueError, strict: bool = False
+) -> Iterator[FormT]:
+    """The lines of a file of JSON lines, one by one, each of this form; `what` is what they hold, in words.
+
+    Raises:
+        ValueError: as `fault`: as `numbered_lines`, or a line is of another form, or there is none.
+    """
+    number = 0
+    for number, line in numbered_lines(path, fault):
+        try:
+            found = form.model_validate_json(line, strict=strict)
+            # It refuses numbers that are none, which pydantic takes.
+            orjson.loads(line)
+        except ValueError as error:
+            told = explain(error) if isinstance(error, ValidationError) else f"not JSON: {error}"
+            raise fault(f"{path}:{number}: {told}; expected {what}") from None
+        yield found
+    if not number:
+        raise fault(f"{path}: holds no {what}")

@@ -8,8 +8,9 @@ from typing import ClassVar, Literal, get_args
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.checker import MISLED, Checker, Decision, Models, Undecidable
-from checkers.criteria.settings import CriterionSettings, Example, Label, Reply, load_examples, shown_of
+from checkers.criteria.settings import CriterionSettings, Example, Label, Reply, shown_of
 from checkers.draws import generator
+from checkers.lines import read_forms
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.judges.questions import before_answer
 from models.prompts import Placeholders, PromptSet, behind
@@ -19,6 +20,7 @@ from schemas import CriterionEvidence, Generation
 from schemas.base import Text
 from schemas.records import MOST_TURNS
 
+_EXAMPLE = 'example: {"prompt": ..., "response": ..., "label": "accept" or "reject", "words": ...}'
 _SHOWN = 240
 _MOST_QUOTED = 600
 """Characters."""
@@ -64,7 +66,7 @@ class CriterionChecker(Checker[CriterionSettings]):
         """Raises ValueError if the thresholds or the file of examples cannot be used."""
         super().__init__(settings, models)
         settings.thresholds.require(self.judge.name)
-        self.examples = load_examples(settings.examples) if settings.examples else ()
+        self.examples = tuple(read_forms(Example, settings.examples, _EXAMPLE)) if settings.examples else ()
         self.shown = shown_of(self.examples)
         """The examples that the judge is shown."""
         self._accepting: Reply = "no" if settings.reject_if == "yes" else "yes"
@@ -114,7 +116,7 @@ class CriterionChecker(Checker[CriterionSettings]):
         for one in self.shown or [Example(response="I cannot say.", label=label) for label in get_args(Label)]:
             kept = one.label == "reject"
             reply = self._accepting if kept else self.settings.reject_if
-            if words := await self._written("make", reply, _claims(one, self.settings.ask)):
+            if words := await self._written(self._questions.words("make", reply, _claims(one, self.settings.ask))):
                 made = one.model_copy(update={"source": "made", "response": words})
                 found.append((made, "accept" if kept else "reject"))
         return found
@@ -123,18 +125,15 @@ class CriterionChecker(Checker[CriterionSettings]):
         """The words at fault; None if the writer names none that stand in the response."""
         ask, reply = self.settings.ask, self.settings.reject_if
         known = [(_claims(one, ask), one.words) for one in shown if one.label == "reject" and one.words]
-        words = (await self._written("quote", reply, _claims(record, ask), known)).split()
+        words = (await self._written(self._questions.words("quote", reply, _claims(record, ask), known))).split()
         # Models break lines elsewhere; nothing else may differ.
         place = re.search(r"\s+".join(map(re.escape, words)), record.response) if words else None
         return place[0] if place and len(place[0]) <= _MOST_QUOTED else None
 
-    async def _written(
-        self, name: Literal["quote", "make"], reply: Reply, claims: Claims, known: Iterable[tuple[Claims, str]] = ()
-    ) -> str:
+    async def _written(self, question: Question[Words]) -> str:
         """The writer's words; none if it gives none that can be used, or there is no writer: no verdict needs them."""
-        writer = self.models.writer
         try:
-            return (await writer.ask(self._questions.words(name, reply, claims, known))).reply.words if writer else ""
+            return (await self.models.writer.ask(question)).reply.words if self.models.writer else ""
         except ModelFailed:
             return ""
 

@@ -5,14 +5,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias, get_args
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from checkers.checker import OPERATIONAL
-from checkers.lines import numbered_lines
 from checkers.thresholds import ScoringSettings
 from schemas import Generation
 from schemas.base import Name, Text
-from schemas.reading import explain
 
 _MOST_SHOWN = 4
 """Of each label. More cost more than they bring."""
@@ -64,24 +62,6 @@ class Example(Generation):
         if self.words is not None and (self.words not in self.response or not self.words.strip()):
             raise ValueError("the words do not stand in the response")
         return self
-
-
-def load_examples(path: Path) -> tuple[Example, ...]:
-    """The examples of a file of JSON lines.
-
-    Raises:
-        ValueError: it cannot be read, or holds nothing, or anything else; names the line.
-    """
-    found: list[Example] = []
-    for number, line in numbered_lines(path, ValueError):
-        try:
-            found.append(Example.model_validate_json(line))
-        except ValidationError as error:
-            expected = '{"prompt": ..., "response": ..., "label": "accept" or "reject", "words": ...}'
-            raise ValueError(f"{path}:{number}: {explain(error)}; expected {expected}") from None
-    if not found:
-        raise ValueError(f"{path}: holds no example")
-    return tuple(found)
 
 
 def shown_of(examples: Sequence[Example], but: Generation | None = None) -> tuple[Example, ...]:

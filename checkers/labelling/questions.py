@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, create_model
 
 from checkers.draws import canonical
 from checkers.labelling.rubric import Rubric, same_label, shown
-from checkers.lines import numbered_lines
+from checkers.lines import read_forms
 from models.claims import ClaimKind, Claims
 from models.prompts import Placeholders, PromptSet, as_list
 from models.protocol import Judge, Question
 from schemas.evidence import Label
-from schemas.reading import explain
 
 
 class Exemplar(BaseModel):
@@ -38,17 +37,8 @@ def load_examples(path: Path) -> tuple[Exemplar, ...]:
     Raises:
         ValueError: it cannot be read, holds anything else, or nothing; names the line.
     """
-    found: list[Exemplar] = []
-    for number, line in numbered_lines(path, ValueError):
-        try:
-            found.append(Exemplar.model_validate(orjson.loads(line)))
-        except ValueError as error:
-            told = explain(error) if isinstance(error, ValidationError) else f"not JSON: {error}"
-            expected = '{"x": datapoint, "y": label, "reasons": [text, ...]}, y and reasons optional'
-            raise ValueError(f"{path}:{number}: {told}; expected {expected}") from None
-    if not found:
-        raise ValueError(f"{path}: holds no datapoint")
-    return tuple(found)
+    expected = 'datapoint: {"x": datapoint, "y": label, "reasons": [text, ...]}, y and reasons optional'
+    return tuple(read_forms(Exemplar, path, expected))
 
 
 class _Reply(BaseModel):

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import StringConstraints, ValidationError
+from pydantic import StringConstraints
 
-from checkers.lines import numbered_lines
+from checkers.lines import read_forms
 from schemas.base import Name, Text, Wire, to_json
 from schemas.ids import content_id
-from schemas.reading import explain
 
 Distribution = Literal["head", "tail"]
 """`tail`: statements that are less likely than the `head` statements of the same rule."""
@@ -70,15 +69,7 @@ def read_corpus(path: Path) -> Iterator[Statement]:
     file = path / STATEMENTS if path.is_dir() else path
     if path.name == BUNDLED and not path.exists():
         file = Path(__file__).with_name("bundled.jsonl")
-    count = 0
-    for number, line in numbered_lines(file, BadCorpus):
-        try:
-            yield Statement.model_validate_json(line, strict=True)
-        except ValidationError as error:
-            raise BadCorpus(f"{file}:{number}: {explain(error)}") from None
-        count += 1
-    if not count:
-        raise BadCorpus(f"{file}: holds no statement")
+    return read_forms(Statement, file, "statement", fault=BadCorpus, strict=True)
 
 
 def write_corpus(path: Path, statements: Iterable[Statement]) -> None:

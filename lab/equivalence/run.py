@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from assay.cli.common import (
     CannotRun,
@@ -16,14 +16,13 @@ from checkers.checker import Undecidable
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.intervals import wilson
-from checkers.lines import numbered_lines
+from checkers.lines import read_forms
 from checkers.model_patience import ModelPatience
 from lab.kept_answers import kept_run
 from lab.report import table
 from models.billing import billed
 from models.concurrent import in_order
 from schemas import Paraphrase, Usage
-from schemas.reading import explain
 
 _WINDOW = 16
 
@@ -88,15 +87,7 @@ def _row(results: Sequence[PairResult]) -> dict[str, Any]:
 
 def read_pairs(path: Path) -> list[Pair]:
     """The pairs on the lines of a file; raises CannotRun for a line that is none."""
-    found: list[Pair] = []
-    for number, line in numbered_lines(path, CannotRun):
-        try:
-            found.append(Pair.model_validate_json(line))
-        except ValidationError as error:
-            raise CannotRun(f"{path}:{number}: {explain(error)}") from None
-    if not found:
-        raise CannotRun(f"{path}: holds no pair of sentences")
-    return found
+    return list(read_forms(Pair, path, "pair of sentences", fault=CannotRun))
 
 
 async def answered(configured: Configuration, pairs: Sequence[Pair], subject: str, out: Path | None) -> PairFigures:

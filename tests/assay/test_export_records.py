@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from checkers.criteria.settings import load_examples
+from checkers.criteria.settings import Example
+from checkers.lines import read_forms
 from schemas import Label, Verdict, read_record
 from tests.assay.running import assay
 from tests.assay.test_calibrate import folder as judged_folder
@@ -110,7 +111,7 @@ def test_calibrate_a_criterion_and_ci_take_it(folder: Path, labelled: Stored):
     assert len(ran.stdout.splitlines()) == 108
     assert assay(*check, "--fail-under", "0.7", cwd=folder).returncode == 1
 
-    examples = load_examples(out)
+    examples = list(read_forms(Example, out, "example"))
     assert Counter(one.label for one in examples) == {"accept": ACCEPTED, "reject": BROKEN + RARE}
     assert all(one.words for one in examples if one.label == "reject")
 
