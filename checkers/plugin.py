@@ -1,6 +1,6 @@
 """A checker as the command line finds it, with its explanations, improver and source."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -139,8 +139,8 @@ class CheckerPlugin:
     demo: Mapping[str, JsonValue] = field(default_factory=dict)
     """Settings of the checker in `assay demo` that differ from the defaults."""
 
-    named: Callable[[str, Any], type[Checker[Any]]] | None = None
-    """Set if each table of its section is a checker with the table's name: makes that of name and settings."""
+    many: bool = False
+    """True if each table of its section is a checker with the table's name, and its `sources` and `unit`."""
     section: str | None = None
     """Such a table; None if the section with its name is its own."""
 
@@ -156,14 +156,14 @@ class CheckerPlugin:
     def settings(self) -> type[CheckerSettings]:
         return self.checker.settings_type
 
-    def members(self, settings: Any) -> list[tuple["CheckerPlugin", CheckerSettings]]:
+    def members(self, settings: Any) -> Iterator[tuple["CheckerPlugin", CheckerSettings]]:
         """The checkers of its section with the settings of each: itself, or one for each table."""
-        if self.named is None:
-            return [(self, settings)]
-        return [
-            (replace(self, checker=self.named(name, one), named=None, section=f"{self.name}.{name}"), one)
-            for name, one in settings.items()
-        ]
+        if not self.many:
+            yield self, settings
+            return
+        for name, one in settings.items():
+            checker = type(name, (self.checker,), {"name": name, "sources": one.sources, "unit": one.unit})
+            yield replace(self, checker=checker, many=False, section=f"{self.name}.{name}"), one
 
     def build(self, settings: Any, models: Models) -> Checker[Any]:
         """The checker, with both judges of a cascade if it has thresholds; raises what its constructor raises."""

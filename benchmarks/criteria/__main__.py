@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 from benchmarks.asked import Kept, Lines, command, patient, run
 from checkers.checker import Models
-from checkers.criteria.checker import CriterionChecker, criterion_named
-from checkers.criteria.settings import CriterionSettings
+from checkers.criteria import PLUGIN
+from checkers.criteria.checker import CriterionChecker, CriterionSettings
 from checkers.intervals import wilson
 from models.build import build_judge
 from models.claims import SUPPORTED
@@ -65,7 +65,8 @@ async def _measured(options: argparse.Namespace, results: Kept) -> Lines:
 def _checker(name: str, judge: PromptedJudge, *, shows: bool) -> CriterionChecker:
     given = SECTIONS[name] | {"deadline_seconds": 7200} | ({} if shows else {"examples": None})
     settings = CriterionSettings.model_validate(given)
-    return criterion_named(name, settings)(settings, Models(judge=judge, writer=judge.model))
+    ((plugin, _),) = PLUGIN.members({name: settings})
+    return cast("CriterionChecker", plugin.build(settings, Models(judge=judge, writer=judge.model)))
 
 
 def _unseen(name: str) -> list[tuple[bool, Generation]]:
@@ -87,7 +88,7 @@ class _Asked:
         """The probability of the answer that accepts."""
         key = f"{self.model} score {checker.config_digest} {record.id}"
         ask = checker.settings.ask
-        return float(await self.kept.get(key, lambda: checker.support(ask, record, checker.shown)))
+        return float(await self.kept.get(key, lambda: checker.support(ask, record, checker.shown())))
 
     async def outcome(self, checker: CriterionChecker, record: Generation) -> str:
         """What the whole check comes to."""

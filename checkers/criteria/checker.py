@@ -1,32 +1,83 @@
-"""The checker of a criterion: one question in a user's own words about each response."""
+"""A criterion in a user's own words: its section, its labelled examples, and the checker that asks it."""
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
 from string import ascii_lowercase
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
-from checkers.checker import MISLED, Checker, Decision, Models, Undecidable
-from checkers.criteria.settings import CriterionSettings, Example, Label, Reply, shown_of
+from checkers.checker import MISLED, OPERATIONAL, Checker, Decision, Models, Undecidable
 from checkers.draws import generator
 from checkers.lines import read_forms
+from checkers.thresholds import ScoringSettings
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.judges.questions import before_answer
 from models.prompts import Placeholders, PromptSet, behind
 from models.protocol import ModelFailed, Question
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Generation
-from schemas.base import Text
+from schemas.base import Name, Text
 from schemas.records import MOST_TURNS
 
+Reply: TypeAlias = Literal["yes", "no"]
+Label: TypeAlias = Literal["accept", "reject"]
+
 _EXAMPLE = 'example: {"prompt": ..., "response": ..., "label": "accept" or "reject", "words": ...}'
+_MOST_SHOWN = 4
+"""Of each label. More cost more than they bring."""
+_MOST_CHARACTERS = 2000
+"""Of an example that is shown, as JSON: each question costs its tokens."""
 _SHOWN = 240
 _MOST_QUOTED = 600
 """Characters."""
 _WORDS_TOKENS = 200
 _CONTROLS = 3
 """A weak judge errs on one; on all, hardly ever."""
+
+
+class CriterionSettings(ScoringSettings):
+    """A criterion of yours, and a checker with this name: a yes-or-no question about each response."""
+
+    ask: Annotated[str, Field(max_length=1000)]
+    """The question, on one line, about what it calls the answer; the question that the user asked and the passages are
+    shown with it, if the record has them."""
+    reject_if: Reply
+    """The reply on which a response is rejected."""
+    unit: Literal["record", "conversation"] = "record"
+    """What is asked about: each record, or each conversation once, when its `session` is silent for
+    `sessions.silent_minutes`. Its last 20 turns then stand in the place of the answer."""
+    sources: Annotated[tuple[Name, ...], OPERATIONAL] = ()
+    """Shell-style patterns (`*`, `?`, `[abc]`) for the `source` of the records that are checked; all if empty."""
+    examples: Annotated[Path | None, OPERATIONAL] = None
+    """File of JSON lines: records with `label` (`accept` or `reject`) and, if rejected, `words`, the words at fault. Up
+    to four of each label are shown to the judge as worked examples."""
+
+    @field_validator("ask")
+    @classmethod
+    def _on_a_line(cls, value: str) -> str:
+        if len(value.splitlines()) != 1 or not value.strip():
+            raise ValueError("should be a question on one line")
+        return value.strip()
+
+
+class Example(Generation):
+    """A record, and what its writer says of it."""
+
+    kind: Literal["generation"] = "generation"
+    source: Name = "examples"
+    model: Name = "examples"
+    label: Label
+    words: Text | None = None
+    """The words at fault, which stand in the response."""
+
+    @model_validator(mode="after")
+    def _quoted(self) -> Self:
+        if self.words is not None and (self.words not in self.response or not self.words.strip()):
+            raise ValueError("the words do not stand in the response")
+        return self
 
 
 class Words(BaseModel):
@@ -67,23 +118,27 @@ class CriterionChecker(Checker[CriterionSettings]):
         super().__init__(settings, models)
         settings.thresholds.require(self.judge.name)
         self.examples = tuple(read_forms(Example, settings.examples, _EXAMPLE)) if settings.examples else ()
-        self.shown = shown_of(self.examples)
-        """The examples that the judge is shown."""
+        self._short = [one for one in self.examples if len(one.model_dump_json()) <= _MOST_CHARACTERS]
+        self.turns = MOST_TURNS if settings.unit == "conversation" else 0
         self._accepting: Reply = "no" if settings.reject_if == "yes" else "yes"
         self._questions = CriterionQuestions()
 
     def fingerprint(self) -> JsonValue:
-        """The examples that are shown, and the prompt."""
-        texts = {"prompt", "response", "contexts", "reference", "label", "words"}
-        return [*(one.model_dump(mode="json", include=texts) for one in self.shown), self._questions["quote"].version]
+        """The examples that are shown, and the prompts."""
+        return [*(one.model_dump(mode="json", exclude_unset=True) for one in self.shown()), self._questions.digest]
+
+    def shown(self, but: Generation | None = None) -> list[Example]:
+        """The examples that the judge is shown: the first short ones of each label in turns, without `but`."""
+        short = [one for one in self._short if one is not but]
+        sides = ([one for one in short if one.label == label][:_MOST_SHOWN] for label in get_args(Label))
+        # As many of each: a judge leans to what it has seen more often.
+        return list(chain.from_iterable(zip(*sides, strict=False)))
 
     async def decide(self, record: Generation) -> Decision:
         """The judge's answer, and of a rejected response the words at fault."""
         if not record.response.strip():
             raise Undecidable("empty_response", "the response is empty")
-        settings, thresholds, shown = self.settings, self.settings.thresholds, self.shown
-        if any(one is record for one in shown):
-            shown = shown_of(self.examples, but=record)
+        settings, thresholds, shown = self.settings, self.settings.thresholds, self.shown(but=record)
         score = await self.support(settings.ask, record, shown)
         accepted = thresholds.accepts(score) if thresholds.are_set else score >= SUPPORTED
         if accepted and await self._is_misled(record):
@@ -113,7 +168,7 @@ class CriterionChecker(Checker[CriterionSettings]):
     async def to_try(self) -> list[tuple[Example, Label]]:
         """The examples, and answers that are made of them to break and to keep the criterion."""
         found: list[tuple[Example, Label]] = [(one, one.label) for one in self.examples]
-        for one in self.shown or [Example(response="I cannot say.", label=label) for label in get_args(Label)]:
+        for one in self.shown() or [Example(response="I cannot say.", label=label) for label in get_args(Label)]:
             kept = one.label == "reject"
             reply = self._accepting if kept else self.settings.reject_if
             if words := await self._written(self._questions.words("make", reply, _claims(one, self.settings.ask))):
@@ -157,10 +212,3 @@ def _claims(record: Generation, asked: str, worked: Sequence[tuple[Claims, bool]
     """A yes-or-no question about a record's response, with whatever that may draw on."""
     passages = "\n\n".join(text for text in (*record.contexts, record.reference or "") if text.strip())
     return Claims(passages, (asked,), ClaimKind.QUESTION, record.prompt, text=record.response, examples=tuple(worked))
-
-
-def criterion_named(name: str, settings: CriterionSettings) -> type[CriterionChecker]:
-    """The class of one criterion, as each checker has its own."""
-    turns = MOST_TURNS if settings.unit == "conversation" else 0
-    own = {"name": name, "sources": settings.sources, "unit": settings.unit, "turns": turns, "__doc__": settings.ask}
-    return type(name, (CriterionChecker,), own)

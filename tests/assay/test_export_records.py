@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from checkers.criteria.settings import Example
+from checkers.criteria.checker import Example
 from checkers.lines import read_forms
 from schemas import Label, Verdict, read_record
 from tests.assay.running import assay

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from checkers.checker import Models
-from checkers.criteria.checker import CriterionChecker, criterion_named
-from checkers.criteria.settings import CriterionSettings
+from checkers.criteria import PLUGIN
+from checkers.criteria.checker import CriterionChecker, CriterionSettings
 from schemas import Generation, to_json
 from tests.checkers.case import prompted
 from tests.support.stub_endpoint import StubEndpoint
@@ -52,7 +52,10 @@ def criterion(stub: StubEndpoint, name: str = "no_refunds", **settings: Any) -> 
     """The checker of a criterion behind the endpoint."""
     judge = prompted(stub, "judge", form="short", threshold=0.0)
     given = CriterionSettings.model_validate({"ask": ASK, "reject_if": "yes", **settings})
-    return criterion_named(name, given)(given, Models(judge=judge, writer=judge.model))
+    ((plugin, _),) = PLUGIN.members({name: given})
+    built = plugin.build(given, Models(judge=judge, writer=judge.model))
+    assert isinstance(built, CriterionChecker)
+    return built
 
 
 def reply(response: str, **fields: Any) -> Generation:

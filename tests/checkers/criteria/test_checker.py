@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.checker import Models
-from checkers.criteria.checker import CriterionChecker, Words
-from checkers.criteria.settings import CriterionSettings
+from checkers.criteria.checker import CriterionChecker, CriterionSettings, Words
 from models.build import build_judge
 from models.claims import Claims, Judgement
 from models.protocol import Answer, ModelFailed
