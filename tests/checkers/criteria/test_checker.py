@@ -223,6 +223,7 @@ Make = Callable[..., Path]
         ('{"response": "a", "label": "good"}', "label"),
         ('{"label": "accept"}', "response"),
         ('{"response": "a b", "label": "reject", "words": "c"}', "the words do not stand in the response"),
+        ('{"response": "a", "label": "accept", "metadata": {"a": NaN}}', "not JSON"),
         ("", "holds no example"),
     ],
 )
