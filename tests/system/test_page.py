@@ -23,6 +23,7 @@ from tests.support.labels import REQUEST
 from tests.support.page import ALERT, SAMPLES, PageStore, dead_letter, numbered, sample
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import read_all
+from tests.support.versions import VERSIONS, versions
 from tests.support.waiting import PATIENCE_SECONDS
 
 UPDATE = ROOT / "examples" / "model_update.jsonl"
@@ -141,7 +142,7 @@ def program(folder: Path, *arguments: str, until: str, **variables: str) -> Iter
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`assay ui` over a store with a verdict of each kind, a hostile one, and a hundred more."""
+    """`assay ui` over a store with a verdict of each kind, a hostile one, a hundred more, and a series' versions."""
     folder = tmp_path_factory.mktemp("page")
     url = f"sqlite:///{folder / 'verdicts.db'}"
     with contextlib.closing(PageStore(url)) as store:
@@ -160,6 +161,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         store.keep_message(dead_letter("consistency"), ALERT.model_copy(update={"raised_at": datetime.now(UTC)}))
         store.keep_message(*(asked(sample(of), number) for number, of in enumerate(ASKED)))
         store.keep_message(asked(sample("sup-02", **names), 9), said(names["id"]))
+        series = {name: sample("sup-02")[name] for name in ("source", "model", "checker")}
+        store.keep_message(versions(*reversed(VERSIONS), **series))
     until = r"The page is at (http://\S+)/ until"
     with program(folder, "ui", "--port", "0", until=until, ASSAY_STORE__URL=url) as found:
         yield found[1]
