@@ -243,8 +243,6 @@ class TrustSeries:
         since, tolerance, allowance = test.test.since, self.plan.tolerance, test.baseline.allowance
         baseline_from: Literal["configured", "learned", "version"] = test.source
         drop, difference = kind != "trust_recovery", None
-        accepted, verdicts = since.accepted if drop else since.verdicts - since.accepted, since.verdicts
-        observed, baseline = accepted / verdicts, since.expected / verdicts
         version = self.version or {}
         judge, changed = version.get("judge"), _changes(self._whole.version, version)
         title = f"Trust in {key.model} at {key.source} {'dropped' if drop else 'is back'}"
@@ -254,6 +252,9 @@ class TrustSeries:
             accepted, changed = round(observed * verdicts), _changes(before.version, after.version)
             baseline_from, difference = "version", change(before.judged, after.judged)
             title = f"The latest version of {key.model} at {key.source} is worse than the one before"
+        else:
+            accepted, verdicts = since.accepted if drop else since.verdicts - since.accepted, since.verdicts
+            observed, baseline = accepted / verdicts, since.expected / verdicts
         low, high = wilson(accepted, verdicts)
         less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
         notes = [f"{tolerance:.1%} less is tolerated{less})."]

@@ -76,9 +76,8 @@ def test_a_rule_asks_for_series_that_there_are_by_labels_that_they_have(rule):
 def test_an_alert_says_how_bad_it_is_what_it_means_and_what_to_do(rule):
     assert rule["labels"] == {"severity": rule["labels"]["severity"]}
     assert rule["labels"]["severity"] in {"page", "warning"}
-    about_a_source = (
-        "$labels.source" in rule["annotations"]["summary"] or "$labels.model" in rule["annotations"]["summary"]
-    )
+    about = ("$labels.source", "$labels.model", "of an application")
+    about_a_source = any(words in rule["annotations"]["summary"] for words in about)
     assert rule["annotations"].keys() - {"page_url"} == {"summary", "description", "runbook_url"}
     assert ("page_url" in rule["annotations"]) == about_a_source
     configured = '{{ with query "runbook:assay_runbook:info" }}{{ . | first | label "url" }}'
