@@ -15,7 +15,7 @@ from agents.runtime import Agent, AgentFactory, Runtime
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.protocol import ModelUnavailable
-from models.single_flight import SingleFlight
+from models.concurrent import SingleFlight
 from models.worktime import WaitObserver
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.admission import Hold

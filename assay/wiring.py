@@ -12,7 +12,7 @@ from assay.config import IMPROVER, Configuration, Misconfigured
 from assay.messages import require_store
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
-from models.breaker import BreakerListener
+from models.flow import BreakerListener
 from models.build import build_judge, build_model, build_screen
 from models.judges.prompted import PromptedJudge
 from models.meter import MeteredModel, UsageListener

@@ -13,7 +13,7 @@ from models.recording import Journal, Replay
 from models.settings import JudgeSettings, SubjectSettings
 
 if TYPE_CHECKING:
-    from models.breaker import BreakerListener
+    from models.flow import BreakerListener
 
 
 def build_judge(
@@ -28,13 +28,12 @@ def build_judge(
         ValueError: (as TemplateError) custom templates cannot be used.
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
-    journal = _journal(settings)
     if settings.backend == "local":
-        return _of_this_process(settings, journal, on_usage=on_usage)
+        return _of_this_process(settings, on_usage=on_usage)
     if settings.backend == "replay" and settings.recording:
         replay = Replay(settings.recording, model=settings.model)
         if replay.grades:
-            return MeteredJudge(replay, cached=True, journal=journal, on_usage=on_usage)
+            return MeteredJudge(replay, cached=True, on_usage=on_usage)
     questions = JudgeQuestions(settings.prompts)
     model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
     return PromptedJudge(model, questions, ChosenForm(model, questions, settings))
@@ -49,8 +48,7 @@ def build_model(
 ) -> MeteredModel:
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
-    Around the backend, with its flow, are cache, recording and meter. `section` is what the configuration calls the
-    settings; for logs and errors. Imports what the backend needs, and only that.
+    `section` is what the configuration calls the settings. Imports what the backend needs, and only that.
 
     Raises:
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
@@ -59,13 +57,6 @@ def build_model(
     model: Model
     if settings.backend == "replay" and settings.recording:
         model = Replay(settings.recording, model=settings.model)
-    elif isinstance(settings, JudgeSettings) and settings.backend == "llama":
-        from models.chat import ChatModel
-        from models.llama import LlamaModel
-
-        model = LlamaModel(
-            settings, lambda own: ChatModel(own, section=section, journal=journal, on_breaker=on_breaker)
-        )
     elif settings.backend == "service":
         from models.service import ServiceModel
 
@@ -73,11 +64,23 @@ def build_model(
     else:
         from models.chat import ChatModel
 
-        model = ChatModel(settings, section=section, journal=journal, on_breaker=on_breaker)
-    metered = MeteredModel(model, cached=True, journal=journal, on_usage=on_usage)
-    metered.is_subject = isinstance(settings, SubjectSettings)
-    metered.temperature = None if settings.backend == "service" else settings.temperature
-    return metered
+        def chat(own: JudgeSettings | SubjectSettings) -> ChatModel:
+            return ChatModel(own, section=section, journal=journal, on_breaker=on_breaker)
+
+        if isinstance(settings, JudgeSettings) and settings.backend == "llama":
+            from models.llama import LlamaModel
+
+            model = LlamaModel(settings, chat)
+        else:
+            model = chat(settings)
+    return MeteredModel(
+        model,
+        cached=True,
+        journal=journal,
+        on_usage=on_usage,
+        is_subject=isinstance(settings, SubjectSettings),
+        temperature=None if settings.backend == "service" else settings.temperature,
+    )
 
 
 def _journal(settings: JudgeSettings | SubjectSettings) -> Journal | None:
@@ -86,10 +89,7 @@ def _journal(settings: JudgeSettings | SubjectSettings) -> Journal | None:
 
 def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredJudge | None:
     """The local judge of a cascade, which nobody is charged for; None if the backend is another one."""
-    if settings.backend != "cascade":
-        return None
-    journal = _journal(settings)
-    return _of_this_process(settings, journal, on_usage=on_usage, charged=False)
+    return _of_this_process(settings, on_usage=on_usage, charged=False) if settings.backend == "cascade" else None
 
 
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
@@ -104,10 +104,8 @@ def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
         fetch(settings.local, say)
 
 
-def _of_this_process(
-    settings: JudgeSettings, journal: Journal | None, *, on_usage: UsageListener | None, charged: bool = True
-) -> MeteredJudge:
+def _of_this_process(settings: JudgeSettings, *, on_usage: UsageListener | None, charged: bool = True) -> MeteredJudge:
     from models.local_judges import local_judge
 
     judge = local_judge(settings.local)
-    return MeteredJudge(judge, cached=True, journal=journal, on_usage=on_usage, charged=charged)
+    return MeteredJudge(judge, cached=True, journal=_journal(settings), on_usage=on_usage, charged=charged)

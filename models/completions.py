@@ -23,36 +23,33 @@ class ErrorInside(Exception):
         self.error = error
         code = str(error.get("code")) if isinstance(error, dict) else ""
         self.status = int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
-        """The status that it gives; else a failure of the endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The result of one exchange."""
+    """What a model wrote, and how it ended."""
 
     content: str | None
-    finish_reason: str
-    """Empty if there is none."""
-    refused: bool
-    """True if the reply's field for refusals is set."""
-    called_tools: bool
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int = 0
-    """Those of the prompt that the endpoint had read before."""
+    finish_reason: str = ""
+    refused: bool = False
+    called_tools: bool = False
     logprobs: Any = None
     """The log-probabilities as they came; None if there are none."""
-    others: tuple["Completion", ...] = ()
-    """The further completions of a request for several; their tokens are counted with the first."""
-
-    @property
-    def characters(self) -> int:
-        """The characters of all of them."""
-        return len(self.content or "") + sum(one.characters for one in self.others)
 
 
-def read_completion(data: bytes, count: int = 1) -> Completion:
-    """The completion that a response brought, with as many others as were asked for.
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """The result of one exchange: one completion, or several, and the tokens of all of them."""
+
+    choices: tuple[Completion, ...]
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    """Those of the prompt that the endpoint had read before."""
+
+
+def read_completions(data: bytes, count: int) -> Completions:
+    """At most so many completions of a response.
 
     Raises:
         ErrorInside: it reports an error.
@@ -64,37 +61,27 @@ def read_completion(data: bytes, count: int = 1) -> Completion:
         if document.get("error") and not document.get("choices"):
             raise ErrorInside(document["error"])
         usage = document.get("usage") or {}
-        others = tuple(_of_choice(choice, {}) for choice in document["choices"][1:count])
-        return _of_choice(document["choices"][0], usage, others)
-    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
+        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
+        numbers = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
+        prompt, written, cached = (number if isinstance(number, int) else 0 for number in numbers)
+        first, *others = document["choices"][:count]
+        choices = (_of_choice(first), *map(_of_choice, others))
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise NoCompletion from None
+    return Completions(choices, prompt, written, min(cached, prompt))
 
 
-def _of_choice(choice: Any, usage: Any, others: tuple[Completion, ...] = ()) -> Completion:
+def _of_choice(choice: Any) -> Completion:
     reason = str(choice.get("finish_reason") or "")
     if reason in _BROKEN_OFF:
         raise Transient("the endpoint broke its reply off")
     message = choice.get("message")
     if message is None and reason.startswith("content_filter"):
         message = {}
-    details = usage.get("prompt_tokens_details") or {}
-    counts = [usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("cached_tokens")]
-    prompt_tokens, completion_tokens, cached_tokens = (number if isinstance(number, int) else 0 for number in counts)
-    return Completion(
-        content=_text(message.get("content")),
-        finish_reason=reason,
-        refused=bool(message.get("refusal")),
-        called_tools=bool(message.get("tool_calls") or message.get("function_call")),
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        cached_tokens=min(cached_tokens, prompt_tokens),
-        logprobs=choice.get("logprobs"),
-        others=others,
-    )
-
-
-def _text(content: object) -> str | None:
-    """A message's text, which some gateways give in parts, with thought among them."""
-    if isinstance(content, list):
-        return "".join(part["text"] for part in content if part["type"] == "text")
-    return content if isinstance(content, str) else None
+    tools = message.get("tool_calls") or message.get("function_call")
+    text = message.get("content")
+    if isinstance(text, list):
+        # Some gateways give it in parts, with thought among them.
+        text = "".join(part["text"] for part in text if part["type"] == "text")
+    content = text if isinstance(text, str) else None
+    return Completion(content, reason, bool(message.get("refusal")), bool(tools), choice.get("logprobs"))

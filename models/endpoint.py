@@ -16,21 +16,29 @@ _MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 _OF_THE_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 """Headers that no longer apply to a body that was read and decoded."""
-_SHORTEST_SECRET = 8
-"""Shorter values of headers, such as `true`, are not keys, and appear in harmless messages."""
+_SHORTEST_SECRET = 8  # shorter values of headers, such as `true`, are not keys, and appear in harmless messages
+
+
+class _Body(httpx.ByteStream):
+    """The body of a request, which notes that it is sent."""
+
+    has_left = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self.has_left = True
+        async for part in super().__aiter__():
+            yield part
 
 
 class BoundedClient(httpx.AsyncClient):
     """Responses come read, up to a size; none is streamed, and no redirect is followed."""
 
-    def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, trust_env: bool = True) -> None:
-        """`trust_env`: go by the proxies and certificates that the environment names."""
+    def __init__(self, url: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(
             headers=headers,
             timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
             # The flow limits the requests; a connection that is kept saves the next one a handshake.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-            trust_env=trust_env,
             # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
             verify=url.startswith("https:"),
         )
@@ -44,11 +52,15 @@ class BoundedClient(httpx.AsyncClient):
         """
         seconds = request.extensions["timeout"]["read"]
         request.stream = sent = _Body(request.content)
+        content = bytearray()
         try:
             async with asyncio.timeout(seconds):
                 response = await super().send(request, stream=True, **options)
                 try:
-                    body = await _bounded(response.aiter_bytes())
+                    async for part in response.aiter_bytes():
+                        content += part
+                        if len(content) > _MOST_BYTES:
+                            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
                 finally:
                     # At once, rather than when it is collected.
                     await response.aclose()
@@ -57,19 +69,7 @@ class BoundedClient(httpx.AsyncClient):
             fault.has_left = sent.has_left  # type: ignore[attr-defined]
             raise fault from None
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
-        return httpx.Response(response.status_code, headers=headers, content=body, request=request)
-
-
-class _Body(httpx.AsyncByteStream):
-    """The body of a request, which notes that it is sent."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self.has_left = False
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        self.has_left = True
-        yield self._content
+        return httpx.Response(response.status_code, headers=headers, content=bytes(content), request=request)
 
 
 def time_limit(seconds: float) -> httpx.Timeout:
@@ -117,12 +117,3 @@ def secrets_of(settings: EndpointSettings) -> tuple[str, ...]:
     if settings.api_key and settings.api_key.get_secret_value():
         parts.add(settings.api_key.get_secret_value())
     return tuple(sorted(parts, key=len, reverse=True))
-
-
-async def _bounded(pieces: AsyncIterator[bytes]) -> bytes:
-    body = bytearray()
-    async for piece in pieces:
-        body += piece
-        if len(body) > _MOST_BYTES:
-            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
-    return bytes(body)

@@ -12,24 +12,15 @@ from models.wording import on_a_line
 
 MAX_RETRY_AFTER = 60.0
 """Seconds; a longer pause that an endpoint asks for is shortened to this."""
-
-REFUSED_STATUSES = frozenset({400, 413, 422})
-"""The request will never be accepted."""
+REFUSED_STATUSES = frozenset({400, 413, 422})  # the request will never be accepted
 _PASSING = frozenset({409, 425})
-_TIMED_OUT = frozenset({408, 504, 524})
-"""A gateway waited for the model as long as it ever does."""
+_TIMED_OUT = frozenset({408, 504, 524})  # a gateway waited for the model as long as it ever does
 _PAYLOAD_TOO_LARGE = 413
+_READ, _QUOTED, _COMPARED = 2000, 200, 32
 
-_READ = 2000
-_QUOTED = 200
-_COMPARED = 32
-
-_FILTERED = frozenset(
-    {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "data_inspection_failed"}
-)
-"""Codes of Azure OpenAI, OpenAI and Alibaba."""
-_TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
-"""Codes of OpenAI, Azure OpenAI and llama.cpp."""
+# Codes of Azure OpenAI, OpenAI and Alibaba; and of OpenAI, Azure OpenAI and llama.cpp.
+_FILTERED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "data_inspection_failed"}
+_TOO_LONG = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _SAID_TOO_LONG = re.compile(
     r"context[ _](?:length|window|size|limit)|(?:prompt|input|context) (?:is )?too long|token count.*exceeds"
     r"|max_new_tokens|reduce the length|too many (?:input )?tokens",
@@ -47,20 +38,15 @@ SMALLEST_WINDOW = 256
 class ExchangeFault(Exception):
     """An exchange that brought no completion."""
 
-    def __init__(self, detail: str) -> None:
+    def __init__(self, detail: str, *, retry_after: float | None = None) -> None:
+        """`retry_after` is the pause in seconds that the endpoint asks for; None if it does not say."""
         super().__init__(detail)
         self.detail = detail
-        self.has_left = True
-        """False if the request was not sent."""
+        self.retry_after = retry_after
 
 
 class Transient(ExchangeFault):
     """May pass by itself: a timeout, a closed connection, an overloaded or failing endpoint."""
-
-    def __init__(self, detail: str, *, retry_after: float | None = None) -> None:
-        super().__init__(detail)
-        self.retry_after = retry_after
-        """Pause in seconds that the endpoint asks for; None if it does not say."""
 
 
 class TimedOut(Transient):
@@ -97,23 +83,20 @@ class Refusal:
         return not self.codes.isdisjoint(_FILTERED)
 
     @property
-    def has_code_of_window(self) -> bool:
-        """True if a code says that it is too long: some servers send it for failures, with a status of their choice."""
-        return not self.codes.isdisjoint(_TOO_LONG)
-
-    @property
     def is_too_long(self) -> bool:
         """True if the question is longer than the model's window."""
-        return not self.is_filtered and (
-            self.status == _PAYLOAD_TOO_LARGE
-            or self.has_code_of_window
-            or _SAID_TOO_LONG.search(self.message) is not None
-        )
+        said = self.status == _PAYLOAD_TOO_LARGE or _SAID_TOO_LONG.search(self.message)
+        return not self.is_filtered and bool(said or not self.codes.isdisjoint(_TOO_LONG))
+
+    @property
+    def is_final(self) -> bool:
+        """True if no retry helps; servers send the code of a full window with a status of their choice."""
+        return self.status in REFUSED_STATUSES or self.is_filtered or not self.codes.isdisjoint(_TOO_LONG)
 
     @property
     def is_of_quota(self) -> bool:
         """True if the account has no money left: no waiting helps."""
-        return any(_QUOTA.search(said) for said in (self.message, *self.codes))
+        return self.status == 429 and any(_QUOTA.search(said) for said in (self.message, *self.codes))
 
 
 class Refused(ExchangeFault):

@@ -1,230 +1,300 @@
 """The flow of questions to one endpoint: concurrency limit, back-off and circuit breaker.
 
-- The limit begins small. It grows by one with an answer that came about as soon as the quickest, or in a quarter of the
-  time there is. A 429 that is not alone halves it. After a timeout it is as many as were answered in that time: the
-  question waited in the endpoint's own queue, and is asked again.
-- A quarter of the slots, at most, is for long questions: those more than twice as long as any that was answered (before
-  the first answer: as the shorter ones). If several of them got no answer, one that has waited for as long as a
-  question may take fails.
-- A timeout otherwise fails the question. Other passing faults are retried after a back-off. A 429 among answers delays
-  its own question alone; several close to each other delay all, twice as long each time, or as long as the endpoint
-  says.
-- Failures in a row, or a timeout while no question was answered, send a health probe. If that is not answered either,
-  the breaker opens; the next probe that is answered closes it. A refused key, model or address opens it at once.
+- The limit begins small, and grows with quick answers. A 429 that is not alone halves it. After a timeout it is as many
+  as were answered meanwhile: the question waited in a queue, and is asked again. Other timeouts fail the question.
+- A quarter of the slots is for long questions, more than twice as long as any that was answered.
+- A 429 among answers delays its own question; several close to each other delay all. Other passing faults are retried.
+- Failures in a row, or a timeout while nothing was answered, send a health probe. If that fails as well, the breaker
+  opens; the next probe that is answered closes it. A refused key, model or address opens it at once.
 """
 
 import asyncio
+import heapq
 import math
-import random
 from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-from models.breaker import UNAVAILABLE_PAUSE, Breaker, BreakerListener, Sender, loop_time
-from models.faults import (
-    MAX_RETRY_AFTER,
-    EndpointMisconfigured,
-    Refused,
-    Throttled,
-    TimedOut,
-    Transient,
-    Unreachable,
-)
-from models.limiter import Limiter, Size
-from models.protocol import ModelFailed, ModelUnavailable
+import structlog
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
+
+from models.billing import work_number
+from models.faults import MAX_RETRY_AFTER, EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
+from models.protocol import EndpointDown, ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
 from models.wording import counted
 from models.worktime import Phase
 
-_FIRST_BACK_OFF, _LONGEST_BACK_OFF = 0.5, 8.0
-"""Seconds before a retry at most; doubled each time, with full jitter."""
-_FIRST_HOLD = 1.0
-"""Seconds for which all wait after a 429 that states no time; doubled until a question is answered again."""
-_CLOSE = 3
-"""Fewer answers than this between two 429s: the limit is reached. Of 1 in 100 at random, 1 in 50 comes so close."""
-_ATTEMPTS = 4
-"""Requests for one turn at most, if it fails for a reason that may pass (429, 5xx)."""
-_TIMED_ATTEMPTS = 2
-"""A question that had no answer in time may have been lost once; the same question is as long the next time."""
+BreakerState = Literal["closed", "open"]
+BreakerListener = Callable[[BreakerState], None]
+Probe = Callable[[float], Awaitable[object]]  # asks what an endpoint that is up answers at once, be it with a refusal
+
+_BACK_OFF = wait_random_exponential(multiplier=0.5, max=8)
+_FIRST_HOLD = 1.0  # seconds for which all wait after a 429 that states no time; doubled until one is answered again
+_CLOSE = 3  # fewer answers than this between two 429s: the limit is reached
+_ATTEMPTS = 4  # of one turn
+_AT_FIRST = 16  # questions at once, before an endpoint has shown how many it takes
+_LOST = 4  # long questions without an answer, in a row, after which others no longer wait for a slot
+_FAILURES = 10  # in a row: from there on a health probe goes before the next question
+_COOLDOWN, _LONGEST_COOLDOWN = 1.0, 30.0  # seconds from one probe in vain to the next; doubled each time
+
+_LOG = structlog.get_logger(__name__)
 
 
-class TimeLimit:
-    """The seconds that one question has left with its retries; waits for a slot do not count."""
-
-    def __init__(self, seconds: float) -> None:
-        self.left = seconds
-        self._begun = 0.0
-
-    def __enter__(self) -> None:
-        """Begin an exchange or a back-off, which counts."""
-        self._begun = loop_time()
-
-    def __exit__(self, *_: object) -> None:
-        self.left = max(self.left - (loop_time() - self._begun), 0.0)
+def loop_time() -> float:
+    return asyncio.get_running_loop().time()
 
 
 @dataclass(slots=True)
-class _Attempts:
-    """One question on its way."""
+class Attempts:
+    """One question on its way, with its length and the seconds that it has left; waits for a slot do not count."""
 
-    size: Size
-    limit: TimeLimit
+    length: int
+    seconds: float
     count: int = 0
     started: float = 0.0
-    under_way: int = 0
-    """Questions under way when it was last sent, itself included."""
+    answers: int = 0  # that the endpoint had given when it was last sent
+    under_way: int = 0  # questions, itself included, when it was last sent
     is_long: bool = False
-    suspect: bool = False
-    """The endpoint failed on it, or left it without an answer."""
+    suspect: bool = False  # the endpoint failed on it, or left it without an answer
+    pause: float | None = None  # before the next attempt; None: the usual back-off
+
+
+class Breaker:
+    """Whether the endpoint is up; open, it lets nothing through but a health probe from time to time."""
+
+    def __init__(self, probe: Probe, name: str, seconds: float, on_change: BreakerListener | None) -> None:
+        self._probe, self._name, self._seconds = probe, name, seconds
+        self._on_change = on_change or (lambda state: None)
+        self.state: BreakerState = "closed"
+        self.answered_at, self.misconfigured = -math.inf, False
+        self.failures = self._openings = 0
+        self._opens_until, self._detail, self._probing = 0.0, "", asyncio.Lock()
+
+    async def check(self, since: float = -math.inf, *, after_probe: bool = False) -> None:
+        """Return if the endpoint is up, by an answer since then or by one to a probe; else raise EndpointDown."""
+        if self._is_due(since) or (after_probe and self._probing.locked()):
+            with Phase("waits"):
+                async with self._probing:
+                    if self._is_due(since):
+                        await self._send_probe()
+        if self.state == "open":
+            pause = max(self._opens_until - loop_time(), 0.0) or _COOLDOWN
+            detail = f"{self._name} is down: {self._detail}"
+            raise EndpointDown(detail, retry_after=pause, misconfigured=self.misconfigured)
+
+    def _is_due(self, since: float) -> bool:
+        return self.answered_at < since if self.state == "closed" else loop_time() >= self._opens_until
+
+    def alive(self) -> None:
+        """The endpoint answered, be it with a refusal of one request."""
+        self.answered_at = loop_time()
+        self.failures = self._openings = 0
+        self._become("closed")
+
+    def trip(self, fault: Transient | EndpointMisconfigured) -> None:
+        """Open; if the endpoint refuses every call, for the longest time."""
+        self.misconfigured = isinstance(fault, EndpointMisconfigured) and self.answered_at == -math.inf
+        seconds = math.inf if isinstance(fault, EndpointMisconfigured) else _COOLDOWN * 2.0 ** min(self._openings, 30)
+        self._detail, self._opens_until = fault.detail, loop_time() + min(seconds, _LONGEST_COOLDOWN)
+        self._openings += 1
+        self._become("open")
+
+    async def _send_probe(self) -> None:
+        begun = loop_time()
+        try:
+            await self._probe(self._seconds)
+        except (Transient, EndpointMisconfigured) as fault:
+            if not isinstance(fault, Throttled):
+                return None if self.answered_at >= begun else self.trip(fault)
+        except Refused:
+            pass
+        return self.alive()
+
+    def _become(self, state: BreakerState) -> None:
+        if state != self.state:
+            self.state = state
+            event = "opened" if state == "open" else "closed"
+            _LOG.warning(f"endpoint_breaker_{event}", model=self._name, detail=self._detail)
+            self._on_change(state)
+
+
+class Limiter:
+    """Additive increase, multiplicative decrease; a quarter of the slots is for long questions."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self.limit = most, float(min(most, _AT_FIRST))
+        self.under_way = self._long_under_way = self._entries = 0
+        # Heaps, of long and of other ones: what began first is finished first, however slow the endpoint is.
+        self._waiting: dict[bool, list[tuple[int, int, asyncio.Future[None]]]] = {True: [], False: []}
+        self._quickest, self._was_full = math.inf, False  # once it has taken no more, the limit grows slowly
+        self._asked: deque[int] = deque(maxlen=200)
+        self._longest = 0  # up to here questions were answered
+        self.lost = 0  # long ones that got no answer, since one did
+
+    async def enter(self, run: Attempts) -> None:
+        """Take a slot; raises ModelFailed for a long question that has waited too long while others got no answer."""
+        self._asked.append(run.length)
+        if not self._longest:
+            await asyncio.sleep(0)  # questions of the same moment are compared with each other
+        # Not the median: half of all may be long ones that nothing answers.
+        run.is_long = run.length > 2 * (self._longest or sorted(self._asked)[len(self._asked) // 4])
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._entries += 1
+        heapq.heappush(self._waiting[run.is_long], (work_number(), self._entries, slot))
+        self._wake()
+        try:
+            with Phase("slow_lane" if run.is_long else "waits"):
+                while not slot.done():
+                    await asyncio.wait({slot}, timeout=run.seconds if run.is_long else None)
+                    if not slot.done() and self.lost >= _LOST:
+                        raise ModelFailed("no answer to any question as long as this one", cause="judge_slow")
+        except BaseException:
+            if not slot.cancel():
+                self.leave(run)
+            raise
+
+    def leave(self, run: Attempts) -> None:
+        self.under_way -= 1
+        self._long_under_way -= run.is_long
+        self._wake()
+
+    def answered(self, run: Attempts, taken: float) -> None:
+        """Let the limit grow after a quick answer."""
+        self.lost = 0 if run.is_long else self.lost
+        self._longest = max(self._longest, run.length)
+        self._quickest = min(self._quickest * 1.01, taken)
+        if max(run.under_way, self.under_way) >= int(self.limit) and taken < 2 * self._quickest:
+            self.limit = min(self.limit + (1 / self.limit if self._was_full else 1), self._most)
+
+    def lower(self, to: float) -> None:
+        self.limit, self._was_full = max(1.0, min(self.limit, to)), True
+
+    def _wake(self) -> None:
+        limit = int(self.limit)
+        for is_long, queue in self._waiting.items():
+            while queue and self.under_way < limit and (not is_long or self._long_under_way < max(limit // 4, 1)):
+                *_, slot = heapq.heappop(queue)
+                if not slot.done():
+                    self.under_way += 1
+                    self._long_under_way += is_long
+                    slot.set_result(None)
 
 
 class Flow:
     """Belongs to one endpoint and one event loop."""
 
     def __init__(
-        self,
-        sender: Sender,
-        settings: EndpointSettings,
-        *,
-        name: str,
-        on_breaker: BreakerListener | None = None,
+        self, probe: Probe, settings: EndpointSettings, *, name: str, on_breaker: BreakerListener | None = None
     ) -> None:
         """`name` is shown in logs and errors."""
-        self._sender = sender
-        self._timeout = settings.timeout_seconds
-        self._limiter = Limiter(settings.concurrency)
-        self._breaker = Breaker(sender, name, self._timeout, on_breaker)
-        self._answers: deque[float] = deque(maxlen=2000)
-        """When the last ones came."""
-        self._held_since = self._held_until = -math.inf
-        self._hold = 0.0
-        self._since_throttled = _CLOSE
-        """Answers since the last 429."""
+        self._timeout, self._limiter = settings.timeout_seconds, Limiter(settings.concurrency)
+        self._breaker = Breaker(probe, name, self._timeout, on_breaker)
+        self._held_until, self._hold = -math.inf, 0.0
+        self._answers, self._since_throttled = 0, _CLOSE  # answers in all, and since the last 429
 
-    async def run(self, request: Any, *, size: Size, limit: TimeLimit) -> Any:
-        """The sender's reply to `request`, within the limit.
+    def retrying(self, run: Attempts) -> AsyncRetrying:
+        """Calls a function, which takes a `slot` for its request, until that is answered or fails."""
 
-        Raises:
-            ModelUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
-            ModelFailed: this question fails repeatedly (`judge_failed`) or gets no answer in time (`judge_slow`),
-                while the endpoint is not known to be down.
-            Refused: the endpoint does not accept this request.
-        """
-        run = _Attempts(size, limit)
+        def pause(state: RetryCallState) -> float:
+            seconds = _BACK_OFF(state) if run.pause is None else run.pause
+            run.seconds -= seconds
+            return seconds
+
+        return AsyncRetrying(retry=retry_if_exception_type(Transient), wait=pause, reraise=True)
+
+    @asynccontextmanager
+    async def slot(self, run: Attempts) -> AsyncIterator[float]:
+        """The seconds that a request may take, once it may be sent; raises its fault to retry it, else a ModelError."""
         try:
-            while True:
-                await self._enter(run)
-                try:
-                    seconds = max(min(self._timeout, limit.left), 0.001)
-                    with limit, Phase("asked"):
-                        reply = await self._sender.send(request, seconds)
-                    self._answered(run)
-                    return reply
-                # The slot is kept meanwhile, for the probe that may have to be sent.
-                except TimedOut as fault:
-                    back_off = await self._timed_out(fault, run)
-                except Transient as fault:
-                    back_off = await self._failed(fault, run)
-                except EndpointMisconfigured as wrong:
-                    raise self._misconfigured(wrong, run) from None
-                except Refused:
-                    self._breaker.alive()
-                    raise
-                finally:
-                    self._limiter.leave(is_long=run.is_long)
-                with limit:
-                    await asyncio.sleep(back_off)
+            await self._enter(run)
+            try:
+                with Phase("asked"):
+                    yield max(min(self._timeout, run.seconds), 0.001)
+                self._answered(run, loop_time())
+            except (Transient, EndpointMisconfigured, Refused) as fault:
+                run.seconds -= loop_time() - run.started
+                await self._failed(fault, run)  # the slot is kept meanwhile, for the probe that may have to be sent
+                raise
+            finally:
+                self._limiter.leave(run)
         except ModelUnavailable as error:
             error.suspect = run.suspect
             raise
 
-    async def _enter(self, run: _Attempts) -> None:
-        """Wait for a slot, and take it."""
+    async def _enter(self, run: Attempts) -> None:
         while True:
-            await self._breaker.let_through()
+            await self._breaker.check()
             if (held := self._held_until - loop_time()) > 0:
-                if held >= run.limit.left:
+                if held >= run.seconds:
                     raise ModelUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
                 with Phase("waits"):
-                    # With jitter, so that not all begin at the same moment.
-                    await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311
-            run.is_long = await self._limiter.enter(run.size, run.limit.left, again=run.count > 0)
+                    await asyncio.sleep(held)
+            await self._limiter.enter(run)
             if self._breaker.state == "closed" and self._held_until <= loop_time():
-                run.count += 1
-                run.started, run.under_way = loop_time(), self._limiter.under_way
-                return
-            # The breaker opened, or a 429 came, while others had the slot.
-            self._limiter.leave(is_long=run.is_long)
+                break
+            self._limiter.leave(run)  # the breaker opened, or a 429 came, while others had the slot
+        run.count += 1
+        run.started, run.answers, run.under_way = loop_time(), self._answers, self._limiter.under_way
 
-    def _answered(self, run: _Attempts) -> None:
-        now = loop_time()
+    def _answered(self, run: Attempts, now: float) -> None:
+        run.seconds -= now - run.started
         self._breaker.alive()
-        self._since_throttled += 1
-        self._answers.append(now)
-        if run.started >= self._held_until:
-            self._hold = 0.0
-        self._limiter.answered(run.size, now - run.started, run.under_way, self._timeout)
+        self._answers, self._since_throttled = self._answers + 1, self._since_throttled + 1
+        self._hold = 0.0 if run.started >= self._held_until else self._hold
+        self._limiter.answered(run, now - run.started)
 
-    async def _timed_out(self, fault: TimedOut, run: _Attempts) -> float:
-        """Return the back-off if the question is to be retried."""
-        run.suspect = True
-        now = loop_time()
-        meanwhile = sum(moment >= run.started for moment in self._answers)
-        if 0 < meanwhile < run.under_way and not run.is_long and run.count < _ATTEMPTS:
-            self._limiter.lower(meanwhile)
-            run.limit.left += now - run.started
-            return 0.0
-        # A gateway may run out of time before we do.
-        await self._breaker.look((run.started + now) / 2, run.limit.left, f"{fault.detail}, to whatever is asked")
-        if run.count < min(_ATTEMPTS, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
-            return 0.0
-        self._limiter.lost(is_long=run.is_long)
-        raise ModelFailed(
-            f"{fault.detail} to a question of {run.size.read:,} characters, while the endpoint answers others; "
-            "timeout_seconds sets the time",
-            cause="judge_slow",
-        )
-
-    async def _failed(self, fault: Transient, run: _Attempts) -> float:
-        """Return the back-off after which the question is to be retried."""
+    async def _failed(self, fault: Transient | EndpointMisconfigured | Refused, run: Attempts) -> None:
+        """Return if the question is to be retried, or was refused; else raise why it is not."""
+        if isinstance(fault, Refused):
+            return self._breaker.alive()
+        if isinstance(fault, EndpointMisconfigured):
+            # A gateway may refuse one question while others are answered.
+            run.suspect = self._breaker.answered_at >= run.started
+            if not run.suspect:
+                self._breaker.trip(fault)
+            raise ModelUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER, misconfigured=self._breaker.misconfigured)
+        if isinstance(fault, TimedOut):
+            return await self._timed_out(fault, run)
         if isinstance(fault, Throttled):
             self._throttled(fault, run)
         else:
             run.suspect |= not isinstance(fault, Unreachable)
-            if fault.retry_after is not None:
-                self._held_until = max(self._held_until, loop_time() + fault.retry_after)
-            if self._breaker.failed():
-                await self._breaker.look(run.started, run.limit.left, fault.detail)
+            self._held_until = max(self._held_until, loop_time() + (fault.retry_after or -math.inf))
+            self._breaker.failures += 1
+            if self._breaker.failures >= _FAILURES:
+                await self._breaker.check(run.started)
         # If all have to wait, that takes the place of the question's own back-off.
-        longest = min(_FIRST_BACK_OFF * 2.0 ** (run.count - 1), _LONGEST_BACK_OFF)
-        back_off = random.random() * longest  # noqa: S311
-        pause = 0.0 if self._held_until > loop_time() else fault.retry_after or back_off
-        if run.count < _ATTEMPTS and pause < run.limit.left:
-            return pause
+        run.pause = 0.0 if self._held_until > loop_time() else fault.retry_after
+        if run.count < _ATTEMPTS and (run.pause or 0.0) < run.seconds:
+            return None
         detail = f"{fault.detail} ({counted(run.count, 'attempt')})"
         if isinstance(fault, Unreachable | Throttled):
-            raise ModelUnavailable(detail, retry_after=max(self._held_until - loop_time(), pause, UNAVAILABLE_PAUSE))
-        await self._breaker.after_probes()
+            raise ModelUnavailable(detail, retry_after=max(self._held_until - loop_time(), run.pause or 0.0, _COOLDOWN))
+        await self._breaker.check(after_probe=True)
         raise ModelFailed(detail, cause="judge_failed")
 
-    def _throttled(self, fault: Throttled, run: _Attempts) -> None:
+    async def _timed_out(self, fault: TimedOut, run: Attempts) -> None:
+        run.suspect, run.pause = True, 0.0
+        taken, meanwhile = loop_time() - run.started, self._answers - run.answers
+        if 0 < meanwhile < run.under_way and not run.is_long and run.count < _ATTEMPTS:
+            run.seconds += taken
+            return self._limiter.lower(meanwhile * 0.75)
+        await self._breaker.check(run.started + taken / 2)  # a gateway may run out of time before we do
+        self._limiter.lost += run.is_long
+        detail = f"{fault.detail} to a question of this length, while the endpoint answers others"
+        raise ModelFailed(f"{detail}; timeout_seconds sets the time", cause="judge_slow")
+
+    def _throttled(self, fault: Throttled, run: Attempts) -> None:
         """Delay all questions if the limit is reached; a 429 to a request of before the last delay says nothing new."""
-        is_alone = self._since_throttled >= _CLOSE and bool(self._answers)
         self._breaker.alive()
-        self._since_throttled = 0
+        is_alone, self._since_throttled = self._since_throttled >= _CLOSE and self._answers > 0, 0
         if is_alone:
             return
-        if run.started >= self._held_since:
+        if run.started >= self._held_until:
             self._hold = min(2 * self._hold or _FIRST_HOLD, MAX_RETRY_AFTER)
-            self._held_since = loop_time()
-            self._limiter.lower()
+            self._limiter.lower(self._limiter.limit / 2)
         pause = self._hold if fault.retry_after is None else fault.retry_after
         self._held_until = max(self._held_until, loop_time() + pause)
-
-    def _misconfigured(self, wrong: EndpointMisconfigured, run: _Attempts) -> ModelUnavailable:
-        # A gateway may refuse one question while others are answered.
-        run.suspect = self._breaker.answered_at >= run.started
-        if not run.suspect:
-            self._breaker.trip(wrong.detail)
-        misconfigured = self._breaker.misconfigured
-        return ModelUnavailable(wrong.detail, retry_after=MAX_RETRY_AFTER, misconfigured=misconfigured)

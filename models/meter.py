@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from cachetools import TTLCache
 
 from models.billing import book, note
 from models.claims import Claims, Grades
+from models.concurrent import SingleFlight
 from models.protocol import (
     Answer,
     Grading,
@@ -25,7 +26,6 @@ from models.protocol import (
 )
 from models.recording import Journal, Request, request_digest
 from models.sampling import asked_often
-from models.single_flight import SingleFlight
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
@@ -53,7 +53,7 @@ UsageListener = Callable[[EndedRequest], None]
 
 
 @dataclass(slots=True)
-class _RequestOutcome:
+class _Outcome:
     task: str
     result: Answer[Any] | ModelUnavailable | ModelFailed
     is_charged: bool = False
@@ -64,8 +64,7 @@ class _Metered:
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
     If it is `cached`, identical requests are made once, also while the first of them is under way. A failure is raised
-    to all who wait for it and then forgotten: asking again for each of them would multiply the load on an endpoint that
-    has just failed.
+    to all who wait for it and then forgotten.
     """
 
     def __init__(
@@ -77,19 +76,14 @@ class _Metered:
         on_usage: UsageListener | None = None,
         charged: bool = True,
         is_subject: bool = False,
+        temperature: float | str | None = None,
     ) -> None:
         """A call that is not `charged` is on no bill."""
-        self.inner = inner
-        self._journal = journal
-        self._on_usage = on_usage
-        self._charged = charged
-        self.is_subject = is_subject
-        self.temperature: float | str | None = None
-        self._flights: SingleFlight[_RequestOutcome] | None = None
-        self._answers: TTLCache[str, Answer[Any]] | None = None
-        if cached:
-            self._flights = SingleFlight(self._left)
-            self._answers = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
+        self.inner, self.temperature = inner, temperature
+        self._journal, self._charged, self._is_subject = journal, charged, is_subject
+        self._on_usage = on_usage or (lambda ended: None)
+        self._flights = SingleFlight(self._left) if cached else None
+        self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
 
     @property
     def name(self) -> str:
@@ -99,77 +93,69 @@ class _Metered:
         await self.inner.close()
 
     async def _booked(self, request: Request) -> Answer[Any]:
-        """The model's answer, with `usage.cached` 1 if it cost nothing.
-
-        The reply is shared and must not be changed.
-        """
-        begun = time.monotonic()
-        key = "" if self._flights is None else request_digest(request)
+        """The model's answer, with `usage.cached` 1 if it cost nothing; the reply is shared and must not be changed."""
+        begun, key = time.monotonic(), request_digest(request)
         if self._journal is not None:
             # Of samples the question is recorded with each of its answers.
-            note(request_digest(request.question if isinstance(request, Sampling) else request))
-        known = None if self._answers is None else self._answers.get(key)
-        if known is not None:
-            answer = _shared(known, Usage(cached=1))
-            self._count(request.task, "answered", answer.usage, begun)
-            return answer
+            note(request_digest(request.question) if isinstance(request, Sampling) else key)
         if self._flights is None:
-            outcome = await self._fresh(key, request)
+            outcome = await self._fresh(request, key)
+        elif (known := self._answers.get(key)) is not None:
+            return self._count(request.task, _shared(known, Usage(cached=1)), begun)
         else:
-            outcome = await self._flights.join(key, self._fresh, key, request)
+            outcome = await self._flights.join(key, self._fresh, request, key)
         # The first to ask is charged, unless it has left meanwhile.
         is_another, outcome.is_charged = outcome.is_charged, True
-        result, joined = outcome.result, Usage(cached=1, seconds=time.monotonic() - begun)
-        if isinstance(result, Answer):
-            answer = _shared(result, joined) if is_another else result
-            self._count(request.task, "answered", answer.usage, begun)
-            return answer
-        error = result.copied_as(type(result), joined) if is_another else result
-        ending: Ending = "unavailable" if isinstance(error, ModelUnavailable) else "failed"
-        self._count(request.task, ending, error.usage, begun)
-        raise error
+        joined = Usage(cached=1, seconds=time.monotonic() - begun)
+        return self._count(request.task, _shared(outcome.result, joined) if is_another else outcome.result, begun)
 
-    async def _fresh(self, key: str, request: Request) -> _RequestOutcome:
+    async def _fresh(self, request: Request, key: str) -> _Outcome:
         """Ask the model itself."""
-        begun, inner = time.monotonic(), self.inner
+        begun, inner = time.monotonic(), cast("Any", self.inner)
         answer: Answer[Any]
-        ending: Answer[Any] | ModelFailed
         try:
             if isinstance(request, Grading):
-                answer = await cast("Judge", inner).grade(request.task, request.claims)
+                answer = await inner.grade(request.task, request.claims)
             elif isinstance(request, Question):
-                answer = await cast("Model", inner).ask(request)
+                answer = await inner.ask(request)
             elif isinstance(inner, Sampler):
                 answer = await inner.sample(request)
             else:
-                answer = await asked_often(cast("Model", inner), request)
+                answer = await asked_often(inner, request)
         except asyncio.CancelledError as left:
             # Nobody waits for it any longer, and it has cost what it has cost.
-            self._count(request.task, "left", getattr(left, "usage", Usage()), begun)
+            self._book(request.task, "left", getattr(left, "usage", Usage()), begun)
             raise
         except ModelUnavailable as error:
-            return _RequestOutcome(request.task, error)
+            return _Outcome(request.task, error)
         except ModelFailed as error:
-            ending = error
-        else:
-            ending = answer
-            if self._answers is not None:
-                self._answers[key] = answer
+            if self._journal is not None:
+                self._journal.record(self.name, request, error)
+            return _Outcome(request.task, error)
+        if self._flights is not None:
+            self._answers[key] = answer
         if self._journal is not None:
-            self._journal.record(self.name, request, ending)
-        return _RequestOutcome(request.task, ending)
+            self._journal.record(self.name, request, answer)
+        return _Outcome(request.task, answer)
 
-    def _left(self, outcome: _RequestOutcome) -> None:
+    def _left(self, outcome: _Outcome) -> None:
         if not outcome.is_charged:
-            self._count(outcome.task, "left", outcome.result.usage, time.monotonic())
+            self._book(outcome.task, "left", outcome.result.usage, time.monotonic())
 
-    def _count(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
+    def _count(self, task: str, result: Answer[Any] | ModelUnavailable | ModelFailed, begun: float) -> Answer[Any]:
+        """Book the result, and return or raise it."""
+        if isinstance(result, Answer):
+            self._book(task, "answered", result.usage, begun)
+            return result
+        self._book(task, "unavailable" if isinstance(result, ModelUnavailable) else "failed", result.usage, begun)
+        raise result
+
+    def _book(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
         if self._charged:
-            book(usage.model_copy(update={"subject_calls": usage.calls}) if self.is_subject else usage)
-        if self._on_usage is not None:
-            # What came from the cache, or from another's question, waited for no model.
-            waited = 0.0 if usage.cached else max(time.monotonic() - begun - usage.seconds, 0.0)
-            self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
+            book(usage.model_copy(update={"subject_calls": usage.calls}) if self._is_subject else usage)
+        # What came from the cache, or from another's question, waited for no model.
+        waited = 0.0 if usage.cached else max(time.monotonic() - begun - usage.seconds, 0.0)
+        self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
 
 
 class MeteredModel(_Metered):
@@ -197,5 +183,10 @@ class MeteredJudge(_Metered):
         return await self._booked(Grading(task, tuple(claims)))
 
 
-def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:
-    return Answer(answer.reply, usage, answer.probabilities, answer.complete)
+def _shared(
+    result: Answer[Any] | ModelUnavailable | ModelFailed, usage: Usage
+) -> Answer[Any] | ModelUnavailable | ModelFailed:
+    """A copy with another cost."""
+    if isinstance(result, Answer):
+        return replace(result, usage=usage)
+    return result.copied_as(type(result), usage)

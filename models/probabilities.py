@@ -5,7 +5,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from models.completions import Completion
+from models.protocol import Question, YesNo
+
+if TYPE_CHECKING:
+    from models.replies import ReadReply
 
 ALTERNATIVES = 5
 """Tokens to ask for at each place: the two words and their spellings are the likeliest by far, and 5 is the most that
@@ -14,6 +20,31 @@ some endpoints give."""
 _STRINGS = re.compile(rb'"((?:[^"\\]|\\.)*+)"(?:\s*:\s*(true|false)\b)?', re.DOTALL)
 _BOOLEANS = (b"true", b"false")
 _WORDS = (b"yes", b"no")
+
+
+def probabilities_of(
+    completion: Completion, reading: "ReadReply[Any]", question: Question[Any]
+) -> tuple[float, ...] | None:
+    """P(true) of each boolean of the reply that the question wants graded, or P(yes); None if there is none."""
+    content, field = completion.content or "", question.graded
+    if question.reply is YesNo:
+        return _probabilities(completion.logprobs, content, reading.start, (0,), _WORDS)
+    if field is None:
+        return None
+    found = probabilities_of_true(completion.logprobs, content, reading.start, reading.end, field)
+    read = _booleans(reading.reply.model_dump(by_alias=True), field)
+    # In a reply that was cut off, the last entry may have been given up after its boolean.
+    if found is None or len(found) < read or (reading.complete and len(found) > read):
+        return None
+    return found[:read]
+
+
+def _booleans(value: object, field: str) -> int:
+    """The number of booleans called `field`, at any depth."""
+    if isinstance(value, dict):
+        own = isinstance(value.get(field), bool)
+        return own + sum(_booleans(inner, field) for key, inner in value.items() if not own or key != field)
+    return sum(_booleans(inner, field) for inner in value) if isinstance(value, list | tuple) else 0
 
 
 def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, field: str) -> tuple[float, ...] | None:
@@ -27,15 +58,6 @@ def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, fie
     """
     places = _places(content[start:end].encode("utf-8", "surrogatepass"), field.encode())
     return _probabilities(logprobs, content, start, places, _BOOLEANS)
-
-
-def probability_of_yes(logprobs: Any, content: str, start: int) -> float | None:
-    """P(yes) against P(no) of the word at `content[start]`, from the alternatives as above.
-
-    A word that is not among the alternatives counts as the least likely of them: it is no likelier. None as above.
-    """
-    found = _probabilities(logprobs, content, start, (0,), _WORDS)
-    return None if found is None else found[0]
 
 
 def _probabilities(

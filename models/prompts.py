@@ -19,7 +19,7 @@ in the turn that uses them, so that no template can forget to. A template quotes
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -29,7 +29,7 @@ from typing import ClassVar, cast, get_args
 from pydantic import JsonValue
 
 from models.fencing import FENCE_RULE, fence, fence_tag, tag_notice
-from models.protocol import Message, Question, ReplyT, Role, no_complaint, nothing_whole
+from models.protocol import Message, Question, ReplyT, Role
 
 _TURN = re.compile(r"=== *([^=]*?) *===\s*")
 _PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
@@ -152,21 +152,17 @@ class Templates:
             ValueError: `own` names a template that there is not.
         """
         own = own or {}
-        _refuse_unknown(own, placeholders)
+        if unknown := sorted(own.keys() - placeholders.keys()):
+            raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(placeholders)}")
         self._by_name = {name: _template(name, known, package, own.get(name)) for name, known in placeholders.items()}
+
+        self.versions = {name: template.version for name, template in self._by_name.items()}
+        """The digest of every template, by name."""
+        self.digest = hashlib.sha256(repr(sorted(self.versions.items())).encode()).hexdigest()[:12]
+        """Of all templates: twelve hexadecimal digits."""
 
     def __getitem__(self, name: str) -> Template:
         return self._by_name[name]
-
-    @property
-    def digest(self) -> str:
-        """Of all templates: twelve hexadecimal digits."""
-        return hashlib.sha256(repr(sorted(self.versions.items())).encode()).hexdigest()[:12]
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The digest of every template, by name."""
-        return {name: template.version for name, template in self._by_name.items()}
 
 
 class PromptSet(Templates):
@@ -174,14 +170,9 @@ class PromptSet(Templates):
 
     package: ClassVar[str]
     placeholders: ClassVar[Mapping[str, Placeholders]]
-    """The version of each template, by its name."""
 
     def __init__(self, own: Mapping[str, Path] | None = None) -> None:
-        """`own` replaces built-in templates by name.
-
-        Raises:
-            ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
-        """
+        """As the templates; raises as they do."""
         super().__init__(self.package, self.placeholders, own)
 
     def _question(
@@ -193,27 +184,16 @@ class PromptSet(Templates):
         plain: Mapping[str, str] = _NOTHING,
         *,
         under: str | None = None,
-        complaint: Callable[[ReplyT], str | None] = no_complaint,
+        complaint: Callable[[ReplyT], str | None] = lambda reply: None,
         data: Mapping[str, JsonValue] | None = None,
         graded: str | None = None,
-        salvage: Callable[[str], ReplyT | None] = nothing_whole,
+        salvage: Callable[[str], ReplyT | None] = lambda text: None,
         written: int = 0,
         max_tokens: int | None = None,
     ) -> Question[ReplyT]:
         """The template with this name as a question; what goes into it is as in `Template.render`."""
-        template = self[name]
-        return Question(
-            task=task,
-            prompt_version=template.version,
-            messages=template.render(fenced, plain, under=under),
-            reply=reply,
-            complaint=complaint,
-            data=data,
-            graded=graded,
-            salvage=salvage,
-            written=written,
-            max_tokens=max_tokens,
-        )
+        messages, version = self[name].render(fenced, plain, under=under), self[name].version
+        return Question(task, version, messages, reply, complaint, data, max_tokens, written, graded, salvage)
 
 
 def behind(question: Question[ReplyT], worked: Iterable[tuple[Question[ReplyT], str]]) -> Question[ReplyT]:
@@ -221,11 +201,6 @@ def behind(question: Question[ReplyT], worked: Iterable[tuple[Question[ReplyT], 
     system, *_, last = question.messages
     turns = [turn for one, reply in worked for turn in (one.messages[-1], Message("assistant", reply))]
     return replace(question, messages=(system, *turns, last))
-
-
-def _refuse_unknown(own: Mapping[str, Path], allowed: Collection[str]) -> None:
-    if unknown := sorted(set(own) - set(allowed)):
-        raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(allowed)}")
 
 
 def _template(name: str, known: Placeholders, package: str, own: Path | None) -> Template:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import BaseModel, JsonValue
 
@@ -30,14 +30,6 @@ class YesNo(BaseModel):
     yes: bool
 
 
-def no_complaint(reply: BaseModel) -> None:
-    """Accept any reply that has the right form."""
-
-
-def nothing_whole(text: str) -> None:
-    """Take nothing of a reply that was cut off."""
-
-
 @dataclass(frozen=True, slots=True)
 class Question(Generic[ReplyT]):
     """A question to a model that reads prompts, with the form that its answer must have."""
@@ -49,7 +41,7 @@ class Question(Generic[ReplyT]):
     messages: tuple[Message, ...]
     reply: type[ReplyT]
     """The answer's form; its JSON schema is sent if the endpoint accepts one."""
-    complaint: Callable[[ReplyT], str | None] = no_complaint
+    complaint: Callable[[ReplyT], str | None] = lambda reply: None
     """The fault of a well-formed reply, shown to the model in the repair turn; None if it has none."""
     data: Mapping[str, JsonValue] | None = None
     """The question as JSON, for a service that reads no prompts; None if it can only be put in words."""
@@ -59,9 +51,13 @@ class Question(Generic[ReplyT]):
     graded: str | None = None
     """Name of a boolean field of the reply, at any depth, whose probabilities are wanted; those of a `YesNo` are always
     wanted."""
-    salvage: Callable[[str], ReplyT | None] = nothing_whole
+    salvage: Callable[[str], ReplyT | None] = lambda text: None
     """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
     reply gets no `complaint`."""
+
+    def length(self, characters: int) -> int:
+        """By what makes an answer slow: a token to write takes as long as 50 characters to read."""
+        return characters + 50 * self.written
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,6 @@ class Sampling(Generic[ReplyT]):
 
     @property
     def task(self) -> str:
-        """As of the question."""
         return self.question.task
 
 
@@ -206,18 +201,6 @@ class EscalationUnavailable(ModelUnavailable):
     """Only the second judge of a cascade is away: records that the first one decides go on."""
 
 
-_CAUSES_OF_SUBJECTS: dict[JudgeCause | GraderCause, SubjectCause] = {
-    "judge_failed": "subject_failed",
-    "judge_unusable": "subject_unusable",
-    "judge_refused": "subject_refused",
-    "judge_filtered": "subject_filtered",
-    "judge_cut_off": "subject_cut_off",
-    "judge_slow": "subject_slow",
-    "too_long": "too_long",
-    "budget": "budget",
-}
-
-
 class ModelFailed(ModelError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
@@ -232,7 +215,7 @@ class ModelFailed(ModelError):
     @property
     def cause_of_subject(self) -> SubjectCause:
         """The cause if it was a subject that was asked."""
-        return _CAUSES_OF_SUBJECTS[self.cause]
+        return cast("SubjectCause", self.cause.replace("judge_", "subject_"))
 
 
 class WindowExceeded(ModelFailed):

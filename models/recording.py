@@ -6,7 +6,8 @@ of the endpoint is in none of them; prompts and replies are, so the file deserve
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -17,16 +18,7 @@ import structlog
 from pydantic import BaseModel, ValidationError
 
 from models.claims import Claims, Grades, Judgement
-from models.protocol import (
-    Answer,
-    Grading,
-    ModelFailed,
-    Question,
-    ReplyT,
-    Samples,
-    Sampling,
-    WindowExceeded,
-)
+from models.protocol import Answer, Grading, ModelFailed, Question, ReplyT, Samples, Sampling, WindowExceeded
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
@@ -34,6 +26,7 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 """Longer lines are skipped, and logged as such: a recording stays readable line by line."""
 
 Request = Question[Any] | Grading | Sampling[Any]
+_KINDS = {Question: "reply", Sampling: "samples", Grading: "grades"}
 
 _LOG = structlog.get_logger(__name__)
 
@@ -43,8 +36,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._begun = False
-        self._failing = False
+        self._begun = self._failing = False
 
     def write(self, line: dict[str, Any]) -> None:
         """Append a line, which then survives the end of the process.
@@ -65,8 +57,7 @@ class Journal:
                 _LOG.exception("recording_failed", file=str(self._path), reason=error.strerror)
             self._failing = True
         else:
-            self._begun = True
-            self._failing = False
+            self._begun, self._failing = True, False
 
     def record(self, judge: str, request: "Request", ending: Answer[Any] | ModelFailed) -> None:
         """Append how a request to the model called `judge` ended."""
@@ -75,16 +66,11 @@ class Journal:
             line = {"type": "failure", "cause": ending.cause, "detail": ending.detail}
             if isinstance(ending, WindowExceeded):
                 line |= {"characters": ending.characters, "asked": ending.asked}
-            if not ending.begun:
-                line["begun"] = False
+            line |= {} if ending.begun else {"begun": False}
         else:
-            # A reply, samples or grades.
-            kind = {Sampling: "samples", Grading: "grades"}.get(type(request), "reply")
-            line = {"type": "answer", kind: ending.reply, "usage": ending.usage.model_dump()}
-            if ending.probabilities is not None:
-                line["probabilities"] = ending.probabilities
-            if not ending.complete:
-                line["complete"] = False
+            line = {"type": "answer", _KINDS[type(request)]: ending.reply, "usage": ending.usage.model_dump()}
+            line |= {} if ending.probabilities is None else {"probabilities": ending.probabilities}
+            line |= {} if ending.complete else {"complete": False}
         self.write({"judge": judge, "task": request.task, "digest": request_digest(request), **line})
 
     def _begin(self) -> bytes:
@@ -114,15 +100,10 @@ def request_digest(request: Request) -> str:
     elif isinstance(request, Sampling):
         parts = (request_digest(request.question), request.first, request.count)
     else:
+        messages = [(message.role, message.content) for message in request.messages]
         form: type[BaseModel] = request.reply
-        parts = (
-            request.task,
-            request.prompt_version,
-            [(message.role, message.content) for message in request.messages],
-            _form_digest(form),
-            request.max_tokens,
-            *([request.graded] if request.graded else []),
-        )
+        parts = (request.task, request.prompt_version, messages, _form_digest(form), request.max_tokens)
+        parts += (request.graded,) if request.graded else ()
     try:
         data = orjson.dumps(parts)
     except TypeError:  # lone surrogates: no text for an endpoint, but the local judge and the caller may ask
@@ -146,6 +127,9 @@ class Replay:
     Usage counts each answer as cached.
     """
 
+    version = ""
+    self_test: SelfTestFigure | None = None
+
     def __init__(self, path: Path, *, model: str | None = None) -> None:
         """Read the recording at `path`; `model` selects one of several in the same file.
 
@@ -153,27 +137,16 @@ class Replay:
             RecordingUnreadable: the file is missing, is no recording, or holds several models and `model` selects none.
         """
         endings = _endings(path)
-        names = sorted({ending["judge"] for ending in endings})
-        if model is not None:
-            names = [name for name in names if name in {model, f"openai/{model}"}]
+        recorded = sorted({ending["judge"] for ending in endings})
+        names = [name for name in recorded if model is None or name in {model, f"openai/{model}"}]
         if len(names) != 1:
-            recorded = ", ".join(sorted({ending["judge"] for ending in endings})) or "no answers"
-            raise RecordingUnreadable(f"{path}: model {model!r} does not pick one; the file holds {recorded}")
-        self._name: str = names[0]
+            held = ", ".join(recorded) or "no answers"
+            raise RecordingUnreadable(f"{path}: model {model!r} does not pick one; the file holds {held}")
+        self.name: str = names[0]
         self._path = path
-        self._endings = {ending["digest"]: ending for ending in endings if ending["judge"] == self._name}
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    version = ""
-    self_test: SelfTestFigure | None = None
-
-    @property
-    def grades(self) -> bool:
+        self._endings = {ending["digest"]: ending for ending in endings if ending["judge"] == self.name}
+        self.grades = any("grades" in ending for ending in self._endings.values())
         """True if the recorded model graded claims."""
-        return any("grades" in ending for ending in self._endings.values())
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         """The recorded answer.
@@ -182,32 +155,26 @@ class Replay:
             ModelFailed: the question is not in the recording, or had failed when it was recorded.
         """
         ending = self._ending(question)
-        try:
+        with _in_form(question):
             reply = question.reply.model_validate_json(orjson.dumps(ending.get("reply")))
-        except ValidationError:
-            raise _other_form(question) from None
         given = ending.get("probabilities")
-        probabilities = None if given is None else tuple(given)
-        return Answer(reply, Usage(cached=1), probabilities, ending.get("complete", True))
+        return Answer(reply, Usage(cached=1), None if given is None else tuple(given), ending.get("complete", True))
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
         """The recorded samples; raises as `ask` does."""
         recorded: Any = self._ending(sampling).get("samples")
         form = sampling.question.reply
-        try:
+        with _in_form(sampling):
             replies = [None if one is None else form.model_validate_json(orjson.dumps(one)) for one in recorded]
-        except (ValidationError, TypeError):
-            raise _other_form(sampling) from None
         return Answer(tuple(replies), Usage(cached=1))
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The recorded grades; raises as `ask` does."""
         grading = Grading(task, tuple(claims))
         recorded: Any = self._ending(grading).get("grades")
-        try:
-            return Answer(tuple(tuple(Judgement(**one) for one in each) for each in recorded), Usage(cached=1))
-        except TypeError:
-            raise _other_form(grading) from None
+        with _in_form(grading):
+            grades = tuple(tuple(Judgement(**one) for one in each) for each in recorded)
+        return Answer(grades, Usage(cached=1))
 
     async def close(self) -> None:
         """Do nothing: no file is open."""
@@ -216,25 +183,25 @@ class Replay:
         digest = request_digest(request)
         ending = self._endings.get(digest)
         if ending is None:
-            raise ModelFailed(
-                f"the recording {self._path} has no answer to the {request.task} question {digest}",
-                cause="judge_failed",
-            )
+            detail = f"the recording {self._path} has no answer to the {request.task} question {digest}"
+            raise ModelFailed(detail, cause="judge_failed")
         if ending["type"] == "failure":
+            detail, usage = ending["detail"], Usage(cached=1)
             if "characters" in ending:
-                sizes = {"characters": ending["characters"], "asked": ending["asked"]}
-                raise WindowExceeded(ending["detail"], **sizes, usage=Usage(cached=1))
-            begun = ending.get("begun", True)
-            raise ModelFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1), begun=begun)
+                raise WindowExceeded(detail, characters=ending["characters"], asked=ending["asked"], usage=usage)
+            raise ModelFailed(detail, cause=ending["cause"], usage=usage, begun=ending.get("begun", True))
         return ending
 
 
-def _other_form(request: Request) -> ModelFailed:
-    return ModelFailed(
-        f"the recorded answer to the {request.task} question {request_digest(request)} is not of the form that is "
-        "asked for",
-        cause="judge_unusable",
-    )
+@contextmanager
+def _in_form(request: Request) -> Iterator[None]:
+    """Make a failure of what is not of the form that is asked for."""
+    try:
+        yield
+    except (ValidationError, TypeError):
+        asked = f"the {request.task} question {request_digest(request)}"
+        detail = f"the recorded answer to {asked} is not of the form that is asked for"
+        raise ModelFailed(detail, cause="judge_unusable") from None
 
 
 def _endings(path: Path) -> list[dict[str, Any]]:

@@ -19,8 +19,9 @@ from pydantic_core import from_json
 
 from models.completions import Completion
 from models.fencing import TAG_NOTICE
-from models.protocol import ModelFailed, Question, Role, YesNo
-from models.typography import straightened
+from models.protocol import ModelFailed, Question, ReplyT, Role, YesNo
+from models.sampling import CAUSES_OF_ONE_REPLY
+from models.wording import straightened
 
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of replies that reached the token limit: of OpenAI, of gateways to other APIs, of Mistral."""
@@ -37,6 +38,7 @@ _WORD = re.compile(r"\w+")
 _FEWEST_WORDS = 3
 """Fewer may well be the answer that an example has, too."""
 _SHOWN_FAULTS = 5
+_CUT_OFF_SAID = "the reply was cut off at the token limit (max_tokens)"
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
 
@@ -62,13 +64,28 @@ def read_reply(completion: Completion, question: Question[_FormT], complained: s
     """The reply of a completion; `complained` is what a repair turn said.
 
     Raises:
-        Unusable: it has not the form of the question, or is copied from it, with what is wrong.
+        Unusable: it has not the form of the question, is copied from it, or has the question's own complaint.
         ModelFailed: as `_read`.
     """
     reading = _read(completion, question)
-    if fault := _copied(reading.reply, question, complained):
+    fault = _copied(reading.reply, question, complained)
+    if fault is None and reading.complete:
+        fault = question.complaint(reading.reply)
+    if fault is not None:
         raise Unusable(fault)
     return reading
+
+
+def usable_or_none(completion: Completion, question: Question[ReplyT]) -> ReplyT | None:
+    """The reply of one of several completions; None if it cannot be used."""
+    try:
+        return read_reply(completion, question).reply
+    except Unusable:
+        return None
+    except ModelFailed as error:
+        if error.cause not in CAUSES_OF_ONE_REPLY:
+            raise
+        return None
 
 
 def lacks_room(completion: Completion, question: Question[Any]) -> bool:
@@ -138,10 +155,9 @@ def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str |
 
 
 def _is_same(reply: BaseModel, example: str) -> bool:
-    try:
+    with suppress(Unusable):
         return reply == _of_form(example, type(reply))
-    except Unusable:
-        return False
+    return False
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -170,7 +186,7 @@ def _word_of(content: str, form: type[_FormT], *, is_cut_off: bool) -> ReadReply
         reply = form.model_validate({"yes": found[0][0].casefold() == "yes"})
         return ReadReply(reply, found[0].start(), found[0].end())
     if is_cut_off:
-        raise ModelFailed("the reply was cut off at the token limit (max_tokens)", cause="judge_cut_off")
+        raise ModelFailed(_CUT_OFF_SAID, cause="judge_cut_off")
     raise Unusable("the reply is neither yes nor no")
 
 
@@ -194,20 +210,15 @@ def salvaging(form: type[_FormT], entries: str) -> Callable[[str], _FormT | None
             _decoded_strictly(f"{closed}]" if isinstance(value, list) else f"{closed}]}}")
             found = value if isinstance(value, list) else value[entries]
             # Of an object that was cut, the keys that were whole are there.
-            whole = found if _is_whole(form, {entries: found[-1:]}) else found[:-1]
-            return form.model_validate({entries: whole}, extra="ignore") if whole else None
+            try:
+                form.model_validate({entries: found[-1:]}, extra="ignore")
+            except ValidationError:
+                found = found[:-1]
+            return form.model_validate({entries: found}, extra="ignore") if found else None
         except (ValueError, TypeError, KeyError):
             return None
 
     return salvage
-
-
-def _is_whole(form: type[BaseModel], value: object) -> bool:
-    try:
-        form.model_validate(value, extra="ignore")
-    except ValidationError:
-        return False
-    return True
 
 
 def _list_of(form: type[BaseModel]) -> str | None:
@@ -222,17 +233,15 @@ class _Spoken:
 
     start: int
     end: int
-    objects: list[tuple[int, int]] = field(default_factory=list)
-    """Start and end of each JSON object that is no part of another value."""
-    broken: int | None = None
-    """Where the last object or list begins that has no end."""
+    objects: list[tuple[int, int]] = field(default_factory=list)  # each JSON object that is no part of another value
+    broken: int | None = None  # where the last object or list begins that has no end
 
 
 def _spoken(content: str, *, lists: bool = False) -> _Spoken:
     """Divide a reply into thought, JSON and prose; `lists` count as objects.
 
-    A tag in a string of an object is part of that string, so objects are read whole before tags are looked for behind
-    them. A closing tag makes thought of all before it, whether it has an opening one or not.
+    Objects are read whole before tags are looked for behind them, as a tag may be part of a string. A closing tag makes
+    thought of all before it, whether it has an opening one or not.
     """
     found = _Spoken(0, len(content))
     at = 0
@@ -303,29 +312,22 @@ def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadR
         reply = question.salvage(content[spoken.broken : spoken.end])
         if reply is not None:
             return ReadReply(reply, spoken.broken, spoken.end, complete=False)
-    begun = bool(content[spoken.start : spoken.end].strip())
-    if not begun:
-        said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
-    else:
-        said = "the reply was cut off at the token limit (max_tokens)"
-    raise ModelFailed(said, cause="judge_cut_off", begun=begun)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return from_json(text)
-    except TypeError:
-        raise ValueError("half of a character stands in it") from None
+    if content[spoken.start : spoken.end].strip():
+        raise ModelFailed(_CUT_OFF_SAID, cause="judge_cut_off")
+    said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
+    raise ModelFailed(said, cause="judge_cut_off", begun=False)
 
 
 def _of_form(text: str, form: type[_FormT]) -> _FormT:
     try:
-        value = _parsed(text)
+        value = from_json(text)
         if isinstance(value, list) and (name := _list_of(form)) is not None:
             value = {name: value}
         reply = form.model_validate(value, extra="ignore")
     except ValidationError as error:
         raise Unusable(_faults(error)) from None
+    except TypeError:
+        raise Unusable("it is no JSON: half of a character stands in it") from None
     except ValueError as error:
         raise Unusable(f"it is no JSON: {error}") from None
     # Only now: the depth is bounded, and the last of two equal keys was taken without a word.

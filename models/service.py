@@ -2,27 +2,17 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import orjson
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
-from models.breaker import BreakerListener
 from models.endpoint import BoundedClient, time_limit
 from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing
-from models.flow import Flow, TimeLimit
-from models.limiter import Size
+from models.flow import Attempts, BreakerListener, Flow
 from models.protocol import Answer, ModelError, ModelFailed, Question, ReplyT
 from models.settings import EndpointSettings
 from schemas import Usage
-
-
-@dataclass(slots=True)
-class _ServiceRequest:
-    content: bytes
-    calls: int = 0
-    seconds: float = 0.0
 
 
 class ServiceModel:
@@ -30,15 +20,14 @@ class ServiceModel:
 
     def __init__(self, settings: EndpointSettings, *, section: str, on_breaker: BreakerListener | None = None) -> None:
         """`section` is what the configuration calls these settings."""
-        self._settings = settings
-        self._section = section
+        self._settings, self._section = settings, section
         self._url = str(settings.base_url)
         headers = {name: value.get_secret_value() for name, value in settings.extra_headers.items()}
         if settings.api_key:
             headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
         self._client = BoundedClient(self._url, headers={"Content-Type": "application/json", **headers})
         name = f"{section} {settings.model or 'service'}"
-        self._flow = Flow(self, settings, name=name, on_breaker=on_breaker)
+        self._flow = Flow(self._probe, settings, name=name, on_breaker=on_breaker)
 
     @property
     def name(self) -> str:
@@ -56,38 +45,40 @@ class ServiceModel:
         if question.data is None:
             detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
             raise ModelFailed(detail, cause="judge_failed")
-        request = _ServiceRequest(orjson.dumps({**self._settings.extra_body, **question.data}))
-        size = Size(question.written, len(request.content))
+        content, spent = orjson.dumps({**self._settings.extra_body, **question.data}), list[Usage]()
+        run = Attempts(question.length(len(content)), self._settings.deadline_seconds)
         try:
-            reply = _reply(
-                await self._flow.run(request, size=size, limit=TimeLimit(self._settings.deadline_seconds)), question
-            )
-        except (ModelError, asyncio.CancelledError) as error:
-            error.usage = Usage(calls=request.calls, seconds=request.seconds)  # type: ignore[union-attr]
-            raise
+            body: bytes = await self._flow.retrying(run)(self._exchange, content, run, spent)
+            reply = _reply(body, question)
         except Refused as refused:
-            usage = Usage(calls=request.calls, seconds=request.seconds)
-            raise ModelFailed(f"the service refused: {refused.detail}", cause="judge_failed", usage=usage) from None
-        return Answer(reply, Usage(calls=request.calls, seconds=request.seconds))
+            detail = f"the service refused: {refused.detail}"
+            raise ModelFailed(detail, cause="judge_failed", usage=_total(spent)) from None
+        except (ModelError, asyncio.CancelledError) as error:
+            error.usage = _total(spent)  # type: ignore[union-attr]
+            raise
+        return Answer(reply, _total(spent))
 
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def probe(self, seconds: float) -> None:
+    async def _probe(self, seconds: float) -> None:
         """Ask with no data: a service that is there refuses that at once, or answers."""
-        await self.send(_ServiceRequest(b"{}"), seconds)
+        await self._send(b"{}", seconds, [])
 
-    async def send(self, request: _ServiceRequest, seconds: float) -> bytes:
+    async def _exchange(self, content: bytes, run: Attempts, spent: list[Usage]) -> bytes:
+        async with self._flow.slot(run) as seconds:
+            return await self._send(content, seconds, spent)
+
+    async def _send(self, content: bytes, seconds: float, spent: list[Usage]) -> bytes:
         """The body of one answer; raises ExchangeFault."""
-        begun = time.monotonic()
-        request.calls += 1
+        begun, calls = time.monotonic(), 1
         try:
-            response = await self._client.post(self._url, content=request.content, timeout=time_limit(seconds))
+            response = await self._client.post(self._url, content=content, timeout=time_limit(seconds))
         except Unreachable:
-            request.calls -= 1
+            calls = 0
             raise
         finally:
-            request.seconds += time.monotonic() - begun
+            spent.append(Usage(calls=calls, seconds=time.monotonic() - begun))
         status = response.status_code
         # What the service says of it is not repeated: it may quote the data.
         detail = f"status {status}"
@@ -101,19 +92,20 @@ class ServiceModel:
         return response.content
 
 
+def _total(spent: list[Usage]) -> Usage:
+    return Usage.total(spent, seconds=sum(one.seconds for one in spent))
+
+
 def _reply(body: bytes, question: Question[ReplyT]) -> ReplyT:
     try:
-        document: JsonValue = orjson.loads(body)
-        reply = question.reply.model_validate(document)
+        reply = question.reply.model_validate(orjson.loads(body))
     except orjson.JSONDecodeError:
         raise ModelFailed("the service's answer is no JSON", cause="judge_unusable") from None
     except ValidationError as error:
         # The place alone: the input is the service's, and may carry anything.
-        place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
-        raise ModelFailed(
-            f"the service's answer is not of the form that is asked for, at {place or 'its top'}",
-            cause="judge_unusable",
-        ) from None
+        place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"])) or "its top"
+        detail = f"the service's answer is not of the form that is asked for, at {place}"
+        raise ModelFailed(detail, cause="judge_unusable") from None
     if (complaint := question.complaint(reply)) is not None:
         raise ModelFailed(f"the service's answer cannot be used: {complaint}", cause="judge_unusable")
     return reply

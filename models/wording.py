@@ -2,6 +2,18 @@
 
 import re
 
+# Signs that models straighten when they copy a text: quotation marks, dashes, spaces.
+_STRAIGHT = str.maketrans(
+    dict.fromkeys("‘’‚‛′`´", "'")
+    | dict.fromkeys("“”„‟«»″", '"')
+    | dict.fromkeys("‐‑‒–—―−", "-")
+    | {
+        "\N{SOFT HYPHEN}": None,
+        "\N{ZERO WIDTH SPACE}": None,
+        "\N{WORD JOINER}": None,
+        "\N{ZERO WIDTH NO-BREAK SPACE}": None,
+    }
+)
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -19,3 +31,11 @@ def first_line(error: BaseException) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 line`, `2 lines`; for nouns with a plural in -s."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def straightened(text: str) -> str:
+    """The text with plain quotation marks, hyphens for dashes, and single blanks for all white space.
+
+    A model that repeats a text may give any of these for the others: texts that are equal in this form are copies.
+    """
+    return " ".join(text.translate(_STRAIGHT).split())

@@ -7,6 +7,7 @@ belongs to.
 import asyncio
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -20,26 +21,20 @@ PhaseName = Literal["waits", "slow_lane", "computed", "joined", "asked"]
 others are answered; it is `computed` in this process; it has `joined` an identical one that is under way; or a model
 elsewhere is `asked`."""
 
-_WAITING = frozenset({"waits", "slow_lane"})
-
 
 class _Work(ABC):
     """Counts the questions of one piece of work by their phases, to the end of the context."""
 
     def __init__(self) -> None:
-        self._questions = self._waiting = self._in_slow_lane = self._asked = 0
+        self._phases: Counter[PhaseName] = Counter()
         self._ended = False
         self._token: Token[tuple[_Work, ...]] | None = None
 
-    def add(self, phase: PhaseName, count: int) -> None:
-        """Count a question that begins (1) or ends (-1) to be in this phase."""
-        self._questions += count
-        self._waiting += count * (phase in _WAITING)
-        self._in_slow_lane += count * (phase == "slow_lane")
-        self._asked += count * (phase == "asked")
-
-    def notify(self) -> None:
-        """Act on changed counts, unless the work has ended: a question that others wait for, too, may go on."""
+    def move(self, before: PhaseName | None, after: PhaseName | None) -> None:
+        """Count a question in another phase; None: it begins or ends."""
+        self._phases.update({after: 1} if after else {})
+        self._phases.subtract({before: 1} if before else {})
+        # A question that others wait for, too, may outlive this work.
         if not self._ended:
             self.changed()
 
@@ -50,15 +45,11 @@ class _Work(ABC):
     @property
     def only_waits(self) -> bool:
         """True if nothing is done for it: its questions wait, all of them."""
-        return 0 < self._waiting == self._questions
+        return 0 < self._phases["waits"] + self._phases["slow_lane"] == self._phases.total()
 
-    @property
-    def is_paused(self) -> bool:
-        """True while its time does not run."""
-        return self._questions > 0 and not self._asked
-
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self._token = _WORK.set((*_WORK.get(), self))
+        return self
 
     def __exit__(self, *_: object) -> None:
         self._ended = True
@@ -81,11 +72,7 @@ class Phase:
         """Go on to another phase; also from another task."""
         before, self._name = self._name, name
         for work in self._work:
-            if before is not None:
-                work.add(before, -1)
-            if name is not None:
-                work.add(name, 1)
-            work.notify()
+            work.move(before, name)
 
     def end(self) -> None:
         if self._name is not None:
@@ -108,12 +95,11 @@ class WaitObserver(_Work):
         self, on_waits: Callable[[bool], None] = lambda waits: None, give_up: Callable[[], None] = lambda: None
     ) -> None:
         super().__init__()
-        self._on_waits = on_waits
-        self._give_up = give_up
+        self._on_waits, self._give_up = on_waits, give_up
         self._waits = False
 
     def changed(self) -> None:
-        if self._in_slow_lane:
+        if self._phases["slow_lane"]:
             self._give_up()
         if self.only_waits != self._waits:
             self._waits = not self._waits
@@ -161,10 +147,11 @@ class WorkLimit(_Work):
         if self._timeout.expired():
             return
         now = asyncio.get_running_loop().time()
-        if self.is_paused and self._left is None:
+        is_paused = self._phases.total() > 0 and not self._phases["asked"]
+        if is_paused and self._left is None:
             self._left = (self._timeout.when() or now) - now
             self._timeout.reschedule(None)
-        elif not self.is_paused and self._left is not None:
+        elif not is_paused and self._left is not None:
             self._timeout.reschedule(now + self._left)
             self._left = None
 

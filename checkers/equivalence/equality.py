@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from checkers.equivalence.trees import is_punctuation
 from models.tokens import pieces
-from models.typography import straightened
+from models.wording import straightened
 
 _KEPT_FORMS = 1024
 

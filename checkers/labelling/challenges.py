@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from checkers.draws import canonical
 from checkers.labelling.rubric import AskJudge, Rubric
 from models.concurrent import gather_or_cancel
-from models.typography import straightened
+from models.wording import straightened
 
 Bits = tuple[int, ...]
 """An encoding: a bit a criterion, in the rubric's order."""

@@ -28,7 +28,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from models.concurrent import gather_or_cancel
-from models.typography import straightened
+from models.wording import straightened
 from schemas import nearest
 from schemas.evidence import Label
 

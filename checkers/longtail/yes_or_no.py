@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from models.closed_class import CLOSED_CLASS, QUANTIFIERS, is_negator
-from models.no_claim import claims_nothing
+from checkers.closed_class import CLOSED_CLASS, QUANTIFIERS, is_negator
+from models.local.no_claim import claims_nothing
 
 _YES = frozenset({"yes", "yeah", "yep"})
 _NO = frozenset({"no", "nope"})

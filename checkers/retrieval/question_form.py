@@ -2,7 +2,7 @@
 
 import re
 
-from models.closed_class import AUXILIARIES
+from checkers.closed_class import AUXILIARIES
 from models.sentences import split_sentences
 from models.tokens import tokens
 

@@ -16,7 +16,7 @@ from lab.audit.relations import Relation, relation_of
 from models.concurrent import gather_or_cancel
 from models.prompts import Placeholders, PromptSet
 from models.protocol import Model, ModelFailed, ReplyT
-from models.typography import straightened
+from models.wording import straightened
 
 # A number that is no part of an ordinal, a range or a code (3rd, 1914-1918, B12).
 _NUMBER = re.compile(r"(?<![\w.,–-])(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,6})?(?![\w–-]|[.,]\d)")

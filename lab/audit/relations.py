@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, get_args
 
-from models.closed_class import CLOSED_CLASS, DO, NEGATORS, QUANTIFIERS
+from checkers.closed_class import CLOSED_CLASS, DO, NEGATORS, QUANTIFIERS
 from models.tokens import stem, tokens
 
 Relation = Literal[

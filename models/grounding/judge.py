@@ -11,9 +11,9 @@ from models.grounding.hub import Say, fetched
 from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, PairScorer, TooManyTokens, TorchNetwork
 from models.grounding.pieces import nearest_sentence, pieces_of, speaks_of_same
 from models.grounding.support import ClaimComparison, PieceSupport, best_supports
+from models.local.no_claim import claims_nothing
 from models.local_grader import Graded
 from models.model_loading import THREADS, loading
-from models.no_claim import claims_nothing
 from models.protocol import ModelFailed
 from models.sentences import split_sentences
 

@@ -78,7 +78,7 @@ class ChosenForm:
     async def other_form(self) -> Form:
         """The list form if sentences are asked about one by one, else the short form; its threshold is one half."""
         name: FormName = "list" if (await self.form()).name == "short" else "short"
-        return self_test.form_of(name, 0.0, self._model, self._questions)
+        return Form(name, 0.0, self._model, self._questions)
 
     def through(self, model: Model) -> "ChosenForm":
         """The same choice for a model that wraps this one."""
@@ -130,7 +130,7 @@ class ChosenForm:
         return True
 
     def _use(self, name: FormName, threshold: float) -> None:
-        self._form = self_test.form_of(name, threshold, self._model, self._questions)
+        self._form = Form(name, threshold, self._model, self._questions)
 
 
 def forms_of(settings: JudgeSettings) -> tuple[FormName, ...]:

@@ -1,32 +1,34 @@
 """The judge behind an endpoint: each kind of claim is a short question, and the words' probabilities are the grades."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from models.claims import NO_CLAIM, ClaimKind, Claims, Grades, Judgement
 from models.concurrent import gather_or_cancel
 from models.judges.control import control_sentences
-from models.judges.forms import SHORT_ANSWER, Asked, Form, Support, odds_of
-from models.judges.pieces import pieces_of
+from models.judges.forms import SHORT_ANSWER, Form, Support, odds_of, over_pieces
 from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions
-from models.protocol import Answer, Model, ModelFailed, WindowExceeded
+from models.protocol import Answer, Model, ModelFailed, Question, YesNo
 from schemas.evidence import SelfTestFigure
 
 if TYPE_CHECKING:
     from models.judges.choice import ChosenForm
 
-_LEAST_PIECE = 500
-"""Characters of passages below which a question about them makes no sense."""
-_NARROWER = 0.9
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"\w+")
 
 _OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})
 """Kinds of claims that may be compared with an empty text."""
-
-Ask = Callable[[str], Awaitable[list[Support]]]
+_WORDS = {
+    ClaimKind.ANSWERABILITY: ("answerable", "passages", "question"),
+    ClaimKind.PHRASE: ("same_phrase", "first", "second"),
+    ClaimKind.CRITERION: ("criterion", "text", "criterion"),
+    ClaimKind.COMPATIBLE: ("compatible", "earlier", "sentence"),
+    ClaimKind.ENTAILMENT: ("entails", "first", "second"),
+}
+"""For each kind of claim the question's name, and its names of the reference and of the sentence."""
 
 
 class PromptedJudge:
@@ -44,10 +46,8 @@ class PromptedJudge:
 
         `in_other_form`: ask in the form that was not chosen.
         """
-        self.model = model
-        self.questions = questions
-        self._choice = choice
-        self._in_other_form = in_other_form
+        self.model, self.questions = model, questions
+        self._choice, self._in_other_form = choice, in_other_form
 
     @property
     def name(self) -> str:
@@ -99,50 +99,36 @@ class PromptedJudge:
         await self.model.close()
 
     async def _graded(self, task: str, claims: Claims, form: Form) -> tuple[Judgement, ...]:
-        if not claims.reference.strip() and claims.kind not in _OF_NO_TEXT:
-            raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
-        if claims.kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}:
-            return await self._response(task, claims, form)
-        if claims.kind is ClaimKind.PARAPHRASE:
-            return await self._paraphrase(task, claims)
-        found = await gather_or_cancel(self._word(task, claims, sentence) for sentence in claims.sentences)
-        return tuple(_judgement(one) for one in found)
-
-    async def _word(self, task: str, claims: Claims, sentence: str) -> Support:
-        """One plain question about a text and a sentence."""
         reference, kind = claims.reference, claims.kind
-        if kind is ClaimKind.QUESTION:
-            return Support(await odds_of(self.model, self.questions.own_question(task, claims, sentence)))
-        texts: dict[str, str]
-        if kind is ClaimKind.ANSWERABILITY:
-            name, texts = "answerable", {"passages": reference, "question": sentence}
-        elif kind is ClaimKind.PHRASE:
-            first, second = claims.around or (reference, sentence)
-            name = "same_phrase"
-            texts = {"first": reference, "second": sentence, "first_sentence": first, "second_sentence": second}
-        elif kind is ClaimKind.CRITERION:
-            name, texts = "criterion", {"text": reference, "criterion": sentence}
-        elif kind is ClaimKind.COMPATIBLE:
-            question = claims.prompt or UNKNOWN_QUESTION
-            name, texts = "compatible", {"earlier": reference, "question": question, "sentence": sentence}
-        elif kind is ClaimKind.STATEMENT:
-            name, texts = "true_statement", {"statement": sentence}
-        else:
-            name, texts = "entails", {"first": reference, "second": sentence}
-        return Support(await odds_of(self.model, self.questions.word(name, task, **texts)))
+        if not reference.strip() and kind not in _OF_NO_TEXT:
+            raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
+        if kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}:
+            return await self._response(task, claims, form)
+        questions = [self._question(task, claims, sentence) for sentence in claims.sentences]
+        if kind is ClaimKind.PARAPHRASE:
+            # Each sentence must follow from the reference, and the reference from all of them.
+            questions.append(self.questions.word("entails", task, first=claims.whole, second=reference))
+        odds = await gather_or_cancel(odds_of(self.model, question) for question in questions)
+        least = odds.pop() if kind is ClaimKind.PARAPHRASE else max(odds, default=0.0)
+        return tuple(_judgement(Support(min(one, least))) for one in odds)
 
-    async def _paraphrase(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
-        """Each sentence must follow from the reference, and the reference from all of them."""
-        follow = Claims(claims.reference, claims.sentences, ClaimKind.ENTAILMENT)
-        back = Claims(claims.whole, (claims.reference,), ClaimKind.ENTAILMENT)
-        found = await gather_or_cancel(
-            [self._word(task, back, claims.reference), *(self._word(task, follow, one) for one in claims.sentences)]
-        )
-        whole, *each = found
-        return tuple(_judgement(min(one, whole, key=lambda support: support.odds)) for one in each)
+    def _question(self, task: str, claims: Claims, sentence: str) -> Question[YesNo]:
+        """One plain question about a text and a sentence."""
+        kind, more = claims.kind, {}
+        if kind is ClaimKind.QUESTION:
+            return self.questions.own_question(task, claims, sentence)
+        if kind is ClaimKind.STATEMENT:
+            return self.questions.word("true_statement", task, statement=sentence)
+        if kind is ClaimKind.PHRASE:
+            first, second = claims.around or (claims.reference, sentence)
+            more = {"first_sentence": first, "second_sentence": second}
+        elif kind is ClaimKind.COMPATIBLE:
+            more = {"question": claims.prompt or UNKNOWN_QUESTION}
+        name, text, asked = _WORDS.get(kind, _WORDS[ClaimKind.ENTAILMENT])
+        return self.questions.word(name, task, **{text: claims.reference, asked: sentence}, **more)
 
     async def _response(self, task: str, claims: Claims, form: Form) -> tuple[Judgement, ...]:
-        supports, empty = await self.corrected(task, claims, await self.supports(task, claims, form))
+        supports, empty = await self.corrected(task, claims, await form.supports(task, claims))
         misled = False
         if any(one.odds >= 0 and number not in empty for number, one in enumerate(supports, start=1)):
             misled = await self._is_misled(task, claims, form, counts_out=bool(empty))
@@ -151,27 +137,6 @@ class PromptedJudge:
             NO_CLAIM if number in empty else replace(_judgement(one, reasons.get(number)), misled=misled)
             for number, one in enumerate(supports, start=1)
         )
-
-    async def supports(self, task: str, claims: Claims, form: Form, asked: Asked | None = None) -> list[Support]:
-        """The support of each sentence, or of those that are asked about, by the passages alone; raises as `grade`."""
-        if asked is None:
-            asked = dict(enumerate(claims.sentences, start=1))
-        return await self._over_pieces(claims, lambda passages: form.supports(task, passages, claims, asked))
-
-    async def _over_pieces(self, claims: Claims, ask: Ask) -> list[Support]:
-        """The best support of each sentence by all passages or, if those are too long, by any piece of them."""
-        reference, room = claims.reference, None
-        while True:
-            pieces = [reference] if room is None else [reference[piece] for piece in pieces_of(reference, room)]
-            try:
-                found = await gather_or_cancel(map(ask, pieces))
-                return [max(each, key=lambda one: one.odds) for each in zip(*found, strict=True)]
-            except WindowExceeded as refusal:
-                longest = max(map(len, pieces))
-                # Unless it is refused again, the window is known to the character.
-                room = int(min(longest * _NARROWER, longest - (refusal.asked - refusal.characters)))
-                if room < min(_LEAST_PIECE, longest):
-                    raise ModelFailed(refusal.detail, cause="too_long") from None
 
     async def corrected(
         self, task: str, claims: Claims, supports: list[Support]
@@ -190,7 +155,7 @@ class PromptedJudge:
                 return supports, frozenset()
             # A sentence may say of another, to the judge, that it tells nothing: a refusal is one sentence by sentence.
             if len(supports) == 1 or not any(await self._each_informs(task, question, claims.sentences)):
-                holds = await self._over_pieces(claims, lambda passages: self._answerable(task, passages, question))
+                holds = await over_pieces(claims.reference, lambda text: self._answerable(task, text, question))
                 return [Support(-holds[0].odds)] * len(supports), frozenset()
         informs = await self._each_informs(task, question, [claims.sentences[number - 1] for number in unsupported])
         return supports, frozenset(number for number, one in zip(unsupported, informs, strict=True) if not one)
@@ -213,7 +178,7 @@ class PromptedJudge:
         """
         question = claims.prompt or UNKNOWN_QUESTION
         for control in control_sentences(claims.sentences, claims.reference, claims.whole):
-            (found,) = await self.supports(task, claims, form, {0: control})
+            (found,) = await form.supports(task, claims, {0: control})
             if found.odds < 0 and (not counts_out or await self._informs(task, question, control)):
                 return False
         return True
@@ -223,17 +188,16 @@ class PromptedJudge:
     ) -> dict[int, str]:
         """What is wrong with each sentence that is not supported, where the model says something usable of it."""
 
-        async def asked(number: int) -> str | None:
+        async def asked(number: int) -> str:
             sentence, reason = claims.sentences[number - 1], supports[number - 1].reason
-            if reason is None:
-                try:
-                    reason = (
-                        await self.model.ask(self.questions.reason(task, claims.reference, sentence))
-                    ).reply.reason
-                except ModelFailed:
-                    # The verdict does not need it.
-                    return None
-            return reason if _says_something(reason, sentence, claims.reference) else None
+            try:
+                if reason is None:
+                    answer = await self.model.ask(self.questions.reason(task, claims.reference, sentence))
+                    reason = answer.reply.reason
+            except ModelFailed:
+                # The verdict does not need it.
+                return ""
+            return reason if _says_something(reason, sentence, claims.reference) else ""
 
         faulty = [number for number, one in enumerate(supports, start=1) if one.odds < 0 and number not in empty]
         found = await gather_or_cancel(map(asked, faulty))
@@ -242,10 +206,9 @@ class PromptedJudge:
 
 def _judgement(support: Support, reason: str | None = None) -> Judgement:
     degree = round(support.degree, 6)
-    if reason is None:
-        what = "finds it supported" if support.odds >= 0 else "does not find it supported"
-        reason = support.reason or f"the judge {what} (probability {degree:.2f})"
-    return Judgement(degree, reason, None)
+    what = "finds it supported" if support.odds >= 0 else "does not find it supported"
+    said = reason or support.reason or f"the judge {what} (probability {degree:.2f})"
+    return Judgement(degree, said, None)
 
 
 def _has_figures(claims: Claims) -> bool:

@@ -23,7 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 from models.billing import billed
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.concurrent import gather_or_cancel
-from models.judges.forms import Form, FormName, ListForm, PaperForm, ShortForm
+from models.judges.forms import Form, FormName
 from models.judges.prompted import PromptedJudge
 from models.judges.questions import JudgeQuestions
 from models.protocol import Judge, Model, ModelFailed
@@ -148,13 +148,6 @@ def _pairs() -> tuple[Pair, ...]:
     return tuple(Pair(**json.loads(line)) for line in text.splitlines())
 
 
-def form_of(name: FormName, threshold: float, model: Model, questions: JudgeQuestions) -> Form:
-    """The form of this name."""
-    if name == "paper":
-        return PaperForm(model, questions)
-    return (ShortForm if name == "short" else ListForm)(model, questions, threshold)
-
-
 def nobody() -> None:
     """Tell nobody that a pair was judged."""
 
@@ -203,12 +196,12 @@ async def run(
 async def _result(
     name: FormName, judge: PromptedJudge, asked: Sequence[Pair], on_answer: Callable[[], None]
 ) -> FormResult:
-    begun, plain = time.monotonic(), form_of(name, 0.0, judge.model, judge.questions)
+    begun, plain = time.monotonic(), Form(name, 0.0, judge.model, judge.questions)
     claims = [_claims(pair) for pair in asked]
-    odds = await in_turn(claims, lambda one: _primary(judge, plain, one))
+    odds = await in_turn(claims, lambda one: _primary(plain, one))
     known = [(value, pair.supported) for value, pair in zip(odds, asked, strict=True) if value is not None]
     threshold = 0.0 if name == "paper" else _threshold(known)
-    form = form_of(name, threshold, judge.model, judge.questions)
+    form = Form(name, threshold, judge.model, judge.questions)
     # Answers are cached: only what follows a sentence that is not supported is asked in addition.
     whole = await in_turn(claims, lambda one: _whole(judge, form, one), on_answer)
     outcomes = []
@@ -227,16 +220,16 @@ def _claims(pair: Pair) -> Claims:
     return Claims(pair.passages, sentences, kind, pair.question, text=pair.answer)
 
 
-async def _primary(judge: PromptedJudge, form: Form, claims: Claims) -> float | None:
+async def _primary(form: Form, claims: Claims) -> float | None:
     try:
-        return min(one.odds for one in await judge.supports(TASK, claims, form))
+        return min(one.odds for one in await form.supports(TASK, claims))
     except ModelFailed:
         return None
 
 
 async def _whole(judge: PromptedJudge, form: Form, claims: Claims) -> float | None:
     try:
-        supports, empty = await judge.corrected(TASK, claims, await judge.supports(TASK, claims, form))
+        supports, empty = await judge.corrected(TASK, claims, await form.supports(TASK, claims))
     except ModelFailed:
         return None
     return min((one.odds for number, one in enumerate(supports, start=1) if number not in empty), default=None)

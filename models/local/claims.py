@@ -9,8 +9,8 @@ import numpy as np
 from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.local.alignment import Text, align, likeness_of
 from models.local.matching import lack
+from models.local.no_claim import claims_nothing
 from models.local.text import Word, denies, language_of, lost_facts, lost_names
-from models.no_claim import claims_nothing
 from models.protocol import ModelFailed
 from models.sentences import split_sentences
 

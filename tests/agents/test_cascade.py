@@ -28,9 +28,9 @@ def _checker(stub: StubEndpoint) -> Checker[Any]:
 
 @pytest.fixture(autouse=True)
 def _quick_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.breaker._FAILURES", 1)
-    monkeypatch.setattr("models.breaker._COOLDOWN", 0.1)
-    monkeypatch.setattr("models.breaker._LONGEST_COOLDOWN", 0.2)
+    monkeypatch.setattr("models.flow._FAILURES", 1)
+    monkeypatch.setattr("models.flow._COOLDOWN", 0.1)
+    monkeypatch.setattr("models.flow._LONGEST_COOLDOWN", 0.2)
 
 
 def _support(_: str, sentence: str) -> float:

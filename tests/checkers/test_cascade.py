@@ -75,7 +75,7 @@ async def test_a_record_that_the_first_judge_fails_on_is_sent_on(stub: StubEndpo
 async def test_while_the_endpoint_is_down_only_what_needs_it_is_held(
     stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("models.breaker._FAILURES", 1)
+    monkeypatch.setattr("models.flow._FAILURES", 1)
     checker = _cascade(stub, timeout_seconds=1)
     stub.down()
     assert (await checker.check(_record(SURE))).outcome == "accept"

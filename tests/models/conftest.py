@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
+from tenacity import wait_random_exponential
 
 from models.build import build_model
 from models.meter import MeteredModel
@@ -17,11 +18,9 @@ Breaker = Callable[..., None]
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here depends on how long it is until something is tried again."""
-    monkeypatch.setattr("models.flow._FIRST_BACK_OFF", 0.01)
+    monkeypatch.setattr("models.flow._BACK_OFF", wait_random_exponential(multiplier=0.01, max=8))
     monkeypatch.setattr("models.flow._FIRST_HOLD", 0.01)
-    monkeypatch.setattr("models.flow.UNAVAILABLE_PAUSE", 0.05)
-    monkeypatch.setattr("models.breaker.UNAVAILABLE_PAUSE", 0.05)
-    monkeypatch.setattr("models.breaker._COOLDOWN", 0.2)
+    monkeypatch.setattr("models.flow._COOLDOWN", 0.2)
 
 
 @pytest.fixture
@@ -30,10 +29,10 @@ def breaker(monkeypatch: pytest.MonkeyPatch) -> Breaker:
 
     def settled(*, failures: int | None = None, cooldown_seconds: float | None = None) -> None:
         if failures is not None:
-            monkeypatch.setattr("models.breaker._FAILURES", failures)
+            monkeypatch.setattr("models.flow._FAILURES", failures)
         if cooldown_seconds is not None:
-            monkeypatch.setattr("models.breaker._COOLDOWN", cooldown_seconds)
-            monkeypatch.setattr("models.breaker._LONGEST_COOLDOWN", max(cooldown_seconds, 30.0))
+            monkeypatch.setattr("models.flow._COOLDOWN", cooldown_seconds)
+            monkeypatch.setattr("models.flow._LONGEST_COOLDOWN", max(cooldown_seconds, 30.0))
 
     return settled
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from models.breaker import BreakerState
+from models.flow import BreakerState
 from models.protocol import ModelUnavailable
 from tests.models.asking import question, until_answered
 from tests.models.conftest import MakeModel

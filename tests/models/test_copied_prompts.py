@@ -22,7 +22,7 @@ PROMPTS = sorted(ROOT.glob("[a-z]*/**/prompts/*.txt"))
 
 
 def completion(content: str) -> Completion:
-    return Completion(content, "stop", refused=False, called_tools=False, prompt_tokens=0, completion_tokens=0)
+    return Completion(content, "stop")
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:

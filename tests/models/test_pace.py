@@ -3,15 +3,14 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import suppress
 
 import pytest
 
 from models.concurrent import in_order
 from models.faults import TimedOut
-from models.flow import Flow, TimeLimit
-from models.limiter import Size
+from models.flow import Attempts, Flow
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
 from tests.streams.virtual_time import run_virtually
@@ -43,23 +42,37 @@ class Endpoint:
         await self.send(0, seconds)
 
 
-def flow_to(takes: Takes, places: int = PLACES, at_once: int = 1_000) -> Flow:
+Ask = Callable[[int], Coroutine[None, None, None]]
+
+
+def flow_to(takes: Takes, places: int = PLACES, at_once: int = 1_000) -> Ask:
+    """Asks a question of some size."""
     endpoint = Endpoint(takes, at_once)
-    return Flow(endpoint, EndpointSettings(concurrency=places, timeout_seconds=TIMEOUT), name="judge")
+    flow = Flow(endpoint.probe, EndpointSettings(concurrency=places, timeout_seconds=TIMEOUT), name="judge")
+
+    async def exchange(size: int, run: Attempts) -> None:
+        async with flow.slot(run) as seconds:
+            await endpoint.send(size, seconds)
+
+    async def ask(size: int) -> None:
+        run = Attempts(size, DEADLINE)
+        await flow.retrying(run)(exchange, size, run)
+
+    return ask
 
 
 async def asked(
     sizes: Iterable[int], takes: Takes, places: int = PLACES, in_flight: int = IN_FLIGHT, at_once: int = 1_000
 ) -> Counter[str]:
     """Ask questions of these sizes, so many in flight as a worker has; how they ended."""
-    flow = flow_to(takes, places, at_once)
+    asks = flow_to(takes, places, at_once)
     endings: Counter[str] = Counter()
     waiting = iter(sizes)
 
     async def ask(size: int) -> str:
         while True:
             try:
-                await flow.run(size, size=Size(0, size), limit=TimeLimit(DEADLINE))
+                await asks(size)
             except ModelFailed as failure:
                 return failure.cause
             except ModelUnavailable as unavailable:
@@ -144,13 +157,13 @@ def test_an_endpoint_that_answers_nothing_for_an_hour_costs_no_question_its_answ
 
 async def short_ones_end(sizes: list[int], takes: Takes, places: int, window: int) -> float:
     """The time at which the last short question of a file is answered, as `assay check` asks them."""
-    flow = flow_to(takes, places)
+    asks = flow_to(takes, places)
     last = 0.0
 
     async def ask(size: int) -> None:
         nonlocal last
         with suppress(ModelFailed):
-            await flow.run(size, size=Size(0, size), limit=TimeLimit(DEADLINE))
+            await asks(size)
             last = asyncio.get_running_loop().time()
 
     async def listed() -> AsyncIterator[int]:

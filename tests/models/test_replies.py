@@ -12,7 +12,7 @@ from models.completions import Completion
 from models.prompts import as_list
 from models.protocol import Message, ModelFailed, Question
 from models.replies import Unusable, read_reply, salvaging
-from models.typography import straightened
+from models.wording import straightened
 from tests.models.asking import Findings, Found
 
 FINDINGS = st.builds(
@@ -46,7 +46,7 @@ def test_nothing_is_salvaged_from_entries_of_another_form() -> None:
 
 
 def completion(content: str, finish_reason: str = "stop") -> Completion:
-    return Completion(content, finish_reason, refused=False, called_tools=False, prompt_tokens=0, completion_tokens=0)
+    return Completion(content, finish_reason)
 
 
 QUESTION = Question("t", "v1", (Message("user", "Compare."),), Findings)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from models.breaker import BreakerState
+from models.flow import BreakerState
 from models.protocol import EndpointDown, ModelFailed
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel

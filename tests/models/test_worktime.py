@@ -8,7 +8,7 @@ import pytest
 
 from assay.file_check import CheckedLine, FileCheck
 from checkers.model_patience import ModelPatience
-from models.single_flight import SingleFlight
+from models.concurrent import SingleFlight
 from models.worktime import Phase, PhaseName, WaitObserver, WorkLimit
 from streams.record_lines import Line
 from tests.support.checkers import AsksASlowModel

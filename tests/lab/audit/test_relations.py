@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from checkers.closed_class import NEGATORS
 from lab.audit.relations import RELATIONS, relation_of
-from models.closed_class import NEGATORS
 
 TABLE_1 = [
     ("The only industry in the town is light farming on the small rice paddies.",

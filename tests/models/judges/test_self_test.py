@@ -141,7 +141,7 @@ async def test_while_the_endpoint_is_away_the_record_is_held_and_tested_later(
         await graded(judge, GOOD)
     stub.up()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("models.breaker.loop_time", lambda: __import__("time").monotonic() + 60)
+        patch.setattr("models.flow.loop_time", lambda: __import__("time").monotonic() + 60)
         assert (await graded(judge, GOOD))[0].supported
     assert judge.self_test is not None
 
