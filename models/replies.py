@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from models.completions import Completion
-from models.fencing import TAG_NOTICE
+from models.prompts import TAG_NOTICE
 from models.protocol import ModelFailed, Question, ReplyT, Role, YesNo
 from models.sampling import CAUSES_OF_ONE_REPLY
 from models.wording import straightened

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.datasets import rows
+from models.local.tokens import stem
 from models.sentences import split_sentences
-from models.tokens import stem
 
 KINDS = ("right", "elsewhere", "other", "opposite")
 

@@ -4,7 +4,7 @@ import unicodedata
 from functools import lru_cache
 
 from checkers.equivalence.trees import is_punctuation
-from models.tokens import pieces
+from models.local.tokens import pieces
 from models.wording import straightened
 
 _KEPT_FORMS = 1024

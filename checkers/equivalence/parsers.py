@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from checkers.equivalence.trees import Node, Tree, is_punctuation
-from models.tokens import Token, tokens
+from models.local.tokens import Token, tokens
 
 PARSER = "embedded/4"
 """Another one whenever a sentence may get another tree."""

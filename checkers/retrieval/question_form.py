@@ -3,8 +3,8 @@
 import re
 
 from checkers.closed_class import AUXILIARIES
+from models.local.tokens import tokens
 from models.sentences import split_sentences
-from models.tokens import tokens
 
 _ASKING = frozenset("who whom whose what which when where why how".split())
 _SUBJECTS = frozenset("i you he she it we they there this that these those the a an my your our any anyone".split())

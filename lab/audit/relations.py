@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, get_args
 
 from checkers.closed_class import CLOSED_CLASS, DO, NEGATORS, QUANTIFIERS
-from models.tokens import stem, tokens
+from models.local.tokens import stem, tokens
 
 Relation = Literal[
     "word_swap",

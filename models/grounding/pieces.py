@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from models.local.tokens import stem
 from models.sentences import split_sentences
-from models.tokens import stem
 
 _SAME = 0.7
 """Share of words that two sentences about the same thing have in common; a name or a verb may differ."""

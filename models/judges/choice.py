@@ -24,9 +24,7 @@ class ChosenForm:
     """Belongs to one judge and event loop. The self-test is run with the first claims, unless it is on file."""
 
     def __init__(self, model: Model, questions: JudgeQuestions, settings: JudgeSettings) -> None:
-        self._model = model
-        self._questions = questions
-        self._settings = settings
+        self._model, self._questions, self._settings = model, questions, settings
         self._running: asyncio.Task[SelfTest] | None = None
         self._form: Form | None = None
         self.result: FormResult | None = None
@@ -35,8 +33,7 @@ class ChosenForm:
             self._use(settings.form, settings.threshold or 0.0)  # type: ignore[arg-type]
             return
         known = self_test.kept(model.name, questions)
-        is_taken = known is not None and self._take(known)
-        if not is_taken and settings.backend == "replay":
+        if (known is None or not self._take(known)) and settings.backend == "replay":
             # A recording has a self-test's answers only if that was run meanwhile.
             self._use("short" if settings.form == "auto" else settings.form, settings.threshold or 0.0)
 
@@ -116,17 +113,11 @@ class ChosenForm:
         result = self.result = best_of(allowed)
         threshold = self._settings.threshold
         self._use(cast("FormName", result.form), result.threshold if threshold is None else threshold)
-        log = _LOG.info if result.accuracy >= GOOD_ENOUGH else _LOG.warning
         weak = ", ".join(kind for kind, (right, count) in result.by_kind().items() if right <= count / 2)
-        log(
-            "self_test",
-            model=test.model,
-            form=result.form,
-            accuracy=round(result.accuracy, 3),
-            pairs=len(result.outcomes),
-            records_a_second=result.pace and round(result.pace, 2),
-            fails_on=weak,
-        )
+        figures = {"accuracy": round(result.accuracy, 3), "pairs": len(result.outcomes)}
+        log = _LOG.info if result.accuracy >= GOOD_ENOUGH else _LOG.warning
+        pace = result.pace and round(result.pace, 2)
+        log("self_test", model=test.model, form=result.form, **figures, records_a_second=pace, fails_on=weak)
         return True
 
     def _use(self, name: FormName, threshold: float) -> None:

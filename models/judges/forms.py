@@ -8,9 +8,9 @@ from typing import Literal
 
 from models.claims import Claims
 from models.concurrent import gather_or_cancel
-from models.judges.pieces import pieces_of
 from models.judges.questions import JudgeQuestions, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
 from models.protocol import Answer, Model, ModelFailed, Question, WindowExceeded, YesNo
+from models.sentences import pieces_of
 
 Asked = Mapping[int, str]
 """Sentences by number: from 1 those of the answer; 0 is another sentence, after the same prefix."""

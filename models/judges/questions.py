@@ -1,7 +1,7 @@
 """The questions that a chat model is asked as judge; each prompt's file says where its form comes from."""
 
-from collections.abc import Callable, Mapping
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,51 +26,44 @@ _SENTENCE_OF_CLAIM = (
 _SENTENCE = "Sentence of the answer:\n{}\nIs the sentence right by the passages? Reply yes or no."
 
 
-class Verdict(BaseModel):
-    """Whether one numbered sentence is supported."""
-
+class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Verdict(_Reply):
+    """Whether one numbered sentence is supported."""
 
     number: int
     supported: bool
 
 
-class ReasonedVerdict(BaseModel):
+class ReasonedVerdict(_Reply):
     """The same with the reason before it, as the paper asks (appendix A.2)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
     reason: str
     supported: bool
 
 
-class Verdicts(BaseModel):
+class Verdicts(_Reply):
     """The list form's reply."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     verdicts: list[Verdict]
 
 
-class ReasonedVerdicts(BaseModel):
+class ReasonedVerdicts(_Reply):
     """The paper's reply, and that of AMC about its reasons."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     verdicts: list[ReasonedVerdict]
 
 
-class Reason(BaseModel):
+class Reason(_Reply):
     """What is wrong with a sentence."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str
 
 
-_SALVAGE = salvaging(Verdicts, "verdicts")
-_SALVAGE_REASONED = salvaging(ReasonedVerdicts, "verdicts")
+_ListT = TypeVar("_ListT", Verdicts, ReasonedVerdicts)
 
 
 class JudgeQuestions(PromptSet):
@@ -122,45 +115,46 @@ class JudgeQuestions(PromptSet):
         self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
     ) -> Question[Verdicts]:
         """A verdict for each numbered sentence."""
-        return self._question(
-            "supported_list",
-            task,
-            Verdicts,
-            _list(passages, question, sentences),
-            complaint=_lacks_all(sentences),
-            graded="supported",
-            salvage=_SALVAGE,
-            written=_TOKENS_A_VERDICT * len(sentences),
-        )
+        texts, written = _list(passages, question, sentences), _TOKENS_A_VERDICT * len(sentences)
+        return self._verdicts("supported_list", task, Verdicts, texts, sentences, written=written)
 
     def reasoned(
         self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
     ) -> Question[ReasonedVerdicts]:
         """A reason and a verdict for each numbered sentence: DCE (paper, section 3.1)."""
-        return self._reasons("supported_paper", task, _list(passages, question, sentences), sentences)
+        texts, written = _list(passages, question, sentences), _TOKENS_A_REASON * len(sentences)
+        return self._verdicts("supported_paper", task, ReasonedVerdicts, texts, sentences, written=written)
 
     def conversion(self, task: str, reasons: Mapping[int, str]) -> Question[ReasonedVerdicts]:
         """For each numbered reason whether its sentence is supported by it: AMC (paper, section 3.2)."""
         listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
-        return self._reasons("convert", task, {"reasons": listed}, reasons)
+        written = _TOKENS_A_REASON * len(reasons)
+        return self._verdicts("convert", task, ReasonedVerdicts, {"reasons": listed}, reasons, written=written)
 
     def reason(self, task: str, passages: str, sentence: str) -> Question[Reason]:
         """What is wrong with a sentence that was found not to be supported."""
         texts = {"passages": passages, "sentence": sentence}
         return self._question("reason", task, Reason, texts, written=25, max_tokens=_REASON_TOKENS)
 
-    def _reasons(
-        self, name: str, task: str, texts: dict[str, str], asked: Mapping[int, str]
-    ) -> Question[ReasonedVerdicts]:
+    def _verdicts(
+        self,
+        name: str,
+        task: str,
+        reply: type[_ListT],
+        texts: dict[str, str],
+        asked: Mapping[int, str],
+        *,
+        written: int,
+    ) -> Question[_ListT]:
+        def complaint(reply: _ListT) -> str | None:
+            """A reply is refused only if nothing of it can be used: else only what it lacks is asked again."""
+            if any(one.number in asked for one in reply.verdicts):
+                return None
+            return f"'verdicts' has none with a number of the list: {', '.join(map(str, asked))}"
+
+        salvage = salvaging(reply, "verdicts")
         return self._question(
-            name,
-            task,
-            ReasonedVerdicts,
-            texts,
-            complaint=_lacks_all(asked),
-            graded="supported",
-            salvage=_SALVAGE_REASONED,
-            written=_TOKENS_A_REASON * len(asked),
+            name, task, reply, texts, complaint=complaint, graded="supported", salvage=salvage, written=written
         )
 
 
@@ -174,14 +168,3 @@ def _list(passages: str, question: str | None, sentences: Mapping[int, str]) -> 
     # A sentence with a line break cannot begin the next one's number.
     lines = [f"{number}. {' '.join(text.split())}" for number, text in sentences.items()]
     return {"passages": passages, "question": question or UNKNOWN_QUESTION, "sentences": "\n".join(lines)}
-
-
-def _lacks_all(asked: Mapping[int, str]) -> Callable[[Verdicts | ReasonedVerdicts], str | None]:
-    """A reply is refused only if nothing of it can be used: else only what it lacks is asked again."""
-
-    def complaint(reply: Verdicts | ReasonedVerdicts) -> str | None:
-        if any(one.number in asked for one in reply.verdicts):
-            return None
-        return f"'verdicts' has none with a number of the list: {', '.join(map(str, asked))}"
-
-    return complaint

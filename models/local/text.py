@@ -9,7 +9,7 @@ from typing import Any
 
 from text_to_num import alpha2digit
 
-from models.tokens import stem
+from models.local.tokens import stem
 
 _LONGEST_WORD = 48
 """Characters kept of a word: longer runs are junk (base64, repeated letters) and must not cost memory."""

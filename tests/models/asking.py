@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from models.fencing import fence, fence_tag, tag_notice
+from models.prompts import fence, fence_tag, tag_notice
 from models.protocol import Message, Model, ModelUnavailable, Question
 
 REFERENCE = "The board met on Monday. It approved the budget."

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from models.fencing import fence, fence_tag
+from models.prompts import fence, fence_tag
 
 TEXTS = st.lists(st.text(st.characters() | st.sampled_from("<>/-abcdef0123456789\n")), min_size=1, max_size=4)
 
@@ -50,6 +50,6 @@ def test_a_text_that_guesses_its_tag_gets_another(text: str, disguise: str) -> N
 
 def test_a_tag_that_stands_in_the_text_is_salted_away(monkeypatch: pytest.MonkeyPatch) -> None:
     # With tags of one digit a text can hold fifteen of the sixteen there are.
-    monkeypatch.setattr("models.fencing._TAG_LENGTH", 1)
+    monkeypatch.setattr("models.prompts._TAG_LENGTH", 1)
 
     assert fence_tag(["0123456789abcde"]) == "f"

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.fencing import FENCE_RULE
-from models.prompts import Placeholders, Template, TemplateError, Templates
+from models.prompts import FENCE_RULE, Placeholders, Template, TemplateError, Templates
 
 GOOD = """# A comment.
 === system ===

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.tokens import tokens
+from models.local.tokens import tokens
 
 
 @pytest.mark.parametrize(
