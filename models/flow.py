@@ -69,9 +69,8 @@ class Breaker:
         self._probe, self._name, self._seconds = probe, name, seconds
         self._on_change = on_change or (lambda state: None)
         self.state: BreakerState = "closed"
-        self.answered_at, self.misconfigured = -math.inf, False
-        self.failures = self._openings = 0
-        self._opens_until, self._detail, self._probing = 0.0, "", asyncio.Lock()
+        self.answered_at, self.misconfigured, self._probing = -math.inf, False, asyncio.Lock()
+        self.failures, self._openings, self._opens_until, self._detail = 0, 0, 0.0, ""
 
     async def check(self, since: float = -math.inf, *, after_probe: bool = False) -> None:
         """Return if the endpoint is up, by an answer since then or by one to a probe; else raise EndpointDown."""
@@ -131,8 +130,7 @@ class Limiter:
         self._waiting: dict[bool, list[tuple[int, int, asyncio.Future[None]]]] = {True: [], False: []}
         self._quickest, self._was_full = math.inf, False  # once it has taken no more, the limit grows slowly
         self._asked: deque[int] = deque(maxlen=200)
-        self._longest = 0  # up to here questions were answered
-        self.lost = 0  # long ones that got no answer, since one did
+        self._longest = self.lost = 0  # length up to which questions were answered; long ones that were not, in a row
 
     async def enter(self, run: Attempts) -> None:
         """Take a slot; raises ModelFailed for a long question that has waited too long while others got no answer."""
@@ -283,6 +281,8 @@ class Flow:
             run.seconds += taken
             return self._limiter.lower(meanwhile * 0.75)
         await self._breaker.check(run.started + taken / 2)  # a gateway may run out of time before we do
+        if run.count < min(_ATTEMPTS, 2) and run.seconds >= self._timeout:
+            return None  # it may have been lost; the same question is as long the next time
         self._limiter.lost += run.is_long
         detail = f"{fault.detail} to a question of this length, while the endpoint answers others"
         raise ModelFailed(f"{detail}; timeout_seconds sets the time", cause="judge_slow")

@@ -1,4 +1,4 @@
-"""Dividing a response into the sentences that are judged one by one (paper, section 3.1), and a long text into pieces."""
+"""Dividing a response into sentences that are judged one by one (paper, section 3.1), and a long text into pieces."""
 
 import re
 from collections.abc import Sequence
