@@ -41,6 +41,9 @@ _FIELDS_OF_REQUESTS = {
     "max_completion_tokens": "use max_tokens",
 }
 """Names that a further field of requests must not have, and why."""
+_OF_AN_ENDPOINT = ("base_url", "model")
+_NEEDED = {"openai": _OF_AN_ENDPOINT, "cascade": _OF_AN_ENDPOINT, "service": ("base_url",), "replay": ("recording",)}
+"""Settings that a backend needs."""
 
 
 def _number_or_omit(what: str) -> WrapValidator:
@@ -156,19 +159,15 @@ class EndpointSettings(_Settings):
         full = prompt_tokens * self.prompt_price + completion_tokens * self.completion_price
         return (full - saved) / 1_000_000
 
-    def _check_backend(self, backend: str) -> None:
-        needed = {
-            "openai": ("base_url", "model"),
-            "cascade": ("base_url", "model"),
-            "service": ("base_url",),
-            "replay": ("recording",),
-        }.get(backend, ())
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        backend = getattr(self, "backend", "")
+        needed = _NEEDED.get(backend, ())
         missing = [name for name in needed if not getattr(self, name)]
         if missing:
-            raise ValueError(
-                f"backend is {backend!r}, but {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set; "
-                f"this backend needs {' and '.join(needed)}"
-            )
+            lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
+            raise ValueError(f"backend is {backend!r}, but {lacks}; this backend needs {' and '.join(needed)}")
+        return self
 
 
 class JudgeSettings(EndpointSettings):
@@ -200,11 +199,6 @@ class JudgeSettings(EndpointSettings):
         """True if no self-test is needed to know how to ask."""
         return self.form != "auto" and self.threshold is not None and not self.require_self_test
 
-    @model_validator(mode="after")
-    def _is_complete(self) -> Self:
-        self._check_backend(self.backend)
-        return self
-
 
 class SubjectSettings(EndpointSettings):
     """A model under test, to be asked by the checkers that need its own answers."""
@@ -212,8 +206,3 @@ class SubjectSettings(EndpointSettings):
     backend: Literal["openai", "service", "replay"] = "openai"
     """`openai` asks an OpenAI-compatible endpoint; `service` POSTs JSON without a prompt to `base_url`, for
     extractors of entities and the like; `replay` answers from recorded exchanges."""
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> Self:
-        self._check_backend(self.backend)
-        return self

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"\w+")
 
+_RESPONSES = frozenset({ClaimKind.SUMMARY, ClaimKind.ANSWER})
 _OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})
 """Kinds of claims that may be compared with an empty text."""
 _WORDS = {
@@ -79,8 +80,13 @@ class PromptedJudge:
         """
         if self._choice is None:
             raise RuntimeError("the judge has no form")
+        if any(not one.reference.strip() and one.kind not in _OF_NO_TEXT for one in claims):
+            raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
         form = await (self._choice.other_form() if self._in_other_form else self._choice.form())
-        return Answer(tuple(await gather_or_cancel(self._graded(task, one, form) for one in claims)))
+        grades = [
+            self._response(task, one, form) if one.kind in _RESPONSES else self._words(task, one) for one in claims
+        ]
+        return Answer(tuple(await gather_or_cancel(grades)))
 
     async def ready(self) -> None:
         """Find the form to ask in, by the self-test if it has to be run; raises ModelUnavailable as `grade` does."""
@@ -98,18 +104,13 @@ class PromptedJudge:
     async def close(self) -> None:
         await self.model.close()
 
-    async def _graded(self, task: str, claims: Claims, form: Form) -> tuple[Judgement, ...]:
-        reference, kind = claims.reference, claims.kind
-        if not reference.strip() and kind not in _OF_NO_TEXT:
-            raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
-        if kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}:
-            return await self._response(task, claims, form)
+    async def _words(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
         questions = [self._question(task, claims, sentence) for sentence in claims.sentences]
-        if kind is ClaimKind.PARAPHRASE:
+        if claims.kind is ClaimKind.PARAPHRASE:
             # Each sentence must follow from the reference, and the reference from all of them.
-            questions.append(self.questions.word("entails", task, first=claims.whole, second=reference))
+            questions.append(self.questions.word("entails", task, first=claims.whole, second=claims.reference))
         odds = await gather_or_cancel(odds_of(self.model, question) for question in questions)
-        least = odds.pop() if kind is ClaimKind.PARAPHRASE else max(odds, default=0.0)
+        least = odds.pop() if claims.kind is ClaimKind.PARAPHRASE else max(odds, default=0.0)
         return tuple(_judgement(Support(min(one, least))) for one in odds)
 
     def _question(self, task: str, claims: Claims, sentence: str) -> Question[YesNo]:
