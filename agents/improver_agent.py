@@ -14,8 +14,8 @@ from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
-from models.protocol import ModelUnavailable
 from models.concurrent import SingleFlight
+from models.protocol import ModelUnavailable
 from models.worktime import WaitObserver
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.admission import Hold
