@@ -81,8 +81,7 @@ class Breaker:
                         await self._send_probe()
         if self.state == "open":
             pause = max(self._opens_until - loop_time(), 0.0) or _COOLDOWN
-            detail = f"{self._name} is down: {self._detail}"
-            raise EndpointDown(detail, retry_after=pause, misconfigured=self.misconfigured)
+            raise EndpointDown(self._detail, retry_after=pause, misconfigured=self.misconfigured)
 
     def _is_due(self, since: float) -> bool:
         return self.answered_at < since if self.state == "closed" else loop_time() >= self._opens_until
@@ -95,10 +94,11 @@ class Breaker:
 
     def trip(self, fault: Transient | EndpointMisconfigured) -> None:
         """Open; if the endpoint refuses every call, for the longest time."""
-        self.misconfigured = isinstance(fault, EndpointMisconfigured) and self.answered_at == -math.inf
-        seconds = math.inf if isinstance(fault, EndpointMisconfigured) else _COOLDOWN * 2.0 ** min(self._openings, 30)
-        self._detail, self._opens_until = fault.detail, loop_time() + min(seconds, _LONGEST_COOLDOWN)
-        self._openings += 1
+        refuses = isinstance(fault, EndpointMisconfigured)
+        self.misconfigured = refuses and self.answered_at == -math.inf
+        seconds = _LONGEST_COOLDOWN if refuses else min(_COOLDOWN * 2.0 ** min(self._openings, 30), _LONGEST_COOLDOWN)
+        self._opens_until, self._openings = loop_time() + seconds, self._openings + 1
+        self._detail = f"{self._name} is down: {fault.detail}"
         self._become("open")
 
     async def _send_probe(self) -> None:
@@ -141,7 +141,7 @@ class Limiter:
         run.is_long = run.length > 2 * (self._longest or sorted(self._asked)[len(self._asked) // 4])
         slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._entries += 1
-        heapq.heappush(self._waiting[run.is_long], (work_number(), self._entries, slot))
+        heapq.heappush(self._waiting[run.is_long], (work_number(), self._entries * (-1 if run.count else 1), slot))
         self._wake()
         try:
             with Phase("slow_lane" if run.is_long else "waits"):
@@ -249,8 +249,7 @@ class Flow:
         if isinstance(fault, Refused):
             return self._breaker.alive()
         if isinstance(fault, EndpointMisconfigured):
-            # A gateway may refuse one question while others are answered.
-            run.suspect = self._breaker.answered_at >= run.started
+            run.suspect = self._breaker.answered_at >= run.started  # a gateway may refuse one, and answer others
             if not run.suspect:
                 self._breaker.trip(fault)
             raise ModelUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER, misconfigured=self._breaker.misconfigured)
@@ -277,9 +276,10 @@ class Flow:
     async def _timed_out(self, fault: TimedOut, run: Attempts) -> None:
         run.suspect, run.pause = True, 0.0
         taken, meanwhile = loop_time() - run.started, self._answers - run.answers
-        if 0 < meanwhile < run.under_way and not run.is_long and run.count < _ATTEMPTS:
+        queued = 0 < meanwhile < run.under_way or self._limiter.limit < run.under_way
+        if queued and not run.is_long and run.count < _ATTEMPTS:
             run.seconds += taken
-            return self._limiter.lower(meanwhile * 0.75)
+            return self._limiter.lower(meanwhile * 0.75 or self._limiter.limit)
         await self._breaker.check(run.started + taken / 2)  # a gateway may run out of time before we do
         if run.count < min(_ATTEMPTS, 2) and run.seconds >= self._timeout:
             return None  # it may have been lost; the same question is as long the next time
