@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from models.breaker import BreakerState
+from models.flow import BreakerState
 from models.judges.prompted import PromptedJudge
 from models.llama import LlamaModel
 from models.local_grader import LocalGrader

@@ -12,9 +12,8 @@ from assay.config import IMPROVER, Configuration, Misconfigured
 from assay.messages import require_store
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
-from models.flow import BreakerListener
 from models.build import build_judge, build_model, build_screen
-from models.flow import BreakerListener, BreakerState
+from models.flow import BreakerListener
 from models.judges.prompted import PromptedJudge
 from models.meter import MeteredModel, UsageListener
 from models.protocol import Model
