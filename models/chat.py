@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -180,7 +181,7 @@ class ChatModel:
                 added = self._dialect.added_characters(question, self._given_up(turn))
                 prompt = prompt_of(turn.messages, added)
                 turn.tokens = self._window.reply_tokens(prompt, wanted, question.written)
-                run = Attempts(question.length(prompt.characters + added), turn.seconds)
+                run = Attempts((question.written, prompt.characters + added), turn.seconds)
                 try:
                     found: Completions = await self._flow.retrying(run)(self._exchange, turn, run)
                 except Refused as refused:
@@ -266,6 +267,8 @@ class ChatModel:
             failure = error
             raise
         finally:
+            if not isinstance(sys.exception(), Refused):
+                self._settled.set()
             taken = time.monotonic() - begun
             turn.spent.append(self._cost(turn, came, found, failure, taken))
             self._record(turn, came, failure, taken)

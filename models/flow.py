@@ -51,7 +51,7 @@ def loop_time() -> float:
 class Attempts:
     """One question on its way, with its length and the seconds that it has left; waits for a slot do not count."""
 
-    length: int
+    length: tuple[int, int]  # tokens that the reply is likely to have, and characters to read
     seconds: float
     count: int = 0
     started: float = 0.0
@@ -129,8 +129,8 @@ class Limiter:
         # Heaps, of long and of other ones: what began first is finished first, however slow the endpoint is.
         self._waiting: dict[bool, list[tuple[int, int, asyncio.Future[None]]]] = {True: [], False: []}
         self._quickest, self._was_full = math.inf, False  # once it has taken no more, the limit grows slowly
-        self._asked: deque[int] = deque(maxlen=200)
-        self._longest = self.lost = 0  # length up to which questions were answered; long ones that were not, in a row
+        self._asked: deque[tuple[int, int]] = deque(maxlen=200)
+        self._longest, self.lost = list[int](), 0  # length up to which any were answered; long ones that were not
 
     async def enter(self, run: Attempts) -> None:
         """Take a slot; raises ModelFailed for a long question that has waited too long while others got no answer."""
@@ -138,7 +138,8 @@ class Limiter:
         if not self._longest:
             await asyncio.sleep(0)  # questions of the same moment are compared with each other
         # Not the median: half of all may be long ones that nothing answers.
-        run.is_long = run.length > 2 * (self._longest or sorted(self._asked)[len(self._asked) // 4])
+        known = self._longest or [sorted(each)[len(each) // 4] for each in zip(*self._asked, strict=True)]
+        run.is_long = any(one > 2 * other for one, other in zip(run.length, known, strict=True))
         slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._entries += 1
         heapq.heappush(self._waiting[run.is_long], (work_number(), self._entries * (-1 if run.count else 1), slot))
@@ -162,7 +163,7 @@ class Limiter:
     def answered(self, run: Attempts, taken: float) -> None:
         """Let the limit grow after a quick answer."""
         self.lost = 0 if run.is_long else self.lost
-        self._longest = max(self._longest, run.length)
+        self._longest = list(map(max, run.length, self._longest or run.length))
         self._quickest = min(self._quickest * 1.01, taken)
         if max(run.under_way, self.under_way) >= int(self.limit) and taken < 2 * self._quickest:
             self.limit = min(self.limit + (1 / self.limit if self._was_full else 1), self._most)
@@ -234,8 +235,8 @@ class Flow:
             if self._breaker.state == "closed" and self._held_until <= loop_time():
                 break
             self._limiter.leave(run)  # the breaker opened, or a 429 came, while others had the slot
-        run.count += 1
-        run.started, run.answers, run.under_way = loop_time(), self._answers, self._limiter.under_way
+        run.count, run.started, run.under_way = run.count + 1, loop_time(), self._limiter.under_way
+        run.answers = self._answers - (self._breaker.answered_at >= run.started)
 
     def _answered(self, run: Attempts, now: float) -> None:
         run.seconds -= now - run.started
@@ -276,10 +277,9 @@ class Flow:
     async def _timed_out(self, fault: TimedOut, run: Attempts) -> None:
         run.suspect, run.pause = True, 0.0
         taken, meanwhile = loop_time() - run.started, self._answers - run.answers
-        queued = 0 < meanwhile < run.under_way or self._limiter.limit < run.under_way
-        if queued and not run.is_long and run.count < _ATTEMPTS:
+        if 0 < meanwhile < run.under_way and not run.is_long and run.count < _ATTEMPTS:
             run.seconds += taken
-            return self._limiter.lower(meanwhile * 0.75 or self._limiter.limit)
+            return self._limiter.lower(meanwhile * 0.75)
         await self._breaker.check(run.started + taken / 2)  # a gateway may run out of time before we do
         if run.count < min(_ATTEMPTS, 2) and run.seconds >= self._timeout:
             return None  # it may have been lost; the same question is as long the next time

@@ -55,10 +55,6 @@ class Question(Generic[ReplyT]):
     """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
     reply gets no `complaint`."""
 
-    def length(self, characters: int) -> int:
-        """By what makes an answer slow: a token to write takes as long as 50 characters to read."""
-        return characters + 50 * self.written
-
 
 @dataclass(frozen=True, slots=True)
 class Grading:

@@ -46,7 +46,7 @@ class ServiceModel:
             detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
             raise ModelFailed(detail, cause="judge_failed")
         content, spent = orjson.dumps({**self._settings.extra_body, **question.data}), list[Usage]()
-        run = Attempts(question.length(len(content)), self._settings.deadline_seconds)
+        run = Attempts((question.written, len(content)), self._settings.deadline_seconds)
         try:
             body: bytes = await self._flow.retrying(run)(self._exchange, content, run, spent)
             reply = _reply(body, question)

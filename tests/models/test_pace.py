@@ -55,7 +55,7 @@ def flow_to(takes: Takes, places: int = PLACES, at_once: int = 1_000) -> Ask:
             await endpoint.send(size, seconds)
 
     async def ask(size: int) -> None:
-        run = Attempts(size, DEADLINE)
+        run = Attempts((0, size), DEADLINE)
         await flow.retrying(run)(exchange, size, run)
 
     return ask
