@@ -123,8 +123,8 @@ class Breaker:
 class Limiter:
     """Additive increase, multiplicative decrease; a quarter of the slots is for long questions."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self.limit = most, float(min(most, _AT_FIRST))
+    def __init__(self, most: int, quick: float) -> None:
+        self._most, self._quick, self.limit = most, quick, float(min(most, _AT_FIRST))  # so many seconds are quick
         self.under_way = self._long_under_way = self._entries = 0
         # Heaps, of long and of other ones: what began first is finished first, however slow the endpoint is.
         self._waiting: dict[bool, list[tuple[int, int, asyncio.Future[None]]]] = {True: [], False: []}
@@ -165,7 +165,7 @@ class Limiter:
         self.lost = 0 if run.is_long else self.lost
         self._longest = list(map(max, run.length, self._longest or run.length))
         self._quickest = min(self._quickest * 1.01, taken)
-        if max(run.under_way, self.under_way) >= int(self.limit) and taken < 2 * self._quickest:
+        if max(run.under_way, self.under_way) >= int(self.limit) and taken < max(self._quick, 2 * self._quickest):
             self.limit = min(self.limit + (1 / self.limit if self._was_full else 1), self._most)
 
     def lower(self, to: float) -> None:
@@ -189,7 +189,7 @@ class Flow:
         self, probe: Probe, settings: EndpointSettings, *, name: str, on_breaker: BreakerListener | None = None
     ) -> None:
         """`name` is shown in logs and errors."""
-        self._timeout, self._limiter = settings.timeout_seconds, Limiter(settings.concurrency)
+        self._timeout, self._limiter = settings.timeout_seconds, Limiter(settings.concurrency, settings.timeout_seconds / 4)
         self._breaker = Breaker(probe, name, self._timeout, on_breaker)
         self._held_until, self._hold = -math.inf, 0.0
         self._answers, self._since_throttled = 0, _CLOSE  # answers in all, and since the last 429
