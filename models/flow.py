@@ -123,13 +123,13 @@ class Breaker:
 class Limiter:
     """Additive increase, multiplicative decrease; a quarter of the slots is for long questions."""
 
-    def __init__(self, most: int, quick: float) -> None:
-        self._most, self._quick, self.limit = most, quick, float(min(most, _AT_FIRST))  # so many seconds are quick
+    def __init__(self, settings: EndpointSettings) -> None:
+        self._most, self._quick = settings.concurrency, settings.timeout_seconds / 4
+        self.limit, self._was_full = float(min(self._most, _AT_FIRST)), False  # once it is full, it grows slowly
         self.under_way = self._long_under_way = self._entries = 0
         # Heaps, of long and of other ones: what began first is finished first, however slow the endpoint is.
         self._waiting: dict[bool, list[tuple[int, int, asyncio.Future[None]]]] = {True: [], False: []}
-        self._quickest, self._was_full = math.inf, False  # once it has taken no more, the limit grows slowly
-        self._asked: deque[tuple[int, int]] = deque(maxlen=200)
+        self._quickest, self._asked = math.inf, deque[tuple[int, int]](maxlen=200)
         self._longest, self.lost = list[int](), 0  # length up to which any were answered; long ones that were not
 
     async def enter(self, run: Attempts) -> None:
@@ -189,7 +189,7 @@ class Flow:
         self, probe: Probe, settings: EndpointSettings, *, name: str, on_breaker: BreakerListener | None = None
     ) -> None:
         """`name` is shown in logs and errors."""
-        self._timeout, self._limiter = settings.timeout_seconds, Limiter(settings.concurrency, settings.timeout_seconds / 4)
+        self._timeout, self._limiter = settings.timeout_seconds, Limiter(settings)
         self._breaker = Breaker(probe, name, self._timeout, on_breaker)
         self._held_until, self._hold = -math.inf, 0.0
         self._answers, self._since_throttled = 0, _CLOSE  # answers in all, and since the last 429
