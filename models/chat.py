@@ -201,7 +201,7 @@ class ChatModel:
             self._settled.set()
 
     async def _after_the_first(self) -> None:
-        """Wait for what the first question learns of the endpoint, lest it refuses the same of all."""
+        """Wait for what the first question learns of the endpoint, so that it does not refuse the same of all."""
         if self._is_first:
             self._is_first = False
         elif not self._settled.is_set():

@@ -54,7 +54,7 @@ ALLOWED = {
     "checkers/equivalence/parsers.py",
     "checkers/retrieval/tagging.py",
     "lab/audit/relations.py",
-    "models/closed_class.py",
+    "checkers/closed_class.py",
     "models/local/text.py",
     # Texts of prompts.
     "checkers/longtail/asking/asker.py",
