@@ -52,13 +52,12 @@ TERMS = {
 ALLOWED = {
     # Lists of English words.
     "checkers/equivalence/parsers.py",
-    "checkers/retrieval/tagging.py",
     "lab/audit/relations.py",
     "checkers/closed_class.py",
     "models/local/text.py",
     # Texts of prompts.
     "checkers/longtail/asking/asker.py",
-    "models/fencing.py",
+    "models/prompts.py",
 }
 SUFFIXES = {".py", ".md", ".html", ".toml", ".yml", ".yaml", ".json", ".js"}
 # A word's beginning is looked for first, once for all.
