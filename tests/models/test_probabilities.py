@@ -57,7 +57,7 @@ def tokenised(text: bytes, cuts: Sequence[int], chances: Sequence[float], spelli
     return {"content": content}
 
 
-REASONS = st.text(max_size=12).filter(lambda text: "holds" not in text)
+REASONS = st.text(max_size=12).filter(lambda text: "holds" not in text and set(text.strip()) not in ({"."}, {"…"}))
 ENTRIES = st.lists(st.builds(Found, number=st.integers(0, 99), reason=REASONS, holds=st.booleans()), max_size=4)
 AROUND = st.sampled_from(
     [("", ""), ("<think>true or false?</think>\n", ""), ("Vérifié :\n```json\n", "\n```\n"), (" ", "")]
