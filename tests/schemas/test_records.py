@@ -29,6 +29,8 @@ def kept_of(said: Any, written: Any) -> Any:
     """`written` without what was filled in beside what was said."""
     if isinstance(said, dict) and isinstance(written, dict):
         return {name: kept_of(said[name], written[name]) for name in said if name in written}
+    if isinstance(said, list) and isinstance(written, list) and len(said) == len(written):
+        return [kept_of(one, other) for one, other in zip(said, written, strict=True)]
     return written
 
 
