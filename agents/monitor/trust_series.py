@@ -220,7 +220,7 @@ class TrustSeries:
             self.without = 0
             return None
         before, self.version = self.version or version, version
-        counted = self.tests[self._ids[-1]].counted if self._ids else 0
+        before_it = self.tests[self._ids[-1]].counted if self._ids else 0
         self._ids = ids = ids_of(version)
         self.given_for = self.given_for or ids[0]
         new = ids[-1] not in self.tests and bool(self.tests)
@@ -234,7 +234,7 @@ class TrustSeries:
             self.alert = None
         for id_ in list(self.tests)[:-_MOST]:
             del self.tests[id_]
-        return self._anew(outcome, before, drop, now, counted=counted, new=new) if new or drop else None
+        return self._anew(outcome, before, drop, now, counted=before_it, new=new) if new or drop else None
 
     def _alert(
         self, kind: AlertKind, outcome: SeriesOutcome, test: VersionTest, now: datetime, *versions: VersionRate
