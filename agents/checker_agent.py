@@ -19,8 +19,8 @@ from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
 from models.worktime import WaitObserver
 from schemas import Envelope, Generation, Origin, Trace, Unreadable, Verdict, read_record
-from streams.admission import Hold, Slot, Slots
-from streams.messages import Incoming, Outgoing, verdict_message
+from streams.admission import Slot, Slots
+from streams.messages import Hold, Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
 from streams.takeover import Takeover
 

@@ -18,9 +18,8 @@ from models.concurrent import SingleFlight
 from models.protocol import ModelUnavailable
 from models.worktime import WaitObserver
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
-from streams.admission import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
-from streams.messages import Incoming, Outgoing, improvement_message
+from streams.messages import Hold, Incoming, Outgoing, improvement_message
 from streams.metrics import StreamMetrics
 
 _NAME = "improver"

@@ -13,10 +13,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-
-from streams.messages import Outgoing
 
 _QUEUE = 16
 """Messages that may queue for a model: enough that it is never idle, few enough that the last does not wait long."""
@@ -39,35 +37,8 @@ and no reason to hold the others back."""
 
 _SUSPECTS_IN_A_ROW = 3
 
-_HOLD_SECONDS = 300.0
-"""A message on which its model fails while others are answered is held for this long at least, unless it says how long:
-the model may have been restarted several times meanwhile."""
-
 _STRIKES = 3
 """Trials in vain while others are answered: one or two may be chance, as where one of two instances is down."""
-
-
-class Hold(Exception):
-    """Raised by a handler: keep the message, and try again after `retry_after` seconds."""
-
-    def __init__(
-        self,
-        retry_after: float,
-        *,
-        otherwise: Callable[[], Sequence[Outgoing]] | None = None,
-        give_up_seconds: float | None = None,
-        others_pass: bool = False,
-    ) -> None:
-        """`otherwise` makes the answer if the message is held for `give_up_seconds` while others are answered.
-
-        Without it, the message is not to blame and is held for as long as it takes. It needs something that others do
-        not need if `others_pass`.
-        """
-        super().__init__(f"hold for {retry_after:g} s")
-        self.retry_after = retry_after
-        self.otherwise = otherwise
-        self.give_up_seconds = _HOLD_SECONDS if give_up_seconds is None else give_up_seconds
-        self.others_pass = others_pass
 
 
 class Slots:
@@ -226,15 +197,15 @@ class Gate:
         finally:
             self._new = None
 
-    async def hold(self, hold: Hold, *, trial: int) -> int:
+    async def hold(self, retry_after: float, *, trial: int, suspect: bool = False, others_pass: bool = False) -> int:
         """Wait until this message may be tried again; returns the trial's number if it is one, else 0.
 
-        `trial` is what this or `passed` returned the last time.
+        `trial` is what this or `passed` returned the last time. A `suspect` may be to blame itself; `others_pass` if it
+        needs what others do not need.
         """
         loop = asyncio.get_running_loop()
-        suspect = hold.otherwise is not None
         self._suspects += suspect
-        if not self.closed and not hold.others_pass and (not suspect or self._suspects >= _SUSPECTS_IN_A_ROW):
+        if not self.closed and not others_pass and (not suspect or self._suspects >= _SUSPECTS_IN_A_ROW):
             self.closed = True
             self._on_change(True)
         if self._is_under_way(trial):
@@ -243,7 +214,7 @@ class Gate:
         turn: asyncio.Future[int] = loop.create_future()
         self._held[turn] = trial != 0
         if self._timer is None:
-            wait = min(max(hold.retry_after, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
+            wait = min(max(retry_after, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
             self._timer = loop.call_later(wait, self._begin_trial)
         try:
             return await self._turn(turn)

@@ -15,9 +15,9 @@ from aiokafka.errors import KafkaError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
 from streams.ack_window import AckWindow, Place
-from streams.admission import Gate, Hold, Slot, Slots
+from streams.admission import Gate, Slot, Slots
 from streams.errors import StreamError
-from streams.messages import Handler, Incoming, OnEnded, Outgoing, Screen, dead_letter_message
+from streams.messages import Handler, Hold, Incoming, OnEnded, Outgoing, Screen, dead_letter_message
 from streams.publisher import Publisher, TooLarge
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
 from streams.takeover import Takeover
@@ -393,7 +393,8 @@ class Delivery:
             slot.give_up()
         slot.only_waits = True
         try:
-            trial = await self._gate.hold(hold, trial=trial)
+            suspect = hold.otherwise is not None
+            trial = await self._gate.hold(hold.retry_after, trial=trial, suspect=suspect, others_pass=hold.others_pass)
             if not trial:
                 # When what they waited for is back, those that gave up their slot do not all come at once.
                 await slot.take_again()

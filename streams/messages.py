@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from schemas import (
     Alert,
@@ -22,10 +22,8 @@ from schemas import (
     Verdict,
     to_json,
 )
+from streams.admission import Slot
 from streams.settings import TopicSettings
-
-if TYPE_CHECKING:
-    from streams.admission import Slot
 
 Headers: TypeAlias = list[tuple[str, bytes]]
 
@@ -34,6 +32,10 @@ REPLAYED_FROM = "assay-replayed-from"
 
 RECHECK = "assay-recheck"
 """Header of a record that is put onto its topic once more: the checker that alone is to check it."""
+
+_HOLD_SECONDS = 300.0
+"""A message on which its model fails while others are answered is held for this long at least, unless it says how long:
+the model may have been restarted several times meanwhile."""
 
 _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstain": "abstained"}
 """Outcomes as they occur in topic names, settings and event types."""
@@ -50,7 +52,7 @@ class Incoming:
     offset: int
     key: bytes | None
     value: bytes | None
-    slot: "Slot"
+    slot: Slot
     """Its place among the messages under way; its handler says when it only waits."""
     headers: Sequence[tuple[str, bytes]] = ()
     sent_at: float = 0.0
@@ -89,6 +91,29 @@ class Outgoing:
     then: "Callable[[Origin | None], Outgoing] | None" = None
     """Builds the message to be published after it, from its position; None where the broker cannot say. Those
     messages are in the order of the ones that they follow."""
+
+
+class Hold(Exception):
+    """Raised by a handler: keep the message, and try again after `retry_after` seconds."""
+
+    def __init__(
+        self,
+        retry_after: float,
+        *,
+        otherwise: Callable[[], Sequence[Outgoing]] | None = None,
+        give_up_seconds: float | None = None,
+        others_pass: bool = False,
+    ) -> None:
+        """`otherwise` makes the answer if the message is held for `give_up_seconds` while others are answered.
+
+        Without it, the message is not to blame and is held for as long as it takes. It needs something that others do
+        not need if `others_pass`.
+        """
+        super().__init__(f"hold for {retry_after:g} s")
+        self.retry_after = retry_after
+        self.otherwise = otherwise
+        self.give_up_seconds = _HOLD_SECONDS if give_up_seconds is None else give_up_seconds
+        self.others_pass = others_pass
 
 
 OnEnded: TypeAlias = Callable[[Incoming, bool], None]

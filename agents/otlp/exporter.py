@@ -13,8 +13,7 @@ from agents.otlp.intake import metrics_on
 from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.target import AT_ONCE, Reply, Target
 from schemas import Unreadable, Verdict, explain
-from streams.admission import Hold
-from streams.messages import Incoming, Outgoing
+from streams.messages import Hold, Incoming, Outgoing
 from streams.otlp.evaluations import evaluation, request_of
 from streams.otlp.settings import OtlpSettings
 

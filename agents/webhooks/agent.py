@@ -16,10 +16,9 @@ from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import AT_ONCE, Reply, Target, headers_of
 from schemas import Unreadable
-from streams.admission import Hold
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
-from streams.messages import Incoming, Outgoing
+from streams.messages import Hold, Incoming, Outgoing
 
 _TYPES: dict[WebhookTopic, str] = {
     "rejected": "assay.verdict.rejected.v1",

@@ -177,7 +177,7 @@ class TestOnApacheKafka(DeliveryPromises):
     async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_pass(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("streams.admission._HOLD_SECONDS", 0.0)
+        monkeypatch.setattr("streams.messages._HOLD_SECONDS", 0.0)
         raw, settings = await _prepared(place, concurrency=4)
         records = [record(number, id="bad") if number == 0 else record(number) for number in range(200)]
         await put(place.servers, settings.topics.outputs, records)

@@ -5,16 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from streams.admission import Gate, Hold, Slot, Slots
+from streams.admission import Gate, Slot, Slots
 from tests.streams.virtual_time import run_virtually
 from tests.support.waiting import until
 
 MOST = 128
-SUSPECT = Hold(1.0, otherwise=tuple)
 
 
 def held(gate: Gate, *, trial: int = 0) -> asyncio.Task[int]:
-    return asyncio.create_task(gate.hold(Hold(5.0), trial=trial))
+    return asyncio.create_task(gate.hold(5.0, trial=trial))
 
 
 def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
@@ -109,7 +108,7 @@ def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
     async def run() -> None:
         changes: list[bool] = []
         gate = Gate(changes.append)
-        holders = [asyncio.create_task(gate.hold(Hold(5.0, others_pass=True), trial=0)) for _ in range(3)]
+        holders = [asyncio.create_task(gate.hold(5.0, others_pass=True, trial=0)) for _ in range(3)]
         await asyncio.sleep(1)
         assert await gate.passed() == 0
         trial = await holders[0]
@@ -127,13 +126,13 @@ def test_a_record_that_may_be_to_blame_closes_the_gate_only_where_none_is_answer
         gate = Gate(lambda _: None)
         trial = 0
         for _ in range(20):
-            trial = await gate.hold(SUSPECT, trial=trial)
+            trial = await gate.hold(1.0, suspect=True, trial=trial)
             gate.answer()
         assert not gate.closed
         for _ in range(2):
-            trial = await gate.hold(SUSPECT, trial=trial)
+            trial = await gate.hold(1.0, suspect=True, trial=trial)
         assert not gate.closed
-        again = asyncio.create_task(gate.hold(SUSPECT, trial=trial))
+        again = asyncio.create_task(gate.hold(1.0, suspect=True, trial=trial))
         await asyncio.sleep(0.5)
         assert gate.closed
         new = asyncio.create_task(gate.passed())
