@@ -13,7 +13,7 @@ from models.billing import billed
 from schemas import Usage
 from streams.settings import SettingsSection
 
-_UNITS = {"calls": "Calls", "tokens": "Tokens", "cost": "Cost"}
+_UNITS = {"calls": "Calls", "cost": "Cost"}
 
 
 class BudgetSettings(SettingsSection):
@@ -21,8 +21,6 @@ class BudgetSettings(SettingsSection):
 
     calls: Annotated[int, Field(gt=0)] | None = None
     """Calls of a model's endpoint."""
-    tokens: Annotated[int, Field(gt=0)] | None = None
-    """Prompt and completion tokens together."""
     cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """Cost in the currency of `judge.prompt_price` and `judge.completion_price`."""
 
@@ -34,7 +32,7 @@ class BudgetSettings(SettingsSection):
     @model_validator(mode="after")
     def _limits_something(self) -> Self:
         if not self.limits:
-            raise ValueError("limits nothing; give calls, tokens or cost")
+            raise ValueError("limits nothing; give calls or cost")
         return self
 
 
@@ -92,7 +90,6 @@ class Budgets:
     def _book(self, name: str, usage: Usage) -> None:
         spent = self._today(name)
         spent["calls"] += usage.calls
-        spent["tokens"] += usage.prompt_tokens + usage.completion_tokens
         spent["cost"] += usage.cost
 
     def _today(self, name: str) -> dict[str, float]:
@@ -100,7 +97,7 @@ class Budgets:
         if (today := self._now().date()) > self._day:
             self._day = today
             self._spent.clear()
-        return self._spent.setdefault(name, {"calls": 0, "tokens": 0, "cost": 0.0})
+        return self._spent.setdefault(name, {"calls": 0, "cost": 0.0})
 
     def _watch(self, metrics: "BudgetMetrics") -> None:
         for name, budget in self._budgets.items():

@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from schemas import RECORD_KINDS, Envelope
+from schemas import Envelope
 from streams.settings import SettingsSection
 
 _REMEMBERED = 4096
-"""Combinations of checker, kind, source, model and tenant whose share is known without going through the rules. As
+"""Combinations of checker, source, model and tenant whose share is known without going through the rules. As
 names are at most 256 characters, some 4 MB at the very most."""
 
 _POINT_BITS = 53
@@ -31,8 +31,6 @@ class RoutingRule(SettingsSection):
 
     checkers: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Names of the checkers that the rule is about."""
-    kinds: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Kinds of the records that match."""
     sources: _Patterns | None = None
     """Shell-style patterns (`*`, `?`, `[abc]`) for the whole `source` of a record, case-sensitive."""
     models: _Patterns | None = None
@@ -42,17 +40,9 @@ class RoutingRule(SettingsSection):
     share: float = Field(default=1.0, ge=0, le=1)
     """Share of the matching records that is checked, from 0 (none) to 1 (all)."""
 
-    @field_validator("kinds")
-    @classmethod
-    def _known(cls, kinds: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if unknown := [kind for kind in kinds or () if kind not in RECORD_KINDS]:
-            raise ValueError(f"there is no kind {', '.join(map(repr, unknown))}; allowed are {', '.join(RECORD_KINDS)}")
-        return kinds
-
-    def matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> bool:
+    def matches(self, checker: str, source: str, model: str, tenant: str | None) -> bool:
         return (
             (self.checkers is None or checker in self.checkers)
-            and (self.kinds is None or kind in self.kinds)
             and _any_matches(source, self.sources)
             and _any_matches(model, self.models)
             and (self.tenants is None or (tenant is not None and _any_matches(tenant, self.tenants)))
@@ -60,7 +50,7 @@ class RoutingRule(SettingsSection):
 
     @property
     def unconditional(self) -> bool:
-        return all(each is None for each in (self.checkers, self.kinds, self.sources, self.models, self.tenants))
+        return all(each is None for each in (self.checkers, self.sources, self.models, self.tenants))
 
 
 class RoutingSettings(SettingsSection):
@@ -120,32 +110,30 @@ class Routing:
         """The share of records like `record` that `checker` takes."""
         if self.takes_all:
             return 1.0
-        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
-        return self._share(checker, kind, record.source, record.model, record.tenant)
+        return self._share(checker, record.source, record.model, record.tenant)
 
     def left_out(self, checker: str, record: Envelope) -> Literal["route", "sample"] | None:
         """The reason why `checker` skips `record`: a rule with share 0, or the draw; None if it checks it."""
-        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
-        return self.leaves_out(checker, kind, record.source, record.model, record.tenant, record.id)
+        return self.leaves_out(checker, record.source, record.model, record.tenant, record.id)
 
-    def leaves_out(  # noqa: PLR0917 - what a rule goes by, and the id that is drawn by
-        self, checker: str, kind: str, source: str, model: str, tenant: str | None, record_id: str
+    def leaves_out(
+        self, checker: str, source: str, model: str, tenant: str | None, record_id: str
     ) -> Literal["route", "sample"] | None:
         """The same of a record of which no more is known."""
         if self.takes_all:
             return None
-        share: float = self._share(checker, kind, source, model, tenant)
+        share: float = self._share(checker, source, model, tenant)
         if share >= 1:
             return None
         if share <= 0:
             return "route"
         return None if sample_point(source, record_id) < share else "sample"
 
-    def _first_that_matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> float:
+    def _first_that_matches(self, checker: str, source: str, model: str, tenant: str | None) -> float:
         if not from_sources(source, self._sources.get(checker, ())):
             return 0.0
         for rule in self._rules:
-            if rule.matches(checker, kind, source, model, tenant):
+            if rule.matches(checker, source, model, tenant):
                 return rule.share
         return 1.0
 

@@ -67,7 +67,7 @@ class RoutingScreen:
         kind, source, model, *_ = envelope
         left_out = None
         if kind in self._checker.kinds:
-            left_out = self._routing.leaves_out(self._checker.name, *envelope)
+            left_out = self._routing.leaves_out(self._checker.name, *envelope[1:])
             if left_out is None:
                 return None
         if self._answers_for is not None and not self._others_leave_out(envelope, own=left_out is not None):
@@ -89,7 +89,7 @@ class RoutingScreen:
     def _others_leave_out(self, envelope: _Envelope, *, own: bool) -> bool:
         """True if someone takes the kind, and nobody else looks at the record."""
         takers = [name for name, kinds in (self._answers_for or {}).items() if envelope[0] in kinds]
-        return (own or bool(takers)) and all(self._routing.leaves_out(name, *envelope) for name in takers)
+        return (own or bool(takers)) and all(self._routing.leaves_out(name, *envelope[1:]) for name in takers)
 
     def _read(self, value: bytes) -> None:
         try:

@@ -41,10 +41,9 @@ class OtlpSettings(SettingsSection):
     """Your own attributes that are looked at first, by the record's field: `tenant = ["acme.customer"]`."""
     endpoint: str | None = None
     """URL of an OTLP/HTTP endpoint, such as `http://127.0.0.1:4318`, to which verdicts are sent as events
-    (`/v1/logs` is added); they are sent by an agent. With `env`, it and its headers are those of OpenTelemetry's own
-    variables, `OTEL_EXPORTER_OTLP_LOGS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`, and `…_HEADERS`."""
-    headers: dict[str, SecretStr] = Field(default_factory=dict)
-    """Headers of these requests, such as `authorization`; never shown."""
+    (`/v1/logs` is added); they are sent by an agent. With `env`, it and its headers, such as `authorization`, are those
+    of OpenTelemetry's own variables, `OTEL_EXPORTER_OTLP_LOGS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`, and
+    `…_HEADERS`."""
     explanations: bool = True
     """Send the reason of a verdict as well; it may quote the response."""
 
@@ -70,7 +69,9 @@ class OtlpSettings(SettingsSection):
         if value is not None:
             parts = urlsplit(value)
             if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
-                raise ValueError("expected a URL such as http://127.0.0.1:4318; credentials belong in otlp.headers")
+                raise ValueError(
+                    "expected a URL such as http://127.0.0.1:4318; credentials belong in OTEL_EXPORTER_OTLP_HEADERS, with `env`"
+                )
         return value
 
     @property
@@ -83,11 +84,10 @@ class OtlpSettings(SettingsSection):
 
     @property
     def request_headers(self) -> dict[str, str]:
-        """Headers of each request, those of the variables with percent codes decoded."""
+        """Headers of each request: those of the variables, with percent codes decoded."""
         given = _variable("LOGS_HEADERS") or _variable("HEADERS") or "" if self.endpoint == ENVIRONMENT else ""
         pairs = [pair.partition("=") for pair in given.split(",") if "=" in pair]
-        found = {name.strip().lower(): unquote(value.strip()) for name, _, value in pairs}
-        return found | {name: value.get_secret_value() for name, value in self.headers.items()}
+        return {name.strip().lower(): unquote(value.strip()) for name, _, value in pairs}
 
     @model_validator(mode="after")
     def _has_environment(self) -> Self:

@@ -103,7 +103,7 @@ async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: P
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "limits nothing; give calls, tokens or cost"),
+        ({}, "limits nothing; give calls or cost"),
         ({"calls": 0}, "greater than 0"),
         ({"cost": float("inf")}, "finite number"),
         ({"dollars": 1}, "Extra inputs"),
@@ -118,9 +118,8 @@ def test_wrong_budgets_are_refused(given: dict[str, Any], said: str):
     ("limits", "said"),
     [
         ({"calls": 2}, "2 of 2 calls (budgets.b.calls)"),
-        ({"tokens": 30, "calls": 9}, "30 of 30 tokens (budgets.b.tokens)"),
         ({"cost": 0.5}, "0.5 of 0.5 cost (budgets.b.cost)"),
-        ({"calls": 3, "tokens": 31, "cost": 0.51}, None),
+        ({"calls": 3, "cost": 0.51}, None),
     ],
 )
 def test_it_says_which_limit_is_reached_and_when_it_starts_anew(limits: dict[str, Any], said: str | None):

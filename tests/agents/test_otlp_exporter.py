@@ -42,7 +42,7 @@ def _judged(number: int, accepted: bool = True, **more: Any) -> Verdict:
     return verdict(number, accepted, trace=Trace(trace_id=TRACE, span_id=SPAN, response_id="resp-7"), **more)
 
 
-async def test_a_verdict_is_an_event_within_the_span_that_it_judges(prepared: Place):
+async def test_a_verdict_is_an_event_within_the_span_that_it_judges(prepared: Place, monkeypatch):
     topics = prepared.checked().topics
     accepted = _judged(1, tenant="acme", judge="judge-1", metadata={"service.version": "3.2", "build": 7})
     await put(prepared.servers, topics.accepted, [to_json(accepted)])
@@ -51,11 +51,11 @@ async def test_a_verdict_is_an_event_within_the_span_that_it_judges(prepared: Pl
     undecided = {"outcome": "abstain", "score": None, "evidence": gave_up, "trace": None}
     await put(prepared.servers, topics.abstained, [to_json(verdict(3, False, **undecided))])
     endpoint = Endpoint()
-    async with (
-        endpoint.running() as url,
-        _exporting(prepared, url, headers={"authorization": "Bearer sesame"}) as worker,
-    ):
-        await worker.wait_for("assay_otlp_exported_total", 3, outcome="taken")
+    async with endpoint.running() as url:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20sesame")
+        async with _exporting(prepared, "env") as worker:
+            await worker.wait_for("assay_otlp_exported_total", 3, outcome="taken")
     events = {event["assay.record.id"]: event for event in endpoint.events}
     assert events["r1"] == {
         "event": "gen_ai.evaluation.result",

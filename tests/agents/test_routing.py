@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from agents.checker_agent import checker_agent
 from agents.routing import Routing, RoutingSettings, sample_point
-from schemas import RECORD_KINDS, Envelope, Extraction, Generation, Verdict, read_record
+from schemas import Envelope, Generation, Verdict, read_record
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
@@ -28,9 +28,6 @@ def routing(*rules: dict[str, Any]) -> Routing:
 
 def generation(id_: str = "r1", **more: Any) -> Envelope:
     return Generation(**{"kind": "generation", "id": id_, "source": "s", "model": "m", "response": "x"} | more)
-
-
-EXTRACTION = Extraction(kind="extraction", id="r1", source="s", model="m", text="x", entities=())
 
 
 @given(names, names, st.lists(names, min_size=1, max_size=3), shares)
@@ -54,7 +51,6 @@ def test_a_checker_with_sources_takes_no_others_and_leaves_the_rest_to_the_rules
         ({}, True),
         ({"checkers": ["consistency"]}, True),
         ({"checkers": ["other"]}, False),
-        ({"kinds": ["extraction", "probe"]}, False),
         ({"sources": ["support-*"]}, True),
         ({"sources": ["support"]}, False),
         ({"sources": ["*-BOT"]}, False),
@@ -63,7 +59,7 @@ def test_a_checker_with_sources_takes_no_others_and_leaves_the_rest_to_the_rules
         ({"models": ["gpt-4.1"]}, True),
         ({"tenants": ["acm"]}, False),
         ({"sources": ["support-*"], "models": ["llama*"]}, False),
-        ({"checkers": ["consistency"], "kinds": ["generation"], "sources": ["*"], "tenants": ["a*"]}, True),
+        ({"checkers": ["consistency"], "sources": ["*"], "tenants": ["a*"]}, True),
     ],
 )
 def test_a_rule_matches_where_all_its_conditions_hold(rule: dict[str, Any], matched: bool):
@@ -72,10 +68,10 @@ def test_a_rule_matches_where_all_its_conditions_hold(rule: dict[str, Any], matc
 
 
 def test_the_first_rule_that_matches_decides():
-    rules = routing({"checkers": ["a"], "share": 1}, {"kinds": ["generation"], "share": 0}, {"checkers": ["b"]})
-    assert rules.left_out("a", generation()) is None
-    assert rules.left_out("b", generation()) == "route"
-    assert rules.left_out("b", EXTRACTION) is None
+    rules = routing({"checkers": ["a"], "share": 1}, {"tenants": ["t"], "share": 0}, {"checkers": ["b"]})
+    assert rules.left_out("a", generation(tenant="t")) is None
+    assert rules.left_out("b", generation(tenant="t")) == "route"
+    assert rules.left_out("b", generation()) is None
 
 
 def test_a_pattern_matches_whole_names_only_also_beside_another():
@@ -110,7 +106,6 @@ def test_a_smaller_share_takes_a_part_of_what_a_larger_one_takes(source: str, id
     [
         ([{"share": 1.1}], "less than or equal to 1"),
         ([{"share": float("nan")}], "share"),
-        ([{"kinds": ["generations"]}], f"no kind 'generations'; allowed are {', '.join(RECORD_KINDS)}"),
         ([{"sources": []}], "at least 1 item"),
         ([{"source": ["a"]}], "Extra inputs"),
         ([{"models": ["a"]}, {"share": 0.1}, {"tenants": ["b"]}], "rule 1 .* never asked"),

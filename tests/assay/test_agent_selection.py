@@ -86,7 +86,7 @@ def test_an_agent_that_is_not_there_is_named_with_what_is(name, said):
         ("[[routing.rules]]\nshar = 0.5", "routing.rules.0.shar (in assay.toml): there is no such key; did you mean"),
         ("[[routing.rules]]\nshare = 2", "routing.rules.0.share (in assay.toml) = 2"),
         ("[budgets.consistecy]\ncalls = 3", "budgets.consistecy: nothing has this name; allowed are consistency"),
-        ("[budgets.improver]\n", "limits nothing; give calls, tokens or cost"),
+        ("[budgets.improver]\n", "limits nothing; give calls or cost"),
         ("[[trust.baselines]]\nrate = 1.5", "trust.baselines.0.rate (in assay.toml) = 1.5"),
         ("[store]\nurl = 'verdicts.db'", "store.url (in assay.toml) = 'verdicts.db': allowed are `sqlite:///FILE`"),
         ("[store]\nredact = ['(a']", "'(a' is no RE2 pattern: missing ): (a"),
