@@ -70,7 +70,8 @@ class OtlpSettings(SettingsSection):
             parts = urlsplit(value)
             if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
                 raise ValueError(
-                    "expected a URL such as http://127.0.0.1:4318; credentials belong in OTEL_EXPORTER_OTLP_HEADERS, with `env`"
+                    "expected a URL such as http://127.0.0.1:4318; with `env`, credentials are read from "
+                    f"{_VARIABLE}HEADERS"
                 )
         return value
 
