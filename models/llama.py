@@ -1,7 +1,6 @@
 """A model file as judge: llama.cpp's server on loopback, in its own process that ends with this one."""
 
 import asyncio
-import hashlib
 import os
 import socket
 import subprocess
@@ -13,20 +12,18 @@ from pathlib import Path
 
 import structlog
 
-from models.model_loading import ModelThread, ModelUnusable, without_bars
+from models.model_loading import ModelThread, ModelUnusable, loading
 from models.protocol import Answer, Model, Question, ReplyT
 from models.settings import JudgeSettings
-from models.wording import first_line
 
 DEFAULT = "Qwen/Qwen2.5-1.5B-Instruct-GGUF/qwen2.5-1.5b-instruct-q4_k_m.gguf"
 _COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
-_SHA256 = "6a1a2eb6d15622bf3c96857206351ba97e1af16c30d7a74ee38970e434e9407e"
 
 _SLOTS, _CONTEXT_TOKENS = 2, 8192
 """Questions at once, which share the processor, and the window of each, unless `context_tokens` is set."""
 _SECONDS = {"timeout_seconds": 240.0, "deadline_seconds": 300.0}
 """Limits that a processor can keep, where none are set."""
-_LOADING_SECONDS, _STEP_SECONDS = 600.0, 0.2
+_STEP_SECONDS = 0.2
 
 _LOG = structlog.get_logger(__name__)
 
@@ -71,37 +68,33 @@ class LlamaModel:
         Raises:
             ModelUnusable: a package is missing, or the file cannot be had or loaded.
         """
-        try:
+        with loading("package", "xllamacpp", extra="llm"):
             import xllamacpp  # noqa: F401 the server's process imports it; here it is only looked for
-        except ImportError as error:
-            raise ModelUnusable(f"a package is missing ({error}); it comes with `pip install 'assay[llm]'`") from error
         file, begun = model_file(self._source), time.monotonic()
         context = self._settings.context_tokens or _CONTEXT_TOKENS
         with socket.create_server(("127.0.0.1", 0)) as free:
             port: int = free.getsockname()[1]
-        _LOG.info("loading the judge's model", file=str(file))
         with tempfile.TemporaryFile() as said:
             command = [sys.executable, "-m", __name__, str(file), str(port), str(context), str(os.cpu_count() or 1)]
             self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said)  # noqa: S603
             while not _answers(port):
-                if (late := time.monotonic() - begun > _LOADING_SECONDS) or self._server.poll() is not None:
-                    self._server.kill()
+                if self._server.poll() is not None:
                     said.seek(0)
                     last = said.read().decode(errors="replace").strip().rpartition("\n")[2]
-                    raise ModelUnusable(f"llama.cpp {'is too slow to' if late else 'cannot'} load {file}: {last[:200]}")
+                    raise ModelUnusable(f"llama.cpp cannot load {file}: {last[:200]}")
                 time.sleep(_STEP_SECONDS)
         _LOG.info("the judge's model is loaded", file=str(file), seconds=round(time.monotonic() - begun, 1))
-        asked = {name: value for name, value in _SECONDS.items() if name not in self._settings.model_fields_set}
         place = {"backend": "openai", "base_url": f"http://127.0.0.1:{port}/v1", "model": file.name}
-        own = {**asked, **place, "context_tokens": context, "concurrency": _SLOTS}
-        return self._connect(self._settings.model_copy(update=own))
+        own = {**place, "context_tokens": context, "concurrency": _SLOTS, **_SECONDS}
+        given = self._settings.model_dump(include=_SECONDS.keys() & self._settings.model_fields_set)
+        return self._connect(self._settings.model_copy(update={**own, **given}))
 
 
 def model_file(source: str) -> Path:
     """A file on this machine, or OWNER/REPOSITORY/FILE[@COMMIT] of the Hugging Face hub, downloaded once.
 
     Raises:
-        ModelUnusable: it cannot be had, or is not the file that it should be.
+        ModelUnusable: it cannot be had.
     """
     if (path := Path(source).expanduser()).is_file():
         return path
@@ -109,19 +102,11 @@ def model_file(source: str) -> Path:
     parts = name.split("/", 2)
     if len(parts) != 3 or not all(parts) or not parts[2].endswith(".gguf"):
         raise ModelUnusable(f"judge.model: {source!r} is no file here, and no OWNER/REPOSITORY/FILE.gguf[@COMMIT]")
-    without_bars()
-    from huggingface_hub import hf_hub_download
+    with loading("judge.model", source, extra="llm"):
+        from huggingface_hub import hf_hub_download
 
-    try:
-        file = Path(
-            hf_hub_download("/".join(parts[:2]), parts[2], revision=_COMMIT if source == DEFAULT else revision or None)
-        )
-    except Exception as error:
-        raise ModelUnusable(f"judge.model: {source!r} cannot be downloaded: {first_line(error)}") from error
-    with file.open("rb") as opened:
-        if source == DEFAULT and (found := hashlib.file_digest(opened, "sha256").hexdigest()) != _SHA256:
-            raise ModelUnusable(f"judge.model: {file} has the checksum {found}, and should have {_SHA256}; delete it")
-    return file
+        commit = revision or (_COMMIT if source == DEFAULT else None)
+        return Path(hf_hub_download("/".join(parts[:2]), parts[2], revision=commit))
 
 
 def _answers(port: int) -> bool:

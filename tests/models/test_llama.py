@@ -19,7 +19,6 @@ class Number(BaseModel):
 
 
 QUESTION = Question(task="t", prompt_version="1", messages=(Message("user", "Is it?"),), reply=Number)
-COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
 
 
 def never(settings: JudgeSettings) -> Model:
@@ -35,7 +34,7 @@ def test_a_name_that_is_neither_file_nor_of_the_hub_is_refused(source: str) -> N
 def test_without_a_way_to_the_hub_it_says_so(tmp_path: Path) -> None:
     with (
         empty_cache(tmp_path / "hub", "http://127.0.0.1:9"),
-        pytest.raises(ModelUnusable, match="cannot be downloaded"),
+        pytest.raises(ModelUnusable, match=r"judge\.model .* cannot be loaded"),
     ):
         model_file(DEFAULT)
 
@@ -44,13 +43,6 @@ def test_a_file_of_the_hub_is_found_in_its_cache(tmp_path: Path) -> None:
     with empty_cache(tmp_path / "hub", "http://127.0.0.1:9") as cache:
         kept = keep(cache, "somebody/models", {"small.gguf": b"GGUF"})
         assert model_file("somebody/models/small.gguf") == kept / "small.gguf"
-
-
-def test_another_file_under_the_pinned_name_is_refused(tmp_path: Path) -> None:
-    with empty_cache(tmp_path / "hub", "http://127.0.0.1:9") as cache:
-        keep(cache, "Qwen/Qwen2.5-1.5B-Instruct-GGUF", {DEFAULT.rpartition("/")[2]: b"GGUF"}, commit=COMMIT)
-        with pytest.raises(ModelUnusable, match=r"has the checksum .*; delete it"):
-            model_file(DEFAULT)
 
 
 async def test_a_file_that_is_no_model_fails_every_question_with_the_reason(tmp_path: Path) -> None:
