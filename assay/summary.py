@@ -53,12 +53,6 @@ class Summary:
         return self._total("accept") / self.decided
 
     @property
-    def abstained_rate(self) -> float:
-        """Abstentions among the verdicts, those on records that no checker checks included."""
-        abstained = self._total("abstain") + sum(self._passed_over.values())
-        return abstained / max(abstained + self.decided, 1)
-
-    @property
     def why_undecided(self) -> str:
         """The causes of the abstentions, and the reason of the first."""
         if not self._causes:

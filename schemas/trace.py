@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
-    Field,
     StringConstraints,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -16,11 +16,8 @@ from pydantic import (
 from schemas.base import Name, Wire
 
 _TRACEPARENT = re.compile(rb"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
-_HEADERS = (("ce_traceparent", "ce_tracestate"), ("traceparent", "tracestate"))
+_HEADERS = ("ce_traceparent", "traceparent")
 """The event's own first: what carries it may be traced by itself."""
-
-_THRESHOLD = re.compile(r"(?:^|,)[ \t]*ot=(?:[^,]*;)?th:([0-9a-f]{1,14})(?:;[^,]*)?[ \t]*(?:,|$)")
-_THRESHOLDS = 16**14
 
 
 def _not_all_zeros(identifier: str) -> str:
@@ -42,28 +39,17 @@ class Trace(Wire):
     """16 hexadecimal digits."""
     response_id: Name | None = None
     """The id that the model's endpoint gave to the response."""
-    probability: Annotated[float, Field(gt=0, le=1)] | None = None
-    """The probability with which the producer's sampler kept the trace, where it says so; others stand for the rest."""
 
     @classmethod
     def of_headers(cls, headers: Iterable[tuple[str, bytes | None]]) -> Self | None:
         """The trace that W3C's `traceparent` in a message's headers names; None if none does."""
         given = dict(headers)
-        for name, state in _HEADERS:
+        for name in _HEADERS:
             found = _TRACEPARENT.fullmatch(given.get(name) or b"")
             if found and (found[0][:2] != b"00" or found.end(2) + 3 == len(found[0])):
-                try:
-                    kept = probability_of((given.get(state) or b"").decode(errors="replace"))
-                    return cls(trace_id=found[1].decode(), span_id=found[2].decode(), probability=kept)
-                except ValidationError:
-                    continue
+                with suppress(ValidationError):
+                    return cls(trace_id=found[1].decode(), span_id=found[2].decode())
         return None
-
-
-def probability_of(tracestate: str) -> float | None:
-    """The probability with which a trace was kept, of W3C's `tracestate`: OpenTelemetry's `th`, a 56-bit threshold."""
-    found = _THRESHOLD.search(tracestate)
-    return found and (_THRESHOLDS - int(f"{found[1]:0<14}", 16)) / _THRESHOLDS
 
 
 def _none_if_wrong(value: Any, validate: ValidatorFunctionWrapHandler) -> Trace | None:

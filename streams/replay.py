@@ -73,7 +73,6 @@ async def replay(
     reasons: Collection[DeadLetterReason] = (),
     ids: Collection[str] = (),
     repaired: Mapping[str, bytes] | None = None,
-    again: bool = False,
 ) -> AsyncIterator[Replayed]:
     """Put dead letters back onto the topics they came from; what became of each, one by one.
 
@@ -86,7 +85,6 @@ async def replay(
         reasons: only letters of these; all where empty.
         ids: only these letters; all where empty.
         repaired: the payload to send instead, by the letter's id.
-        again: also those that were replayed before.
 
     Raises:
         BrokerUnavailable: no broker answered.
@@ -99,7 +97,7 @@ async def replay(
     await publisher.start()
     try:
         async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
-            if before and not again:
+            if before:
                 yield Replayed(letter, "replayed_before")
                 continue
             payload = repaired.get(letter.id)

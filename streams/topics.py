@@ -29,9 +29,6 @@ _LONGEST_SEGMENT, _SHORTEST_SEGMENT = 7 * _DAY, 60_000
 FOREVER = -1
 """A retention without an end, as Kafka writes it."""
 
-_SET_ON_THE_TOPIC = 1
-"""Kafka's code for where a value comes from."""
-
 _LOOK_AGAIN_SECONDS = 0.05
 _LOOKS = 1200
 """New topics reach a broker's metadata within milliseconds, on a busy machine within seconds: a minute is for ever."""
@@ -56,19 +53,15 @@ def _configs(topic: str, topics: TopicSettings) -> dict[str, str]:
     # A broker's own default would let a message be written that the next failure loses.
     in_sync = {"min.insync.replicas": str(topics.in_sync)}
     if topic in topics.compacted:
-        return _COMPACTED | in_sync
-    return _kept(topic, topics) | in_sync
-
-
-def _kept(topic: str, topics: TopicSettings) -> dict[str, str]:
+        return in_sync | _COMPACTED
     retention = _wanted(topic, topics)
     if retention is None:
-        return {}
+        return in_sync
     if retention == FOREVER:
-        return {"retention.ms": str(FOREVER)}
+        return in_sync | {"retention.ms": str(FOREVER)}
     # A segment is deleted as a whole, once its last message is old enough.
     segment = min(_LONGEST_SEGMENT, max(_SHORTEST_SEGMENT, retention // 4))
-    return {"retention.ms": str(retention), "segment.ms": str(segment)}
+    return in_sync | {"retention.ms": str(retention), "segment.ms": str(segment)}
 
 
 def _wanted(topic: str, topics: TopicSettings) -> int | None:
@@ -132,48 +125,22 @@ async def retentions(settings: StreamSettings) -> dict[str, Retention]:
         found = await _described(client, topics.all)
     return {
         topic: Retention(
-            compacted="compact" in configs["cleanup.policy"][0],
-            present=int(configs["retention.ms"][0]),
+            compacted="compact" in configs["cleanup.policy"],
+            present=int(configs["retention.ms"]),
             wanted=_wanted(topic, topics),
         )
         for topic, configs in found.items()
     }
 
 
-async def alter_retentions(settings: StreamSettings, topics: Collection[str]) -> None:
-    """Set the retention of `topics` to what is configured; what else is set on them stays.
-
-    Raises:
-        BrokerUnavailable: no broker answered.
-        StreamError: the broker refused; its reason is named.
-    """
-    async with admin(settings.kafka) as client:
-        resources = []
-        for topic, configs in (await _described(client, topics)).items():
-            # The request replaces all that is set.
-            own = {name: value for name, (value, source) in configs.items() if source == _SET_ON_THE_TOPIC}
-            resources.append(ConfigResource(ConfigResourceType.TOPIC, topic, own | _kept(topic, settings.topics)))
-        for response in await client.alter_configs(resources):
-            for code, why, _, topic in response.resources:
-                if code:
-                    raise StreamError(f"the retention of {topic} stays: {why or for_code(code).__name__}")
-        wanted = {resource.name: resource.configs["retention.ms"] for resource in resources}
-        for _ in range(_LOOKS):
-            found = await _described(client, topics)
-            if {topic: configs["retention.ms"][0] for topic, configs in found.items()} == wanted:
-                return
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-    raise StreamError(f"the retention of {', '.join(topics)} was altered, and the broker still has the one before")
-
-
-async def _described(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, dict[str, tuple[str, int]]]:
-    """Each topic's settings with their origins, by name."""
+async def _described(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, dict[str, str]]:
+    """Each topic's settings, by name."""
     try:
         responses = await client.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic) for topic in topics])
     except IncompatibleBrokerVersion:
         return {}
     return {
-        topic: {name: (value, source) for name, value, _, source, *_ in entries}
+        topic: {name: value for name, value, *_ in entries}
         for response in responses
         for code, _, _, topic, entries in response.resources
         if code == 0

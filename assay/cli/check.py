@@ -89,14 +89,6 @@ class _Run:
 @out_option("verdicts")
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
 @click.option("--fail-under", type=RATE, metavar="RATE", help="Exit with status 1 if less of what is decided accepts.")
-@click.option(
-    "--fail-on-abstain",
-    type=RATE,
-    is_flag=False,
-    flag_value=0.0,
-    metavar="[RATE]",
-    help="Exit with status 1 if more than this part of the verdicts abstains; without RATE, if any does.",
-)
 @click.option("--junit", type=OUTPUT, metavar="FILE", help="Also write a JUnit report: a test case for each verdict.")
 @click.option("--sample", type=NUMBER, metavar="N", help="Check only N drawn at random, and estimate the cost of all.")
 @click.option("--strict", is_flag=True, help="Refuse records with a misspelt field, such as context for contexts.")
@@ -112,7 +104,6 @@ def check(
     out: Path | None,
     fail_on_reject: bool,
     fail_under: float | None,
-    fail_on_abstain: float | None,
     junit: Path | None,
     sample: int | None,
     strict: bool,
@@ -157,12 +148,13 @@ def check(
     click.echo("\n".join([*summary.lines(), *costs]), err=True)
     if summary.unfinished or patience.lost:
         raise NotFinished("not every record could be checked")
-    if fail_on_reject or fail_under is not None or fail_on_abstain is not None or summary.records:
+    if fail_on_reject or fail_under is not None or summary.records:
         _require_decisions(summary, fail_under)
-    fault = _broken_limit(summary, fail_under, fail_on_abstain)
-    if fault and not (fail_on_reject and summary.rejected):
-        click.echo(fault, err=True)
-    if fault or (fail_on_reject and summary.rejected):
+    too_few = fail_under is not None and summary.accepted_rate < fail_under
+    if too_few and not (fail_on_reject and summary.rejected):
+        rate = f"{summary.accepted_rate:.1%} of {counted(summary.decided, 'decided verdict')}"
+        click.echo(f"{rate} accepted, below --fail-under {fail_under:g}", err=True)
+    if too_few or (fail_on_reject and summary.rejected):
         ctx.exit(REJECTED)
 
 
@@ -193,13 +185,3 @@ def _require_decisions(summary: Summary, fail_under: float | None) -> None:
         raise NotFinished(f"--fail-under {fail_under:g} cannot be tested: no verdict accepts or rejects")
     if not summary.decided:
         raise NotFinished(f"nothing was decided: {summary.why_undecided}")
-
-
-def _broken_limit(summary: Summary, fail_under: float | None, fail_on_abstain: float | None) -> str | None:
-    """The limit that is broken, in words; None if none is."""
-    if fail_under is not None and summary.accepted_rate < fail_under:
-        share = f"{summary.accepted_rate:.1%} of {counted(summary.decided, 'decided verdict')}"
-        return f"{share} accepted, below --fail-under {fail_under:g}"
-    if fail_on_abstain is not None and summary.abstained_rate > fail_on_abstain:
-        return f"{summary.abstained_rate:.1%} of the verdicts abstained, above --fail-on-abstain {fail_on_abstain:g}"
-    return None

@@ -41,12 +41,11 @@ def schemas() -> None:
 
 @schemas.command("export")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
-@config_option
-def export_schemas(directory: Path, config_file: Path | None) -> None:
-    """Write a JSON Schema for every message and an AsyncAPI document for the topics to DIRECTORY."""
+def export_schemas(directory: Path) -> None:
+    """Write a JSON Schema for every message to DIRECTORY."""
     from schemas.export import export
 
-    written = export(directory, prefix=configuration(config_file).streams.topics.prefix)
+    written = export(directory)
     click.echo(f"{len(written)} files in {directory}: {', '.join(path.name for path in written)}")
 
 
@@ -56,26 +55,19 @@ def topics() -> None:
 
 
 @topics.command("create")
-@click.option("--alter", is_flag=True, help="Set the configured retention on existing topics, too.")
 @configured
-def create_topics(loaded: Configuration, alter: bool) -> None:
+def create_topics(loaded: Configuration) -> None:
     """Create missing topics, and print how long each keeps messages."""
-    from streams.topics import Retention, alter_retentions, create_topics, retentions
+    from streams.topics import Retention, create_topics, retentions
 
     settings = loaded.streams
 
-    async def work() -> tuple[list[str], list[str], dict[str, Retention]]:
-        made = await create_topics(settings)
-        kept = await retentions(settings)
-        different = [topic for topic, retention in kept.items() if retention.differs]
-        if not (alter and different):
-            return made, [], kept
-        await alter_retentions(settings, different)
-        return made, different, await retentions(settings)
+    async def work() -> tuple[list[str], dict[str, Retention]]:
+        return await create_topics(settings), await retentions(settings)
 
-    made, altered, kept = asyncio.run(work())
+    made, kept = asyncio.run(work())
     for topic in settings.topics.all:
-        state = "created" if topic in made else "exists, altered" if topic in altered else "exists"
+        state = "created" if topic in made else "exists"
         click.echo(f"{topic}: {state}{_kept(kept.get(topic))}")
 
 
@@ -87,7 +79,7 @@ def _kept(retention: "Retention | None") -> str:
     origin = " (the brokers' default)" if retention.wanted is None else ""
     wanted = ""
     if retention.wanted is not None and retention.differs:
-        wanted = f", not {_time(retention.wanted)} as in topics.retention_days: --alter changes it"
+        wanted = f", not {_time(retention.wanted)} as in topics.retention_days: `kafka-configs.sh` changes it"
     return f", keeps messages {_time(retention.present)}{origin}{wanted}"
 
 

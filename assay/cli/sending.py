@@ -63,7 +63,6 @@ _SHOWN = 256
 @click.option("--list", "only_list", is_flag=True, help="List dead letters by reason and source, and send nothing.")
 @click.option("--json", "as_json", is_flag=True, help="List whole dead letters as JSON lines.")
 @click.option("--with", "corrected", type=EXISTING, help="Send the record in this file instead; needs one --id.")
-@click.option("--again", is_flag=True, help="Also replay dead letters that were replayed before.")
 @configured
 def replay(
     *,
@@ -74,7 +73,6 @@ def replay(
     only_list: bool,
     as_json: bool,
     corrected: Path | None,
-    again: bool,
 ) -> None:
     """Send dead letters back to their topic: all, or those with a reason or an id; each once.
 
@@ -91,7 +89,7 @@ def replay(
     if only_list:
         asyncio.run(_list(settings, reasons, ids, as_json=as_json))
     else:
-        asyncio.run(_replay(settings, reasons, ids, payloads, again=again))
+        asyncio.run(_replay(settings, reasons, ids, payloads))
 
 
 async def _list(
@@ -143,13 +141,11 @@ async def _replay(
     reasons: tuple[DeadLetterReason, ...],
     ids: tuple[str, ...],
     payloads: dict[str, bytes],
-    *,
-    again: bool,
 ) -> None:
     counts: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     found = set()
-    async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, again=again):
+    async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads):
         found.add(done.letter.id)
         if done.status == "unreadable":
             skipped[done.letter.reason] += 1

@@ -44,7 +44,6 @@ class Item:
     scope: str
     incomplete: bool
     """True if attributes were dropped before it was sent."""
-    tracestate: str = ""
 
     @property
     def placed(self) -> bool:
@@ -97,7 +96,6 @@ def _items(request: Any, *, is_span: bool, json: bool) -> Iterator[Item]:
                     resource=resource,
                     scope=of_scope.scope.name,
                     incomplete=item.dropped_attributes_count > 0,
-                    tracestate=item.trace_state if is_span else "",
                 )
 
 

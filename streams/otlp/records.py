@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 from cachetools import TTLCache
 
 from schemas import Envelope, Generation, Matched, Retrieval, ToolCall, Trace, to_json
-from schemas.trace import probability_of
 from streams.otlp import names
 from streams.otlp.decoding import Item
 from streams.otlp.messages import (
@@ -238,7 +237,6 @@ class RecordMaker:
                 trace_id=item.trace_id,
                 span_id=item.span_id,
                 response_id=response_id or None,
-                probability=probability_of(item.tracestate),
             ),
             "occurred_at": datetime.fromtimestamp((item.ended or item.began) / 1e9, UTC),
         }

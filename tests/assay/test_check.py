@@ -113,10 +113,6 @@ NOTHING_CHECKED = "Error: nothing was checked: there is no record in the file\n"
         ),
         ([], "--fail-under=0.5", (3, NOTHING_CHECKED)),
         ([], "--fail-on-reject", (3, NOTHING_CHECKED)),
-        ([], "--fail-on-abstain", (3, NOTHING_CHECKED)),
-        (["a", "b!"], "--fail-on-abstain", (0, "")),
-        (["a", "", "b!"], "--fail-on-abstain=0.4", (0, "")),
-        (["a", "", "b!"], "--fail-on-abstain", (1, "33.3% of the verdicts abstained, above --fail-on-abstain 0\n")),
         (["a"], "--fail-under=90", (2, "90.0 is not in the range 0<=x<=1.\n")),
     ],
 )

@@ -22,7 +22,7 @@ def _read(trace: object) -> Generation:
 
 
 def test_a_record_and_its_verdict_carry_a_trace():
-    trace = {"trace_id": TRACE_ID, "span_id": SPAN_ID, "response_id": "resp-7", "probability": 0.25}
+    trace = {"trace_id": TRACE_ID, "span_id": SPAN_ID, "response_id": "resp-7"}
     assert json.loads(to_json(_read(trace)))["trace"] == trace
     verdict = Verdict.model_validate({**FIELDS, "outcome": "accept", "score": 1, "trace": trace, "tenant": "acme"})
     assert json.loads(to_json(verdict))["trace"] == trace
@@ -53,13 +53,6 @@ def test_ids_that_are_wrong_are_left_out(wrong):
 )
 def test_the_events_own_traceparent_comes_first_and_a_later_version_may_say_more(headers):
     assert Trace.of_headers(headers) == Trace(trace_id=TRACE_ID, span_id=SPAN_ID)
-
-
-def test_the_sampling_probability_comes_from_the_tracestate_beside_the_traceparent():
-    given_headers = [("traceparent", PARENT), ("tracestate", b"other=1,ot=th:e"), ("ce_tracestate", b"ot=th:8")]
-    found = Trace.of_headers(given_headers)
-    assert found
-    assert found.probability == 0.125
 
 
 @given(st.binary(max_size=80))

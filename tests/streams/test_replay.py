@@ -33,8 +33,6 @@ async def test_a_repaired_dead_letter_is_judged_and_is_not_replayed_a_second_tim
         assert again.status == "replayed_before"
         assert [before async for letter, before in read_dead_letters(settings) if letter.id == broken.id] == [True]
 
-        (forced,) = await _all(settings, ids=[broken.id], repaired={broken.id: record(2)}, again=True)
-        assert forced.status == "replayed"
         seen = await collect(place.servers, settings.topics, records=2, letters=2, settle=1.0)
         assert not seen.clashes
         assert len(seen.letters) == 2

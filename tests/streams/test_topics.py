@@ -10,7 +10,6 @@ from streams.settings import StreamSettings
 from streams.topics import (
     FOREVER,
     Retention,
-    alter_retentions,
     create_topics,
     partitions_of,
     require_topics,
@@ -65,8 +64,6 @@ async def test_topics_keep_messages_as_long_as_is_configured(place: Place):
     different = {topic for topic, one in (await retentions(asked)).items() if one.differs}
     verdicts = (topics.accepted, topics.rejected, topics.abstained, topics.improved, topics.outcomes, topics.alerts)
     assert different == {topics.outputs, *verdicts, topics.dead_letter}
-    await alter_retentions(asked, different)
-    assert not any(one.differs for one in (await retentions(asked)).values())
 
 
 async def test_a_missing_topic_is_named_with_the_command_that_creates_it(place: Place):

@@ -163,25 +163,6 @@ def test_documents_retrieved_before_in_the_same_trace_are_the_contexts(encode: E
     assert [each.text for each in search.candidates] == ["Closed on Sundays."]
 
 
-@pytest.mark.parametrize(
-    ("tracestate", "probability"),
-    [
-        ("", None),
-        ("ot=th:c", 0.25),
-        ("vendor=1,ot=rv:7d;th:8;p:1", 0.5),
-        ("ot=th:0", 1),
-        ("ot=th:x", None),
-        ("not=th:8", None),
-    ],
-)
-def test_the_probability_with_which_a_sampler_kept_the_trace_is_kept(
-    encode: Encode, tracestate: str, probability: float | None
-):
-    trace = _one(encode(traces(span(7, chat(), trace_state=tracestate)))).trace
-    assert trace
-    assert trace.probability == probability
-
-
 @pytest.mark.parametrize("convention", ["genai", "openinference"])
 def test_results_of_tools_and_records_of_memories_are_contexts_by_their_spans_too(encode: Encode, convention: str):
     tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": '{"opens":"09:00"}'}
