@@ -13,14 +13,11 @@ from typing import get_args
 
 from benchmarks import datasets
 from benchmarks.tables import table
-from checkers.equivalence.aligned import AlignedSentences, PhrasePair
-from checkers.equivalence.alignment import align
-from checkers.equivalence.parsers import parse_sentence
-from checkers.equivalence.phrase_questions import EquivalenceReply
-from checkers.equivalence.phrases import phrases
+from checkers.equivalence.alignment import AlignedSentences, PhrasePair, align
 from checkers.equivalence.proof import Require, prove
-from checkers.equivalence.similarity import PhraseEncoder, similarities
-from checkers.equivalence.trees import Node, Tree
+from checkers.equivalence.questions import EquivalenceReply
+from checkers.equivalence.similarity import encoded, similarities
+from checkers.equivalence.trees import Tree, parse
 from models.claims import ClaimKind, Claims
 from models.local.judge import BundledJudge
 from models.local_grader import decided
@@ -57,17 +54,15 @@ class Bench:
 
     def __init__(self) -> None:
         self.judge = BundledJudge()
-        self.encoder = PhraseEncoder()
         self._replies: dict[tuple[str, str, tuple[str, str] | None], EquivalenceReply] = {}
         # The first use reads the weights, which is no part of what is measured.
         self.judge.load()
-        self.encoder.encode([phrases(Tree("Rain falls.", ("Rain",), (0,), Node(0, 1, "NN")))])
+        encoded([parse("Rain falls.")])
 
     def aligned(self, trees: dict[str, Tree], pairs: Iterable[Pair]) -> list[AlignedSentences]:
         """The four alignments of each pair, every sentence encoded once."""
-        normal = {sentence: phrases(tree) for sentence, tree in trees.items()}
-        vectors = dict(zip(normal, self.encoder.encode([*normal.values()]), strict=True))
-        return [align(normal[one], normal[other], similarities(vectors[one], vectors[other])) for one, other in pairs]
+        vectors = dict(zip(trees, encoded([*trees.values()]), strict=True))
+        return [align(trees[one], trees[other], similarities(vectors[one], vectors[other])) for one, other in pairs]
 
     def replies(self, pairs: Sequence[PhrasePair], around: tuple[str, str] | None) -> list[EquivalenceReply]:
         """The local judge's replies about phrases, each asked once."""
@@ -158,7 +153,7 @@ async def all_yes(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
 
 def trees_of(examples: Sequence[Labelled]) -> dict[str, Tree]:
     """The trees by sentence."""
-    return {sentence: parse_sentence(sentence) for one in examples for sentence in one.sentences}
+    return {sentence: parse(sentence) for one in examples for sentence in one.sentences}
 
 
 def _rates(examples: Sequence[Labelled], proved: Sequence[bool]) -> Row:

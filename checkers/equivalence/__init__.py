@@ -1,10 +1,7 @@
 """Semantic equivalence: a proof for yes, a test for no."""
 
 from checkers.equivalence.checker import EquivalenceChecker
-from checkers.equivalence.explanation import verdict_lines
+from checkers.equivalence.evidence import verdict_lines
 from checkers.plugin import CheckerPlugin
 
-PLUGIN = CheckerPlugin(
-    checker=EquivalenceChecker,
-    explain=verdict_lines,
-)
+PLUGIN = CheckerPlugin(checker=EquivalenceChecker, explain=verdict_lines)

@@ -7,39 +7,111 @@ words that both sentences leave over at the same place are paired, too: a word b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import groupby
+from threading import Lock
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from cachetools import LRUCache
 
-from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment
-from checkers.equivalence.equality import plain_form
-from checkers.equivalence.phrases import Phrases
+from checkers.checker import Undecidable
+from checkers.equivalence.trees import Tree, holds_words, parse, plain_form, same_text
+from models.concurrent import gather_or_cancel
+from models.model_loading import ModelThread
+from models.protocol import ModelFailed
+from models.worktime import Phase, compute
 
-Similarities = npt.NDArray[np.float32]
-"""(nodes of the first sentence, nodes of the second)."""
+if TYPE_CHECKING:
+    from checkers.equivalence.similarity import Similarities, Vectors
+
+Side = Literal[1, 2]
+"""The first sentence or the second."""
+_FOUR: tuple[tuple[Side, Side], ...] = ((1, 1), (1, 2), (2, 2), (2, 1))
+"""Source of each alignment, and the sentence that it covers."""
+
+MOST_CHARACTERS = 2_000
+"""Characters of a sentence: parsing and comparing grow with the square of its words, and no sentence is longer."""
+_KEPT_NODES = 20_000
+"""Bound on the encoded sentences that are kept, some 30 MB: a test of a no compares each with up to six others."""
 
 
-def align(first: Phrases, second: Phrases, similarities: Similarities) -> AlignedSentences:
+@dataclass(frozen=True, slots=True)
+class PhrasePair:
+    """A matched pair of phrases."""
+
+    first: str
+    """The phrase of the first sentence, whichever the source is."""
+    second: str
+    similarity: float
+    """Cosine of the two in their sentences."""
+    spans: tuple[tuple[int, int], tuple[int, int]]
+    """Their characters in the two sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class RhoAlignment:
+    """One of the four, before anything is asked."""
+
+    source: Side
+    """The sentence whose phrases were looked up in the other."""
+    covers: Side
+    """The sentence whose words must be covered: the source, or the other in a starred alignment."""
+    pairs: tuple[PhrasePair, ...]
+    """In the source's order, wider before narrower; nested ones too, and equal words that no phrase covers."""
+    uncovered: tuple[tuple[int, int], ...]
+    """Characters of the words of `covers` that no phrase covers, single prepositions left out."""
+
+    @property
+    def name(self) -> str:
+        """`1>2`, `1>2*`, `2>1` or `2>1*`."""
+        return f"{self.source}>{3 - self.source}{'' if self.source == self.covers else '*'}"
+
+    @property
+    def covering(self) -> bool:
+        """True if it needs nothing but its pairs to be confirmed."""
+        return bool(self.pairs) and not self.uncovered
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedSentences:
+    """Two sentences and their alignments: the material of a proof, before anything is asked."""
+
+    sentences: tuple[str, str]
+    alignments: tuple[RhoAlignment, ...]
+    """`1>2`, `1>2*`, `2>1`, `2>1*`."""
+
+
+_Nodes: TypeAlias = list[tuple[int, int]]
+"""Pairs of nodes, the first sentence's first."""
+
+
+def align(first: Tree, second: Tree, similarities: Similarities) -> AlignedSentences:
     """Find the four alignments of two sentences."""
-    forward = _pairs(first, second, similarities)
-    backward = [(there, here) for here, there in _pairs(second, first, similarities.T)]
-    there, back = (
-        [_pair(first, second, similarities, one, other) for one, other in pairs] for pairs in (forward, backward)
-    )
+    trees = (first, second)
+    back = [(there, here) for here, there in _pairs(second, first, similarities.T)]
+    matched: Mapping[Side, _Nodes] = {1: _pairs(first, second, similarities), 2: back}
+
+    def pair(one: int, other: int) -> PhrasePair:
+        similarity, spans = float(similarities[one, other]), (first.span(one), second.span(other))
+        return PhrasePair(first.text(one), second.text(other), similarity, spans)
+
     return AlignedSentences(
-        (first.tree.sentence, second.tree.sentence),
-        (
-            RhoAlignment(1, 1, tuple(there), _uncovered(first, [one for one, _ in forward])),
-            RhoAlignment(1, 2, tuple(there), _uncovered(second, [other for _, other in forward])),
-            RhoAlignment(2, 2, tuple(back), _uncovered(second, [other for _, other in backward])),
-            RhoAlignment(2, 1, tuple(back), _uncovered(first, [one for one, _ in backward])),
+        (first.sentence, second.sentence),
+        tuple(
+            RhoAlignment(
+                source,
+                covers,
+                tuple(pair(*nodes) for nodes in matched[source]),
+                _uncovered(trees[covers - 1], [nodes[covers - 1] for nodes in matched[source]]),
+            )
+            for source, covers in _FOUR
         ),
     )
 
 
-def _pairs(source: Phrases, target: Phrases, similarities: Similarities) -> list[tuple[int, int]]:
+def _pairs(source: Tree, target: Tree, similarities: Similarities) -> _Nodes:
     """The roots of all matching paths of the source, each with what it matches best, and equal words left over."""
     if not len(source) or not len(target):
         return []
@@ -54,7 +126,7 @@ def _pairs(source: Phrases, target: Phrases, similarities: Similarities) -> list
     return sorted([*matched, *_equal_words(source, target, matched)])
 
 
-def _end_of_path(source: Phrases, target: Phrases, graph: Sequence[int], leaf: int) -> tuple[int, int]:
+def _end_of_path(source: Tree, target: Tree, graph: Sequence[int], leaf: int) -> tuple[int, int]:
     """The last node of the matching path that begins with a leaf, and what it matches.
 
     A parent is on the path where its match is the parent of what the node below matches. The source's root is on none.
@@ -66,7 +138,7 @@ def _end_of_path(source: Phrases, target: Phrases, graph: Sequence[int], leaf: i
     return node, match
 
 
-def _equal_words(source: Phrases, target: Phrases, matched: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _equal_words(source: Tree, target: Tree, matched: _Nodes) -> _Nodes:
     """The words of stretches that no phrase covers, and that are equal and at the same place in both sentences.
 
     Whole stretches are compared: else “voted for” and “voted against”, prepositions being exempt, would share “voted”.
@@ -74,46 +146,114 @@ def _equal_words(source: Phrases, target: Phrases, matched: list[tuple[int, int]
     """
     here, there = (
         {
-            (_before(phrases, roots, stretch), *(plain_form(phrases.text(word)) for word in stretch)): stretch
-            for stretch in _left_over(phrases, roots)
+            (
+                tuple(tree.starts[root] < tree.starts[stretch[0]] for root in roots),
+                *(plain_form(tree.text(word)) for word in stretch),
+            ): stretch
+            for stretch in _left_over(tree, roots)
         }
-        for phrases, roots in ((source, [one for one, _ in matched]), (target, [other for _, other in matched]))
+        for tree, roots in ((source, [one for one, _ in matched]), (target, [other for _, other in matched]))
     )
     return [
         pair for place, stretch in here.items() if place in there for pair in zip(stretch, there[place], strict=True)
     ]
 
 
-def _left_over(phrases: Phrases, roots: Sequence[int]) -> list[list[int]]:
+def _left_over(tree: Tree, roots: Sequence[int]) -> list[list[int]]:
     """The words that no phrase covers, those that stand together in one list."""
-    covered = _covered(phrases, roots)
-    runs = groupby(phrases.words, key=lambda word: phrases.starts[word] in covered)
+    covered = _covered(tree, roots)
+    runs = groupby(tree.words, key=lambda word: tree.starts[word] in covered)
     return [list(words) for is_covered, words in runs if not is_covered]
 
 
-def _before(phrases: Phrases, roots: Sequence[int], stretch: Sequence[int]) -> tuple[bool, ...]:
-    """For each phrase whether it stands before a stretch of words."""
-    return tuple(phrases.starts[root] < phrases.starts[stretch[0]] for root in roots)
-
-
-def _covered(phrases: Phrases, roots: Sequence[int]) -> set[int]:
+def _covered(tree: Tree, roots: Sequence[int]) -> set[int]:
     """The tokens that lie in some phrase."""
-    return {token for root in roots for token in range(phrases.starts[root], phrases.ends[root])}
+    return {token for root in roots for token in range(tree.starts[root], tree.ends[root])}
 
 
-def _uncovered(phrases: Phrases, roots: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    covered = _covered(phrases, roots)
-    return tuple(
-        phrases.span(leaf)
-        for leaf in phrases.words
-        if phrases.starts[leaf] not in covered and leaf not in phrases.prepositions
-    )
+def _uncovered(tree: Tree, roots: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    covered = _covered(tree, roots)
+    left = (leaf for leaf in tree.words if tree.starts[leaf] not in covered)
+    return tuple(tree.span(leaf) for leaf in left if not tree.is_preposition(leaf))
 
 
-def _pair(first: Phrases, second: Phrases, similarities: Similarities, one: int, other: int) -> PhrasePair:
-    return PhrasePair(
-        first.text(one),
-        second.text(other),
-        float(similarities[one, other]),
-        (first.span(one), second.span(other)),
-    )
+_Encoded: TypeAlias = "tuple[Tree, Vectors]"
+_ENCODED: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one[0]))
+"""By sentence, whichever checker parsed it."""
+_LOCK = Lock()
+_Encode: TypeAlias = "Callable[[Sequence[Tree]], list[Vectors]]"
+
+
+class Aligner:
+    """Aligns sentences, each parsed and encoded once, on its own thread; belongs to one event loop, never blocked.
+
+    The model is loaded with the first sentences.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ModelThread("the model that compares phrases", _load)
+
+    async def align(self, first: str, second: str) -> AlignedSentences:
+        """The four alignments of two sentences, nothing asked yet. The same text twice takes neither parser nor model.
+
+        Raises:
+            Undecidable: a sentence has no word, or is too long.
+            ModelFailed: the model cannot be used.
+        """
+        for length in map(len, (first, second)):
+            if length > MOST_CHARACTERS:
+                detail = f"a sentence has {length} characters; at most {MOST_CHARACTERS} are parsed"
+                raise Undecidable("too_long", detail)
+        if same_text(first, second) and holds_words(first):
+            # Each of the four is one pair, of the sentences themselves.
+            spans = [(len(text) - len(text.lstrip()), len(text.rstrip())) for text in (first, second)]
+            whole = PhrasePair(first.strip(), second.strip(), 1.0, (spans[0], spans[1]))
+            return AlignedSentences((first, second), tuple(RhoAlignment(*sides, (whole,), ()) for sides in _FOUR))
+        sentences = dict.fromkeys((first, second))
+        with _LOCK:
+            known = {sentence: _ENCODED[sentence] for sentence in sentences if sentence in _ENCODED}
+        new = [sentence for sentence in sentences if sentence not in known]
+        encode = await self._thread.model()
+        parsed = await gather_or_cancel(_parsed(sentence) for sentence in new)
+        with Phase("computed"):
+            encoded, aligned = await self._thread.run(partial(_align, encode, (first, second), known, parsed))
+        with _LOCK:
+            for sentence in new:
+                if len(encoded[sentence][0]) <= _ENCODED.maxsize:
+                    _ENCODED[sentence] = encoded[sentence]
+        return aligned
+
+    async def close(self) -> None:
+        """End the thread once its work is done."""
+        self._thread.close()
+
+
+async def _parsed(sentence: str) -> Tree:
+    tree = await compute(parse, sentence)
+    if not tree:
+        raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")
+    return tree
+
+
+def _align(
+    encode: _Encode, sentences: tuple[str, str], known: Mapping[str, _Encoded], parsed: Sequence[Tree]
+) -> tuple[dict[str, _Encoded], AlignedSentences]:
+    from checkers.equivalence.similarity import similarities
+
+    vectors = encode(parsed) if parsed else ()
+    encoded = {**known, **{tree.sentence: (tree, rows) for tree, rows in zip(parsed, vectors, strict=True)}}
+    (first, mine), (second, theirs) = (encoded[sentence] for sentence in sentences)
+    return encoded, align(first, second, similarities(mine, theirs))
+
+
+@cache
+def _load() -> _Encode:
+    # Whatever the number of checkers: any thread may ask it.
+    try:
+        from checkers.equivalence.similarity import encoded
+        from models.local.encoder import bundled
+    except ImportError as error:
+        detail = f"a package is missing ({error}); comparing phrases needs `pip install 'assay[local]'`"
+        raise ModelFailed(detail, cause="judge_failed") from error
+    bundled()
+    return encoded

@@ -5,26 +5,35 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from functools import partial
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from checkers.checker import Checker, Decision, Models, no_subject
+from checkers.checker import Checker, CheckerSettings, Decision, Models, Prompts, no_subject
 from checkers.draws import seed_of
-from checkers.equivalence.aligned import AlignedSentences
-from checkers.equivalence.aligner import MOST_CHARACTERS, Aligner
+from checkers.equivalence.alignment import AlignedSentences, Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
-from checkers.equivalence.explanation import proof_reason, test_reason
-from checkers.equivalence.parsers import PARSER
-from checkers.equivalence.phrase_questions import EquivalencePrompts
-from checkers.equivalence.proof import prove
-from checkers.equivalence.respondent import Respondent
-from checkers.equivalence.settings import EquivalenceSettings
+from checkers.equivalence.evidence import proof_reason, test_reason
+from checkers.equivalence.proof import Require, prove
+from checkers.equivalence.questions import PARAPHRASES, EquivalencePrompts, Respondent
+from checkers.equivalence.trees import PARSER
 from models.concurrent import both
 from models.protocol import Judge, Model
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
 _SEED = 0
 """Draws go by the record: the same one gets the same paraphrase again."""
+
+
+class EquivalenceSettings(CheckerSettings):
+    """The equivalence checker: the proof of a yes, the test of a no."""
+
+    require: Require = "or"
+    """`or`: one of the four alignments proves a yes. `and`: a proof needs one in each direction; that gives fewer
+    proofs, and fewer wrong ones."""
+    tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
+    """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
+    prompts: Prompts = Field(default_factory=dict)
 
 
 class EquivalenceChecker(Checker[EquivalenceSettings]):
@@ -35,18 +44,17 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
     def __init__(self, settings: EquivalenceSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=MOST_CHARACTERS)
+        self._prompts = EquivalencePrompts(settings.prompts)
         self._aligner = Aligner()
 
     def fingerprint(self) -> JsonValue:
         """The parser, the prompts' versions, and the subjects that may be asked."""
-        subjects = self.models.subjects if self.settings.ask != "judge" else {}
-        names: dict[str, JsonValue] = {name: model.name for name, model in subjects.items()}
+        names: dict[str, JsonValue] = {name: model.name for name, model in self.models.subjects.items()}
         return [PARSER, dict(self._prompts.versions), names]
 
     def judge_of(self, record: Paraphrase) -> Model | Judge:
         """The answerer: the subject, or the judge in its place."""
-        return self._subject_of(record.model) or self.judge
+        return self.models.subjects.get(record.model, self.judge)
 
     async def close(self) -> None:
         await self._aligner.close()
@@ -81,16 +89,13 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         return reply.answer == "yes"
 
     def _respondent(self, record: Paraphrase) -> Respondent:
-        """The model that answers about a record. Raises Undecidable if none may be asked."""
-        subject = self._subject_of(record.model)
+        """The model that answers about a record: its subject, or of a yes the judge in its place; else Undecidable."""
+        subject = self.models.subjects.get(record.model)
         if subject is not None:
             return Respondent(subject, self._prompts, judge=None, application=record.prompt)
-        if self.settings.ask == "subject" or (not record.answer and self.settings.ask != "judge"):
+        if not record.answer:
             raise no_subject(record.model)
         return Respondent(self.models.writer, self._prompts, judge=self.judge)
-
-    def _subject_of(self, model: str) -> Model | None:
-        return None if self.settings.ask == "judge" else self.models.subjects.get(model)
 
     async def _test(
         self, respondent: Respondent, record: Paraphrase, proving: Awaitable[EquivalenceProof]

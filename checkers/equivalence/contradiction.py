@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from checkers.checker import Undecidable
 from checkers.draws import generator, uniform
-from checkers.equivalence.aligned import Side
-from checkers.equivalence.phrase_questions import PARAPHRASES
+from checkers.equivalence.alignment import Side
+from checkers.equivalence.questions import PARAPHRASES
 from models.concurrent import both, gather_or_cancel
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
 from schemas.evidence import JudgeCause, SubjectCause
 
 if TYPE_CHECKING:
-    from checkers.equivalence.respondent import Respondent
+    from checkers.equivalence.questions import Respondent
 
 Phi = Callable[[str, str], Awaitable[bool]]
 """True if two sentences align, as the setting `require` asks for it."""
@@ -34,18 +34,11 @@ async def look_for_contradiction(
     seed: str,
     tests: int = 1,
 ) -> EquivalenceTest:
-    """Test a no `tests` times, each time with another paraphrase; any yes contradicts it.
+    """Test a no `tests` times, or as often as there are paraphrases, each time with another; any yes contradicts it.
 
     Questions that need no earlier answer are asked at the same time: the subject paraphrases while the proof is looked
-    for, all paraphrases of one side are aligned at once, and all tests are asked together.
-
-    Args:
-        sentences: Those that the subject called different.
-        subject: Paraphrases each sentence and is asked about the paraphrases.
-        phi: Finds indifferentiable paraphrases.
-        proving: The proof for the two sentences; it is awaited last.
-        seed: Decides all draws.
-        tests: Fewer are made if there are not so many paraphrases.
+    for, all paraphrases of one side are aligned at once, and all tests are asked together. `phi` finds indifferentiable
+    paraphrases, and `proving`, the proof for the two sentences, is awaited last.
 
     Raises:
         Undecidable: there is no paraphrase.
@@ -63,14 +56,13 @@ async def look_for_contradiction(
     pairs = [(one.text, second) if one.made_from == 1 else (first, one.text) for one in taken]
     replies = await gather_or_cancel(subject.equivalent(*pair) for pair in pairs)
     rounds: list[EquivalenceTestRound] = []
-    for candidate, reply in zip(taken, replies, strict=True):
-        rounds.append(
-            EquivalenceTestRound(paraphrase=candidate, answer=reply.answer == "yes", explanation=reply.explanation)
-        )
-        if rounds[-1].answer:
+    for one, reply in zip(taken, replies, strict=True):
+        answer = reply.answer == "yes"
+        rounds.append(EquivalenceTestRound(paraphrase=one, answer=answer, explanation=reply.explanation))
+        if answer:
             break
     aligned = (await proving).found
-    indifferentiable = any(candidate.indifferentiable for candidate in drawn.candidates)
+    indifferentiable = any(one.indifferentiable for one in drawn.candidates)
     last = rounds[-1]
     triangle = TriangularEvidence(first=first, second=second, paraphrase=last.paraphrase.text) if last.answer else None
     return EquivalenceTest(
@@ -90,14 +82,12 @@ class _Paraphrases:
     def __init__(
         self, sentences: tuple[str, str], made: tuple[Sequence[str], Sequence[str]], phi: Phi, seed: str
     ) -> None:
-        self._sentences = sentences
-        self._phi = phi
-        self._seed = seed
+        self._sentences, self._phi, self._seed = sentences, phi, seed
         sides: tuple[Side, Side] = (1, 2)
         self.candidates = [
-            ParaphraseCandidate(text=text, made_from=side)
+            ParaphraseCandidate(text=one, made_from=side)
             for side, texts in zip(sides, made, strict=True)
-            for text in texts
+            for one in texts
         ]
         """All of them, those of the first sentence first."""
         self._untested = list(range(len(self.candidates)))

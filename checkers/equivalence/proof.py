@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment
-from checkers.equivalence.equality import plain_form, same_text
-from checkers.equivalence.phrase_questions import EquivalenceReply
+from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment
+from checkers.equivalence.questions import EquivalenceReply
+from checkers.equivalence.trees import plain_form, same_text
 from schemas import AlignedPhrases, EquivalenceProof, PhraseAlignment, UncoveredWord
 
 Require = Literal["or", "and"]
@@ -104,18 +104,17 @@ def _evidence(
         source=alignment.source,
         covers=alignment.covers,
         outcome=outcome,
-        pairs=tuple(_aligned_phrases(pair, replies.get(_key(pair))) for pair in alignment.pairs),
+        pairs=tuple(
+            AlignedPhrases(
+                first=pair.first,
+                second=pair.second,
+                first_span=pair.spans[0],
+                second_span=pair.spans[1],
+                similarity=round(pair.similarity, 4),
+                confirmed=None if reply is None else reply.answer == "yes",
+                explanation="" if reply is None else reply.explanation,
+            )
+            for pair, reply in ((pair, replies.get(_key(pair))) for pair in alignment.pairs)
+        ),
         uncovered=tuple(UncoveredWord(text=covered[a:b], start=a, end=b) for a, b in alignment.uncovered),
-    )
-
-
-def _aligned_phrases(pair: PhrasePair, reply: EquivalenceReply | None) -> AlignedPhrases:
-    return AlignedPhrases(
-        first=pair.first,
-        second=pair.second,
-        first_span=pair.spans[0],
-        second_span=pair.spans[1],
-        similarity=round(pair.similarity, 4),
-        confirmed=None if reply is None else reply.answer == "yes",
-        explanation="" if reply is None else reply.explanation,
     )

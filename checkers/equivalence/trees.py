@@ -1,13 +1,53 @@
-"""Constituency trees over a sentence's tokens: the parser makes them, alignments are found in them."""
+"""Constituency trees over a sentence's words, by a parser that has no grammar and no lexicon.
+
+Every node is a word, or has two children at least: there are no unary chains and no marks but those that ask.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+
+from models.local.tokens import Token, pieces, tokens
+from models.wording import straightened
+
+PARSER = "embedded/4"
+"""Another one whenever a sentence may get another tree."""
+
+_PREPOSITIONS = frozenset(
+    """
+    about above across after against along although amid among around as at because before behind below beneath beside
+    besides between beyond by despite down during except for from if in inside into like near of off on onto out outside
+    over past per since than that though through throughout till to toward towards under underneath unless until up upon
+    versus via whereas whether while with within without
+    """.split()
+)
+_JOINING = frozenset(
+    """
+    and but nor or plus so yet how what whatever when whenever where wherever which who whoever whom whose why
+    """.split()
+)
+_VERBS = frozenset(
+    """
+    am are be been being is was were ca can could did do does done had has have having may might must said say says
+    shall should will wo would 'd 'll 'm 're 've
+    """.split()
+)
+_BEFORE_VERBS = _VERBS | frozenset("already also always just n't never not often only still to".split())
+"""Words that belong to the same chunk as the verb behind them."""
+_LONGEST_OF_OTHERS = 4
+"""Letters up to which words in -ed are seldom verbs: bed, red, seed."""
 
 _SPOKEN_SIGNS = frozenset("%&@#§†‰")
 """Members of Unicode's punctuation that are read aloud as a word."""
+_ASKING = frozenset("?？؟")
+"""Marks that make a question of a statement: they are covered like words."""
+_OPENED_BY = {")": "(", "]": "[", "}": "{", "”": "“", "»": "«", '"': '"', "''": "``"}
+_CLOSED_BY = {opening: closing for closing, opening in _OPENED_BY.items()}
+
+_KEPT_FORMS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,34 +56,134 @@ class Node:
 
     start: int
     end: int
-    label: str = ""
-    """The category, such as `NP`; of a leaf the part of speech, such as `NN`."""
     children: tuple[Node, ...] = ()
-    """In order and without gaps; none for a leaf, which is one token."""
+    """In order; none of a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A sentence, its tokens and its constituents."""
+    """A sentence with its constituents, parents before children."""
 
     sentence: str
     tokens: tuple[str, ...]
     """The words and marks as they are in the sentence."""
-    starts: tuple[int, ...]
+    token_starts: tuple[int, ...]
     """For each token the character of the sentence at which it begins."""
-    root: Node
+    starts: tuple[int, ...]
+    """For each node its first token."""
+    ends: tuple[int, ...]
+    """For each node the token behind its last."""
+    parents: tuple[int, ...]
+    """For each node its parent's place; -1 for the root, which is the first."""
+    words: tuple[int, ...]
+    """The places of the leaves, in the sentence's order."""
+
+    @classmethod
+    def of(cls, sentence: str, tokens: Sequence[str], token_starts: Sequence[int], root: Node | None) -> Tree:
+        """The tree below `root`; None where the sentence holds no word."""
+        nodes: list[Node] = []
+        parents: list[int] = []
+        waiting = [(root, -1)] if root is not None else []
+        while waiting:
+            node, parent = waiting.pop()
+            waiting.extend((child, len(nodes)) for child in reversed(node.children))
+            nodes.append(node)
+            parents.append(parent)
+        starts, ends = tuple(node.start for node in nodes), tuple(node.end for node in nodes)
+        words = tuple(place for place, node in enumerate(nodes) if not node.children)
+        return cls(sentence, tuple(tokens), tuple(token_starts), starts, ends, tuple(parents), words)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def is_preposition(self, leaf: int) -> bool:
+        """True for a word that need not be covered where it stands alone."""
+        return self.tokens[self.starts[leaf]].lower() in _PREPOSITIONS
+
+    def text(self, node: int) -> str:
+        """The sentence's words there."""
+        start, end = self.span(node)
+        return self.sentence[start:end]
+
+    def span(self, node: int) -> tuple[int, int]:
+        """The characters of the sentence from a node's first word to its last, with brackets that belong to both."""
+        tokens = self.tokens
+        first, last = self.starts[node], self.ends[node] - 1
+        if last + 1 < len(tokens) and _lacks(tokens[first : last + 1], tokens[last + 1], _OPENED_BY):
+            last += 1
+        elif first and _lacks(tokens[first : last + 1], tokens[first - 1], _CLOSED_BY):
+            first -= 1
+        return self.token_starts[first], self.token_starts[last] + len(tokens[last])
 
 
-def nodes(root: Node) -> Iterator[Node]:
-    """All nodes, parents before children, left before right."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
+def _lacks(tokens: Sequence[str], neighbour: str, partners: Mapping[str, str]) -> bool:
+    """True if the mark next to some tokens is the other half of one among them."""
+    partner = partners.get(neighbour)
+    if partner is None:
+        return False
+    return tokens.count(partner) % 2 == 1 if partner == neighbour else tokens.count(partner) > tokens.count(neighbour)
+
+
+def parse(sentence: str) -> Tree:
+    """The tree of a text as one sentence, however many full stops it has; it has no nodes if there is no word.
+
+    It branches to the right: every chunk is followed by one constituent of all that comes behind. A chunk is flat: with
+    branches in it "not all seats" would have "all seats", and "not" need no cover.
+    """
+    cut = tokens(sentence)
+    verbatim = [sentence[token.start : token.end] for token in cut]
+    chunks: list[list[Node]] = []
+    for place, token in enumerate(cut):
+        if not chunks or _opens_chunk(cut[place - 1], token):
+            chunks.append([])
+        if verbatim[place] in _ASKING or not is_punctuation(verbatim[place]):
+            chunks[-1].append(Node(place, place + 1))
+    root: Node | None = None
+    for words in reversed([chunk for chunk in chunks if chunk]):
+        part = words[0] if len(words) == 1 else Node(words[0].start, words[-1].end, tuple(words))
+        root = part if root is None else Node(part.start, root.end, (part, root))
+    return Tree.of(sentence, verbatim, [token.start for token in cut], root)
+
+
+def _opens_chunk(before: Token, word: Token) -> bool:
+    """True if a word stands behind a mark, introduces a phrase, or begins a group of verbs."""
+    if before.end == word.start or is_punctuation(word.text):
+        return False
+    if is_punctuation(before.text):
+        # A full stop within a sentence belongs to an abbreviation: Mr. Weber.
+        return before.text != "."
+    text = word.text.lower()
+    if text in _PREPOSITIONS or text in _JOINING:
+        return True
+    return _is_verb(text) and not (_is_verb(before.text.lower()) or before.text.lower() in _BEFORE_VERBS)
+
+
+def _is_verb(text: str) -> bool:
+    """True for auxiliaries, forms of "say" and past forms in -ed: letters do not tell other verbs from nouns."""
+    return text in _VERBS or (len(text) > _LONGEST_OF_OTHERS and text.endswith("ed"))
 
 
 def is_punctuation(token: str) -> bool:
     """True for a mark, false for a word."""
     marks = all(sign in "`´" or unicodedata.category(sign)[0] == "P" for sign in token)
     return marks and not _SPOKEN_SIGNS & set(token)
+
+
+@lru_cache(_KEPT_FORMS)
+def plain_form(text: str) -> str:
+    """The words and plain marks of a text in lower case, a blank between each: equal for texts that are the same."""
+    plain = straightened(unicodedata.normalize("NFC", text)).replace("…", "...")
+    return " ".join(pieces(plain.casefold()))
+
+
+def same_text(first: str, second: str) -> bool:
+    """True if two texts are equal up to spacing, letter case, and kinds of quotation marks, dashes and dots.
+
+    Nobody is asked about them.
+    """
+    return plain_form(first) == plain_form(second)
+
+
+def holds_words(text: str) -> bool:
+    """False if a text is blank or consists of marks."""
+    return any(not is_punctuation(piece) for piece in plain_form(text).split())

@@ -13,8 +13,7 @@ from assay.cli.common import (
 )
 from assay.config import Configuration
 from checkers.checker import Undecidable
-from checkers.equivalence.checker import EquivalenceChecker
-from checkers.equivalence.settings import EquivalenceSettings
+from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from checkers.intervals import wilson
 from checkers.lines import read_forms
 from checkers.model_patience import ModelPatience
@@ -104,7 +103,7 @@ async def answered(configured: Configuration, pairs: Sequence[Pair], subject: st
         raise CannotRun(f"--subject {name or 'is needed'}: the subjects configured are: {', '.join(names) or 'none'}")
     async with models_of(configured) as models:
         with kept_run(out, models) as (kept, results), progress(len(pairs)) as shown:
-            checker = EquivalenceChecker(settings.model_copy(update={"ask": "subject"}), kept)
+            checker = EquivalenceChecker(settings, kept)
             patience = ModelPatience(shown.say)
 
             async def result(numbered: tuple[int, Pair]) -> PairResult:

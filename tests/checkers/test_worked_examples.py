@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 from pydantic import BaseModel
 
-from checkers.equivalence.phrase_questions import EquivalenceReply, ParaphraseReply
+from checkers.equivalence.questions import EquivalenceReply, ParaphraseReply
 from checkers.extraction.questions import EntitiesReply, OthersReply, ParaphrasesReply
 from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
 from lab.audit import edits

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from checkers.checker import Models
-from checkers.equivalence.checker import EquivalenceChecker
-from checkers.equivalence.settings import EquivalenceSettings
+from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from models.build import build_judge
 from models.local_settings import LocalSettings
 from models.settings import JudgeSettings

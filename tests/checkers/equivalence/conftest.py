@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from checkers.checker import Models
-from checkers.equivalence import aligner
-from checkers.equivalence.checker import EquivalenceChecker
-from checkers.equivalence.settings import EquivalenceSettings
+from checkers.equivalence import alignment
+from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from tests.checkers.conftest import MakeJudge, MakeModel
 from tests.checkers.equivalence.setting import StubSubject
 from tests.support.stub_endpoint import StubEndpoint
@@ -19,7 +18,7 @@ MakeChecker = Callable[..., EquivalenceChecker]
 @pytest.fixture(autouse=True)
 def _nothing_encoded() -> None:
     """Sentences that another test encoded are encoded anew."""
-    aligner._ENCODED.clear()
+    alignment._ENCODED.clear()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from checkers.equivalence.phrase_questions import MANNERS
+from checkers.equivalence.questions import MANNERS
 from schemas import Paraphrase
 from tests.support.stub_request import StubRequest
 

@@ -1,17 +1,20 @@
 """Alignments: which phrases match, what they cover, and what is left over."""
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.equivalence.aligned import AlignedSentences, RhoAlignment
-from checkers.equivalence.alignment import Similarities, align
-from checkers.equivalence.phrases import Phrases, phrases
-from tests.checkers.equivalence.plain_trees import tree_of
+from checkers.equivalence import alignment as aligning
+from checkers.equivalence.alignment import AlignedSentences, Aligner, RhoAlignment, align
+from checkers.equivalence.similarity import Similarities, encoded
+from checkers.equivalence.trees import Node, Tree, parse
 
-FARMERS = "(ROOT (S (NP (DT the) (NNS farmers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
-GROWERS = "(ROOT (S (NP (DT the) (NNS growers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
+FARMERS = "(ROOT (S (NP (DT the) (NNS farmers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples)))))"
+GROWERS = "(ROOT (S (NP (DT the) (NNS growers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples)))))"
 NESTED = (
     "(S (NP (DT the) (NN plan)) (VP (MD would) (VP (VB lead) (PP (TO to) (NP (DT a) (JJ safer) (NN day)))))"
     " (PP (IN for) (NP (DT the) (NN crew))))"
@@ -29,7 +32,24 @@ TREES = st.recursive(
 ALIKE = {frozenset(("farmers", "growers")): 0.9, frozenset(("red", "crimson")): 0.8}
 
 
-def compared(first: Phrases, second: Phrases) -> Similarities:
+def tree_of(brackets: str) -> Tree:
+    """A tree written in brackets, over its words with blanks between."""
+    words: list[str] = []
+    opened: list[list[Node]] = [[]]
+    for label, word in re.findall(r"\((\w+)|([^ ()]+|\))", brackets):
+        if label:
+            opened.append([])
+        elif word != ")":
+            opened[-1].append(Node(len(words), len(words) + 1))
+            words.append(word)
+        else:
+            below = opened.pop()
+            opened[-1].append(below[0] if len(below) == 1 else Node(below[0].start, below[-1].end, tuple(below)))
+    starts = [len(" ".join(words[:place])) + (place > 0) for place in range(len(words))]
+    return Tree.of(" ".join(words), words, starts, opened[0][0])
+
+
+def compared(first: Tree, second: Tree) -> Similarities:
     """Phrases by the words that they share, from 0 to 1, some words counting in part; more of the same is liker."""
     return np.array(
         [[_likeness(first.text(one), second.text(other)) for other in range(len(second))] for one in range(len(first))],
@@ -47,7 +67,7 @@ def _found(words: list[str], among: list[str]) -> float:
 
 
 def match(first: str, second: str) -> AlignedSentences:
-    one, other = phrases(tree_of(first)), phrases(tree_of(second))
+    one, other = tree_of(first), tree_of(second)
     return align(one, other, compared(one, other))
 
 
@@ -109,7 +129,7 @@ class TestLeftovers:
 class TestTheMatchingGraph:
     def test_a_phrase_is_matched_with_the_most_similar_alone(self) -> None:
         """The phrase above “the day” is slightly more like a word than like the phrase above its match."""
-        one, other = phrases(tree_of(FARMERS)), phrases(tree_of(GROWERS))
+        one, other = tree_of(FARMERS), tree_of(GROWERS)
         similarities = compared(one, other)
         sold = [next(node for node in range(len(of)) if of.text(node) == "sold the red apples") for of in (one, other)]
         similarities[sold[0], one.words[0]] = similarities[tuple(sold)] + np.float32(0.01)
@@ -194,7 +214,7 @@ class TestLaws:
     @given(TREES)
     def test_a_sentence_aligns_with_itself_without_a_question(self, tree: str) -> None:
         """As long as every phrase is most like itself."""
-        one = phrases(tree_of(tree))
+        one = tree_of(tree)
         for found in align(one, one, np.eye(len(one), dtype=np.float32)).alignments:
             assert not found.uncovered
             assert all(pair.spans[0] == pair.spans[1] for pair in found.pairs)
@@ -207,3 +227,27 @@ def _starts(sentence: str) -> list[int]:
         found.append(at)
         at += len(token)
     return found
+
+
+MILLS = ("The old mill by the river was sold in May.", "In May somebody sold the old mill.", "The road is closed.")
+
+
+async def test_each_sentence_is_parsed_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    parsed: list[str] = []
+
+    def noted(trees: Sequence[Tree]) -> list[Similarities]:
+        read.extend(one.sentence for one in trees)
+        return encoded(trees)
+
+    def counted(sentence: str) -> Tree:
+        parsed.append(sentence)
+        return parse(sentence)
+
+    monkeypatch.setattr(aligning, "_load", lambda: noted)
+    monkeypatch.setattr(aligning, "parse", counted)
+    aligner = Aligner()
+    for pair in ((0, 1), (0, 2), (2, 1), (0, 0)):
+        await aligner.align(MILLS[pair[0]], MILLS[pair[1]])
+    await aligner.close()
+    assert sorted(read) == sorted(parsed) == sorted(MILLS)

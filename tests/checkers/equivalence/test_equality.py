@@ -6,18 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.equivalence.equality import same_text
+from checkers.equivalence.trees import same_text
 from schemas import EquivalenceEvidence
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.checkers.equivalence.setting import StubSubject, decision
 
 SENTENCES = (
-    "They don't know what Anna's brother wants.",
-    "Prices rose by 3.5% to $1,200.50 in 2019/20, as of 10:30 a.m.",
-    "“Stop!” cried the U.S. guard (all of it), and nobody did.",
-    "Naïve façades over Zürich, déjà vu and a jalapeño: all of them at once -- and no way out...",
-    "Mail the form to office@example.org or call +41 61 555 00 00.",
-    "Buffalo buffalo Buffalo buffalo buffalo buffalo Buffalo buffalo.",
+    "“Stop!” cried the U.S. guard (all of it): 3.5% of $1,200.50, and nobody did...",
+    "Naïve façades over Zürich don't mail office@example.org or call +41 61 555 00 00 at once -- at 10:30 a.m.",
 )
 TOKENS = st.sampled_from([*"a,b;c!(d)é".strip(), "she", "Not", "1,000", "don't", "U.S.", "10:30", "ÉTÉ", "-", "“", "%"])
 
@@ -49,13 +45,10 @@ def test_spacing_and_case_do_not_count(tokens: Sequence[str], data: st.DataObjec
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-@pytest.mark.parametrize("require", ["or", "and"])
-async def test_it_is_proved_without_a_call(
-    checker_of: MakeChecker, subject: StubSubject, require: str, sentence: str
-) -> None:
+async def test_it_is_proved_without_a_call(checker_of: MakeChecker, subject: StubSubject, sentence: str) -> None:
     """Though the subject denies whatever it is asked, and before any model that compares phrases is loaded."""
     subject.phrases = lambda first, second: False
-    checker = checker_of(require=require)
+    checker = checker_of(require="and")
     for second in (sentence, f"  {sentence.upper()}\n", sentence.replace(" ", "\n  ").swapcase()):
         verdict = await checker.check(decision(sentence, second))
         assert (verdict.outcome, verdict.usage.calls) == ("accept", 0), second

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment, Side
-from checkers.equivalence.phrase_questions import EquivalenceReply
+from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment, Side
 from checkers.equivalence.proof import Require, prove
+from checkers.equivalence.questions import EquivalenceReply
 from schemas import AlignedPhrases, EquivalenceProof
 
 PHRASES = ["the mill", "an old mill", "sold flour", "gave flour away", "on Sunday"]

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import pytest
 
-from schemas import EquivalenceEvidence, EquivalenceTest, PhraseAlignment, Verdict
+from schemas import EquivalenceEvidence, PhraseAlignment, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.checkers.equivalence.setting import StubSubject, decision, five_of
 
@@ -92,34 +92,21 @@ async def test_a_detail_that_differs_is_put_to_the_subject(checker_of: MakeCheck
     assert (await checker_of().check(decision(case.first, case.second))).outcome == "reject"
 
 
-class TestAProof:
-    """Table 13."""
-
-    CASE = CASES["13"]
-
-    async def test_phrases_that_the_paper_prints_are_paired(self, checker_of: MakeChecker) -> None:
-        """Of its six those that begin where the embedded parser cuts a sentence."""
-        verdict = await self.proof(checker_of)
-        paired = {(pair.first, pair.second) for one in alignments_in(verdict) for pair in one.pairs}
-        assert paired >= {("Sheena Young",) * 2, ("the national infertility support network",) * 2}
-
-    async def test_every_phrase_within_a_phrase_has_to_be_confirmed(
-        self, checker_of: MakeChecker, subject: StubSubject
-    ) -> None:
-        proof = await self.proof(checker_of)
-        assert proof.outcome == "accept"
-        nested = set().union(*(nested_in(one) for one in alignments_in(proof)))
-        assert nested
-        for inner in nested:
-            subject.phrases = partial(_but, inner)
-            again = alignments_in(await self.proof(checker_of))
-            assert "denied" in {one.outcome for one in again if inner in nested_in(one)}
-            assert "found" not in {one.outcome for one in again if inner in nested_in(one)}
-
-    async def proof(self, checker_of: MakeChecker) -> Verdict:
-        """By a checker of its own, as none asks the same twice."""
-        checker = checker_of(require="and")
-        return await checker.check(decision(self.CASE.first, self.CASE.second))
+async def test_every_phrase_within_a_phrase_has_to_be_confirmed(checker_of: MakeChecker, subject: StubSubject) -> None:
+    """Table 13; of the six pairs that it prints those are paired that begin where the embedded parser cuts."""
+    case = decision(CASES["13"].first, CASES["13"].second)
+    proof = await checker_of(require="and").check(case)
+    assert proof.outcome == "accept"
+    paired = {(pair.first, pair.second) for one in alignments_in(proof) for pair in one.pairs}
+    assert paired >= {("Sheena Young",) * 2, ("the national infertility support network",) * 2}
+    nested = set().union(*(nested_in(one) for one in alignments_in(proof)))
+    assert nested
+    for inner in nested:
+        subject.phrases = partial(_but, inner)
+        # By a checker of its own, as none asks the same twice.
+        again = alignments_in(await checker_of(require="and").check(case))
+        assert "denied" in {one.outcome for one in again if inner in nested_in(one)}
+        assert "found" not in {one.outcome for one in again if inner in nested_in(one)}
 
 
 def _but(denied: tuple[str, str], first: str, second: str) -> bool:
@@ -148,19 +135,11 @@ async def test_a_no_that_the_subject_contradicts_is_rejected_by_the_papers_trian
     )
     subject.sentences = lambda first, second: (first, second) == (case.paraphrase, case.second)
     verdict = await checker_of(tests=10).check(decision(case.first, case.second, answer=False))
-    test = the_test_in(verdict)
+    assert isinstance(verdict.evidence, EquivalenceEvidence), verdict.reason
+    test = verdict.evidence.test
     assert verdict.outcome == "reject"
+    assert test is not None
     assert test.triangle is not None
-    assert (test.triangle.first, test.triangle.second, test.triangle.paraphrase) == (
-        case.first,
-        case.second,
-        case.paraphrase,
-    )
+    assert [*test.triangle.model_dump().values()] == [case.first, case.second, case.paraphrase]
     (papers,) = (one for one in test.paraphrases if one.text == case.paraphrase)
     assert papers.indifferentiable is (case.ours != "-")
-
-
-def the_test_in(verdict: Verdict) -> EquivalenceTest:
-    assert isinstance(verdict.evidence, EquivalenceEvidence), verdict.reason
-    assert verdict.evidence.test is not None
-    return verdict.evidence.test

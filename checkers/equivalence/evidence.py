@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from checkers.equivalence.equality import same_text
+from checkers.equivalence.trees import same_text
 from checkers.wording import explanation_width, labelled, plain
 from models.wording import on_a_line
 from schemas import (
@@ -49,14 +49,14 @@ def test_reason(test: EquivalenceTest) -> str:
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
-    """Reason and evidence of a verdict on a paraphrase decision; of any other nothing."""
-    if isinstance(verdict.evidence, EquivalenceEvidence):
-        yield from labelled("", verdict.reason)
-        yield from evidence_lines(verdict.evidence)
+    """The reason of a verdict on a paraphrase decision, with the phrase pairs that hold, or why they prove nothing.
 
-
-def evidence_lines(evidence: EquivalenceEvidence) -> Iterator[str]:
-    """The phrase pairs that hold, or why they prove nothing; of a no also what was tested."""
+    Of a no also what was tested; of any other verdict nothing.
+    """
+    evidence = verdict.evidence
+    if not isinstance(evidence, EquivalenceEvidence):
+        return
+    yield from labelled("", verdict.reason)
     sentences = (evidence.sentence1, evidence.sentence2)
     alike: dict[frozenset[object], list[PhraseAlignment]] = {}
     for one in evidence.proof.alignments:

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from checkers.equivalence.explanation import evidence_lines, marked, verdict_lines
+from checkers.equivalence.evidence import marked, verdict_lines
 from checkers.wording import explanation_width
 from schemas import (
     AlignedPhrases,
@@ -41,20 +41,18 @@ def alignment(
     return PhraseAlignment(name=name, source=source, covers=covers, outcome=outcome, pairs=pairs, uncovered=uncovered)
 
 
-def evidence(*alignments: PhraseAlignment, **fields: Any) -> EquivalenceEvidence:
+def shown(*alignments: PhraseAlignment, reason: str = "There is none.", **fields: Any) -> list[str]:
+    """The lines about a verdict with this evidence."""
     found = any(one.outcome == "found" for one in alignments)
     proof = EquivalenceProof(found=found, require="or", alignments=alignments)
     made: dict[str, Any] = {"sentence1": FIRST, "sentence2": SECOND, "answer": True, "asked": "judge", "parser": "p"}
-    return EquivalenceEvidence(**{**made, "proof": proof, **fields})
-
-
-def verdict(of: Any, **fields: Any) -> Verdict:
     body: dict[str, Any] = {
         "id": "v", "record_id": "par-1", "checker": "equivalence", "checker_version": "1", "config_digest": "d",
-        "outcome": "reject", "score": 0.0, "reason": "There is none.", "usage": Usage(), "source": "s", "model": "m",
+        "outcome": "reject", "score": 0.0, "reason": reason, "usage": Usage(), "source": "s", "model": "m",
         "judge": "j",
     }  # fmt: skip
-    return Verdict(**{**body, "evidence": of, **fields})
+    evidence = EquivalenceEvidence(**{**made, "proof": proof, **fields})
+    return list(verdict_lines(Verdict(**body, evidence=evidence)))
 
 
 def test_uncovered_words_are_marked_where_they_stand():
@@ -67,8 +65,8 @@ def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
         "2>1", "found", pair("sales would grow", "sales would grow"), pair("he said", "Ms Ito said", confirmed=True)
     )
     failed = alignment("1>2", "uncovered", uncovered=words(FIRST, "But"))
-    shown = list(evidence_lines(evidence(failed, found)))
-    assert [re.sub(r"\s+", " ", line).strip() for line in shown] == [
+    assert [re.sub(r"\s+", " ", line).strip() for line in shown(failed, found)] == [
+        "There is none.",
         "phrases of sentence 2 in sentence 1",
         "sales would grow = sales would grow",
         "he said = Ms Ito said",
@@ -79,23 +77,21 @@ def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
 def test_a_rejection_says_of_each_alignment_why_it_fails():
     forward = (pair("would", "will", confirmed=True), pair("grow", "fall", confirmed=False))
     backward = (pair("grow", "rise"),)
-    shown = "\n".join(
-        evidence_lines(
-            evidence(
-                alignment("1>2", "uncovered", *forward, uncovered=words(FIRST, "But", "he")),
-                alignment("1>2*", "denied", *forward),
-                alignment("2>1", "not_asked", *backward),
-                alignment("2>1*", "uncovered", *backward, uncovered=words(FIRST, "But")),
-            )
+    told = "\n".join(
+        shown(
+            alignment("1>2", "uncovered", *forward, uncovered=words(FIRST, "But", "he")),
+            alignment("1>2*", "denied", *forward),
+            alignment("2>1", "not_asked", *backward),
+            alignment("2>1*", "uncovered", *backward, uncovered=words(FIRST, "But")),
         )
     )
-    assert re.search(r"sentence 1 in sentence 2\n +would +[=] will\n +grow +≠ fall\n", shown)
-    assert re.search(r"words of sentence 1 are in no pair: \[But he\] said that sales would\s+grow\.", shown)
-    assert re.search(r"every word of sentence 2 is in a pair, but one pair differs \(≠\)\n", shown)
-    assert re.search(r"sentence 2 in sentence 1\n +grow +~ rise\n", shown)
-    assert re.search(r"every word of sentence 2 is in a pair, and not all were asked about\s+\(~\)\n", shown)
-    assert re.search(r"words of sentence 1 are in no pair: \[But\] he", shown)
-    assert "1>2" not in shown
+    assert re.search(r"sentence 1 in sentence 2\n +would +[=] will\n +grow +≠ fall\n", told)
+    assert re.search(r"words of sentence 1 are in no pair: \[But he\] said that sales would\s+grow\.", told)
+    assert re.search(r"every word of sentence 2 is in a pair, but one pair differs \(≠\)\n", told)
+    assert re.search(r"sentence 2 in sentence 1\n +grow +~ rise\n", told)
+    assert re.search(r"every word of sentence 2 is in a pair, and not all were asked about\s+\(~\)\n", told)
+    assert re.search(r"words of sentence 1 are in no pair: \[But\] he", told)
+    assert "1>2" not in told
 
 
 def test_a_tested_no_shows_what_was_asked():
@@ -109,25 +105,19 @@ def test_a_tested_no_shows_what_was_asked():
         seed="s",
     )
     failed = alignment("1>2", "uncovered", uncovered=words(FIRST, "But"))
-    shown = " ".join(" ".join(evidence_lines(evidence(failed, answer=False, test=test))).split())
-    assert "test of the no, category I" in shown
-    assert "sentence 1 in other words (indifferentiable): “He added that sales were to grow.”" in shown
-    assert "equivalent to sentence 2? yes: Both speak of growth." in shown
+    told = " ".join(" ".join(shown(failed, answer=False, test=test)).split())
+    assert "test of the no, category I" in told
+    assert "sentence 1 in other words (indifferentiable): “He added that sales were to grow.”" in told
+    assert "equivalent to sentence 2? yes: Both speak of growth." in told
 
 
 def test_it_fits_its_columns_and_cannot_act_on_the_terminal():
     hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
-    shown = list(
-        verdict_lines(
-            verdict(
-                evidence(
-                    alignment("1>2", "denied", pair(hostile, hostile + "!", confirmed=False)),
-                    alignment("2>1", "uncovered", pair(hostile, "x"), uncovered=words(SECOND, "Ms")),
-                    sentence2=SECOND + hostile,
-                ),
-                reason=hostile,
-            )
-        )
+    lines = shown(
+        alignment("1>2", "denied", pair(hostile, hostile + "!", confirmed=False)),
+        alignment("2>1", "uncovered", pair(hostile, "x"), uncovered=words(SECOND, "Ms")),
+        sentence2=SECOND + hostile,
+        reason=hostile,
     )
-    assert max(map(len, shown)) <= explanation_width()
-    assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
+    assert max(map(len, lines)) <= explanation_width()
+    assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(lines))
