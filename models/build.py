@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from models.judges.choice import ChosenForm
 from models.judges.prompted import PromptedJudge
 from models.judges.questions import JudgeQuestions
 from models.local_settings import BUNDLED_JUDGE
@@ -36,7 +35,7 @@ def build_judge(
             return MeteredJudge(replay, cached=True, on_usage=on_usage)
     questions = JudgeQuestions(settings.prompts)
     model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
-    return PromptedJudge(model, questions, ChosenForm(model, questions, settings))
+    return PromptedJudge(model, questions, settings)
 
 
 def build_model(

@@ -192,6 +192,6 @@ def _self_test_on_file(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = tuple(PairOutcome("number", supported, 5.0 if supported else -5.0) for supported in (True, False))
 
     def kept(model: str, questions: JudgeQuestions) -> SelfTest:
-        return SelfTest(model, questions.digest, (FormResult("short", 0.0, outcomes),), Usage())
+        return SelfTest(model, (FormResult("short", 0.0, outcomes),), Usage())
 
     monkeypatch.setattr(self_test, "kept", kept)

@@ -23,7 +23,6 @@ from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
 from models.billing import billed
 from models.judges import self_test
-from models.judges.choice import forms_of
 from models.judges.prompted import PromptedJudge
 from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, PairOutcome, SelfTest, pairs
 
@@ -100,7 +99,7 @@ async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> SelfTest:
                     shown.say(plain(f"{label}, not {verdict.outcome}: “{record.response[:_SHOWN]}” {verdict.reason}"))
     if {one.supported for one in outcomes} != {True, False}:
         raise CannotRun(f"{plugin.section}.examples: there should be some of both labels")
-    return SelfTest(checker.judge_name, "", (FormResult("own", 0.0, tuple(outcomes)),), bill.usage)
+    return SelfTest(checker.judge_name, (FormResult("own", 0.0, tuple(outcomes)),), bill.usage)
 
 
 async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
@@ -108,14 +107,12 @@ async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
     async with models_of(loaded) as models:
         if models.judge is None:
             raise CannotRun("no judge is configured")
-        forms = forms_of(loaded.judge) if isinstance(models.judge, PromptedJudge) else ()
+        forms = models.judge.forms if isinstance(models.judge, PromptedJudge) else ()
         with progress(len(asked) * max(len(forms), 1)) as shown:
-            if not isinstance(models.judge, PromptedJudge):
-                return await self_test.measured(models.judge, asked, shown.step)
-            model, questions = models.judge.model, models.judge.questions
-            test = await self_test.run(model, questions, forms=forms, asked=asked, on_answer=shown.step)
-            path = self_test.keep(test, questions)
-            shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
+            test = await self_test.run(models.judge, asked, shown.step, forms=forms)
+            if isinstance(models.judge, PromptedJudge):
+                path = self_test.keep(test, models.judge.questions)
+                shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
             return test
 
 
@@ -141,7 +138,7 @@ class _Report:
         for result in test.results:
             found = _figures(result)
             low, high = found["accuracy_interval"]
-            form = f"{result.form} form: " if test.is_asked_in_a_form else ""
+            form = "" if result.form == "own" else f"{result.form} form: "
             share = f"right on {result.accuracy:.0%} ({low:.0%} to {high:.0%})"
             yield f"  {form}{share}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
         for kind, (right, asked) in chosen.by_kind().items():
@@ -152,9 +149,9 @@ class _Report:
         if chosen.pace:
             yield f"about {chosen.pace:.2g} records a second, {AT_ONCE} at once"
         if chosen.accuracy < GOOD_ENOUGH:
-            failed = ", ".join(kind for kind, (right, asked) in chosen.by_kind().items() if right <= asked / 2)
-            yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed or 'all'}."
-        elif test.is_asked_in_a_form:
+            failed = chosen.failed or "all"
+            yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed}."
+        elif chosen.form != "own":
             yield "To use this form without a self-test on each new machine, set under [judge]:"
             yield f'  form = "{chosen.form}"'
             yield f"  threshold = {chosen.threshold:g}"

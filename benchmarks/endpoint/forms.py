@@ -72,7 +72,7 @@ class WordingForm:
         words = self._wording.replace("{claim}", claim).replace("{document}", row.passages)
         question = Question("wording", self.version, (Message("user", words),), YesNo, max_tokens=4)
         with billed() as bill:
-            odds = await odds_of(self._model, question)
+            odds = odds_of(await self._model.ask(question))
         return Support(odds).degree, bill.usage
 
     async def close(self) -> None:

@@ -297,7 +297,7 @@ class SearchModels:
         """Ask for the critic's probability that each statement is true; None if it gave no usable answer."""
 
         async def judge(statement: str) -> None:
-            question = self._critic_questions.word("true_statement", "longtail.critic", statement=statement)
+            question = self._critic_questions.word("true_statement", "longtail.critic", {"statement": statement})
             answer = await self._asked(self._critic, question)
             if answer is not None:
                 self._judged[statement] = answer.probabilities[0] if answer.probabilities else float(answer.reply.yes)

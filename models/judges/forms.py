@@ -1,25 +1,26 @@
 """The forms in which a judge is asked whether passages support sentences: a word each, a list, or the paper's list."""
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
-from models.claims import Claims
+from models.claims import NO_CLAIM, ClaimKind, Claims, Judgement
 from models.concurrent import gather_or_cancel
-from models.judges.questions import JudgeQuestions, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
+from models.judges.control import control_sentences
+from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions, ListT, ReasonedVerdict, Verdict
 from models.protocol import Answer, Model, ModelFailed, Question, WindowExceeded, YesNo
 from models.sentences import pieces_of
 
 Asked = Mapping[int, str]
 """Sentences by number: from 1 those of the answer; 0 is another sentence, after the same prefix."""
-AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
-"""Asks one question about the numbers, keeps what can be used of its answer, and returns the numbers that it lacks."""
 FormName = Literal["short", "list", "paper"]
 
-SHORT_ANSWER = 3
-"""Sentences of an answer that is asked about as a whole."""
+_SHORT_ANSWER = 3  # sentences of an answer that is asked about as a whole
 _AT_ONCE = 7  # sentences of a call: a model of 20 tokens a second answers within the time limit of a request
 _SHOWN = 4000  # characters of an answer that are shown with each of its sentences; else those around the sentence
 _SHOWN_BEFORE = 5  # sentences: so far back a pronoun reaches
@@ -27,6 +28,8 @@ _LEAST_PIECE = 500  # characters of passages below which a question about them m
 _NARROWER = 0.9
 _TOO_MUCH_AT_ONCE = frozenset({"judge_slow", "judge_cut_off"})
 _CERTAIN = 20.0  # log-odds of a word that comes without its probability, or with a certain one
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +39,25 @@ class Support:
     odds: float
     """Log-odds of a yes, above the form's threshold: 0 or more if it is supported."""
     reason: str | None = None
+    claims_nothing: bool = False
 
     @property
     def degree(self) -> float:
         """0 to 1, from one half on supported."""
         return 1 / (1 + math.exp(-max(min(self.odds, _CERTAIN), -_CERTAIN)))
 
+    @property
+    def judgement(self) -> Judgement:
+        """The grade."""
+        if self.claims_nothing:
+            return NO_CLAIM
+        degree, finds = round(self.degree, 6), "finds" if self.odds >= 0 else "does not find"
+        return Judgement(degree, self.reason or f"the judge {finds} it supported (probability {degree:.2f})", None)
 
-async def odds_of(model: Model, question: Question[YesNo]) -> float:
+
+def odds_of(answer: Answer[YesNo]) -> float:
     """Log P(yes) - log P(no); plus or minus 20 where the endpoint gives no probabilities."""
-    answer = await model.ask(question)
     return _logit(float(answer.reply.yes) if answer.probabilities is None else answer.probabilities[0])
-
-
-async def over_pieces(text: str, ask: Callable[[str], Awaitable[list[Support]]]) -> list[Support]:
-    """The best supports by all of a text or, if that is too long, by any piece of it.
-
-    Raises:
-        ModelFailed: `too_long` even in pieces.
-    """
-    room = len(text)
-    while True:
-        pieces = [text[piece] for piece in pieces_of(text, room)]
-        try:
-            found = await gather_or_cancel(map(ask, pieces))
-            return [max(each, key=lambda one: one.odds) for each in zip(*found, strict=True)]
-        except WindowExceeded as refusal:
-            longest = max(map(len, pieces))
-            # Unless it is refused again, the window is known to the character.
-            room = int(min(longest * _NARROWER, longest - (refusal.asked - refusal.characters)))
-            if room < min(_LEAST_PIECE, longest):
-                raise ModelFailed(refusal.detail, cause="too_long") from None
 
 
 class Form:
@@ -78,111 +69,169 @@ class Form:
 
     def __init__(self, name: FormName, threshold: float, model: Model, questions: JudgeQuestions) -> None:
         self.name, self.threshold = name, 0.0 if name == "paper" else threshold
-        self._model, self._questions = model, questions
+        self.model, self.questions = model, questions
         self._at_most = _AT_ONCE
+
+    def at(self, threshold: float) -> "Form":
+        """The same with a threshold; the paper's form has none."""
+        return Form(self.name, threshold, self.model, self.questions)
+
+    async def judgements(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
+        """The grades of a response's sentences; raises as `supports`."""
+        supports = await self.corrected(task, claims, await self.supports(task, claims))
+        misled = any(one.odds >= 0 for one in supports) and await self._is_misled(task, claims, supports)
+        judgements = await gather_or_cancel(map(partial(self._judgement, task, claims), claims.sentences, supports))
+        return tuple(one if one.claims_nothing else replace(one, misled=misled) for one in judgements)
 
     async def supports(self, task: str, claims: Claims, asked: Asked | None = None) -> list[Support]:
         """The support of each sentence, or of those that are asked about, by the claims' passages alone.
+
+        Passages that are too long are asked about in pieces, of which the best one counts.
 
         Raises what `Model.ask` raises; `too_long` if one sentence with a piece of the passages is more than it takes.
         """
         about = dict(enumerate(claims.sentences, start=1)) if asked is None else asked
         ask = {"short": self._by_words, "list": self._by_list, "paper": self._by_reasons}[self.name]
-        return await over_pieces(claims.reference, lambda passages: ask(task, passages, claims, about))
+        if claims.kind is ClaimKind.ANSWERABILITY:
+            ask = self._by_answers
+        pieces = [claims.reference]
+        while True:
+            try:
+                found = await gather_or_cancel(ask(task, replace(claims, reference=one), about) for one in pieces)
+                return [max(each, key=lambda one: one.odds) for each in zip(*found, strict=True)]
+            except WindowExceeded as refusal:
+                longest = max(map(len, pieces))
+                # Unless it is refused again, the window is known to the character.
+                room = int(min(longest * _NARROWER, longest - (refusal.asked - refusal.characters)))
+                if room < min(_LEAST_PIECE, longest):
+                    raise ModelFailed(refusal.detail, cause="too_long") from None
+                pieces = [claims.reference[piece] for piece in pieces_of(claims.reference, room)]
 
-    async def _by_words(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
-        async def one(number: int | None) -> Support:
-            shown = claims.whole if number is None else _around(claims, number)
-            sentence = None if number is None else asked[number]
-            question = self._questions.supported(task, passages, claims.prompt, shown, sentence)
-            return Support(await odds_of(self._model, question) - self.threshold)
+    async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
+        questions = [self.questions.about(task, claims, question) for question in asked.values()]
+        return [Support(odds_of(answer)) for answer in await gather_or_cancel(map(self.model.ask, questions))]
 
+    async def _by_words(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
         whole = None
-        if 0 not in asked and len(asked) <= SHORT_ANSWER:
-            whole = await one(None)
-            if whole.odds >= 0 or len(asked) == 1:
-                return [whole] * len(asked)
+        if 0 not in asked and len(asked) <= _SHORT_ANSWER:
+            answer = await self.model.ask(self.questions.supported(task, claims, claims.whole))
+            whole = odds_of(answer) - self.threshold
+            if whole >= 0 or len(asked) == 1:
+                return [Support(whole)] * len(asked)
+        first, *others = [
+            self.questions.supported(task, claims, _around(claims, number), sentence)
+            for number, sentence in asked.items()
+        ]
         # The first goes ahead: endpoints that cache prefixes then know what the others share.
-        first, *others = asked
-        each = [await one(first), *await gather_or_cancel(map(one, others))]
-        # The answer as a whole decides: the least of its sentences has no higher support.
-        least = min(range(len(each)), key=lambda place: each[place].odds)
-        if whole is not None and each[least].odds > whole.odds:
-            each[least] = whole
-        return each
+        answers = [await self.model.ask(first), *await gather_or_cancel(map(self.model.ask, others))]
+        each = [odds_of(answer) - self.threshold for answer in answers]
+        if whole is not None:
+            # The answer as a whole decides: the least of its sentences has no higher support.
+            each[each.index(min(each))] = min(*each, whole)
+        return [Support(odds) for odds in each]
 
-    async def _by_list(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
-        found: dict[int, Support] = {}
+    async def _by_list(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
+        found = await self._listed(partial(self.questions.listed, task, claims), asked)
+        return [Support(found[number].odds - self.threshold) for number in asked]
 
-        async def ask(part: Sequence[int]) -> list[int]:
-            about = {number: asked[number] for number in part}
-            answer = await self._model.ask(self._questions.listed(task, passages, claims.prompt, about))
-            found.update({one: Support(odds - self.threshold) for one, odds in _odds_by_number(answer, part).items()})
-            return [number for number in part if number not in found]
+    async def _by_reasons(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
+        notes = await self._listed(partial(self.questions.reasoned, task, claims), asked)
+        reasons = {number: notes[number].reason or "" for number in asked}
+        found = await self._listed(partial(self.questions.conversion, task), reasons)
+        return [replace(found[number], reason=reasons[number]) for number in asked]
 
-        await self._cover(list(asked), ask)
-        return [found[number] for number in asked]
-
-    async def _by_reasons(self, task: str, passages: str, claims: Claims, asked: Asked) -> list[Support]:
-        reasons: dict[int, str] = {}
-        found: dict[int, Support] = {}
-
-        async def evaluate(part: Sequence[int]) -> list[int]:
-            about = {number: asked[number] for number in part}
-            reply = (await self._model.ask(self._questions.reasoned(task, passages, claims.prompt, about))).reply
-            reasons.update({one.number: one.reason for one in reply.verdicts if one.number in part})
-            return [number for number in part if number not in reasons]
-
-        async def convert(part: Sequence[int]) -> list[int]:
-            about = {number: reasons[number] for number in part}
-            answer = await self._model.ask(self._questions.conversion(task, about))
-            found.update({one: Support(odds, reasons[one]) for one, odds in _odds_by_number(answer, part).items()})
-            return [number for number in part if number not in found]
-
-        await self._cover(list(asked), evaluate)
-        await self._cover(list(asked), convert)
-        return [found[number] for number in asked]
-
-    async def _cover(self, numbers: Sequence[int], ask: AskAbout) -> None:
+    async def _listed(self, question: Callable[[Asked], Question[ListT]], asked: Asked) -> dict[int, Support]:
         """Ask about all numbers, in as few calls as possible, all of about the same size.
+
+        What an answer lacks is asked about again. Without an answer in time, or without one entry before the token
+        limit, ask about two halves side by side; calls stay smaller once the model was too slow for as many.
 
         Raises:
             ModelFailed: the model gave no usable answer, or none about a number that it was asked about alone.
             ModelUnavailable: its endpoint is down.
         """
-        count = -(-len(numbers) // self._at_most)
-        bounds = [len(numbers) * part // max(count, 1) for part in range(count + 1)]
-        await gather_or_cancel(self._ask(numbers[start:end], ask) for start, end in pairwise(bounds))
+        found: dict[int, Support] = {}
+        parts = -(-len(asked) // self._at_most)
+        if parts == 1:
+            try:
+                answer = await self.model.ask(question(asked))
+            except ModelFailed as failure:
+                if failure.cause not in _TOO_MUCH_AT_ONCE or not failure.begun or len(asked) == 1:
+                    raise
+                if failure.cause == "judge_slow":
+                    self._at_most = max(1, min(self._at_most, len(asked) // 2))
+            else:
+                found = {number: one for number, one in _entries(answer) if number in asked}
+            if not found and len(asked) == 1:
+                raise ModelFailed(f"no entry about number {min(asked)}, asked about alone", cause="judge_unusable")
+            parts = 1 if found else 2
+        missing = [number for number in asked if number not in found]
+        bounds = [len(missing) * part // parts for part in range(parts + 1)] if missing else []
+        more = [{number: asked[number] for number in missing[start:end]} for start, end in pairwise(bounds)]
+        for part in await gather_or_cancel(self._listed(question, one) for one in more):
+            found |= part
+        return found
 
-    async def _ask(self, numbers: Sequence[int], ask: AskAbout) -> None:
-        """Ask about `numbers` in one question, then about those that its answer lacks, until none is left.
+    async def corrected(self, task: str, claims: Claims, supports: list[Support]) -> list[Support]:
+        """The supports with those of a refusal, and of sentences that claim nothing, corrected.
 
-        Without an answer in time, or without one entry before the token limit, ask about two halves side by side; calls
-        stay smaller once the model was too slow for as many.
+        "I cannot answer that" is never supported. As a whole answer to a question it is right if the passages do not
+        hold the answer; a sentence of a longer answer that gives no information counts for nothing.
         """
-        try:
-            missing = await ask(numbers)
-        except ModelFailed as failure:
-            if failure.cause not in _TOO_MUCH_AT_ONCE or not failure.begun or len(numbers) == 1:
-                raise
-            if failure.cause == "judge_slow":
-                self._at_most = max(1, min(self._at_most, len(numbers) // 2))
-            missing = numbers
-        if not missing:
-            return
-        if len(missing) < len(numbers):
-            await self._ask(missing, ask)
-        elif len(numbers) > 1:
-            middle = len(numbers) // 2
-            await gather_or_cancel(self._ask(half, ask) for half in (numbers[:middle], numbers[middle:]))
-        else:
-            raise ModelFailed(f"no entry about number {numbers[0]}, asked about alone", cause="judge_unusable")
+        unsupported = [sentence for sentence, one in zip(claims.sentences, supports, strict=True) if one.odds < 0]
+        if not unsupported:
+            return supports
+        if len(supports) <= _SHORT_ANSWER and claims.prompt:
+            if _has_figures(claims) or await self._informing(task, claims, [claims.whole]):
+                return supports
+            # A sentence may say of another, to the judge, that it tells nothing: a refusal is one sentence by sentence.
+            if len(supports) == 1 or not await self._informing(task, claims, claims.sentences):
+                question = replace(claims, kind=ClaimKind.ANSWERABILITY)
+                (holds,) = await self.supports(task, question, {1: claims.prompt})
+                return [Support(-holds.odds)] * len(supports)
+        informing = await self._informing(task, claims, unsupported)
+        return [
+            one if one.odds >= 0 or sentence in informing else replace(one, claims_nothing=True)
+            for sentence, one in zip(claims.sentences, supports, strict=True)
+        ]
+
+    async def _informing(self, task: str, claims: Claims, texts: Sequence[str]) -> list[str]:
+        """Those of the texts that give information."""
+        question = claims.prompt or UNKNOWN_QUESTION
+        asked = [self.questions.word("informs", task, {"question": question, "answer": text}) for text in texts]
+        answers = await gather_or_cancel(map(self.model.ask, asked))
+        return [text for text, answer in zip(texts, answers, strict=True) if odds_of(answer) >= 0]
+
+    async def _is_misled(self, task: str, claims: Claims, supports: Sequence[Support]) -> bool:
+        """True if three sentences that are false for certain are called supported, too.
+
+        A judge that does as a text in the record bids it, or that says yes to everything, calls them so. If it
+        counts out sentences that give no information, it must not say that of these.
+        """
+        counts_out = any(one.claims_nothing for one in supports)
+        for control in control_sentences(claims.sentences, claims.reference, claims.whole):
+            (found,) = await self.supports(task, claims, {0: control})
+            if found.odds < 0 and (not counts_out or await self._informing(task, claims, [control])):
+                return False
+        return True
+
+    async def _judgement(self, task: str, claims: Claims, sentence: str, support: Support) -> Judgement:
+        """The grade, with what is wrong with a sentence that is not supported if the model says something usable."""
+        if support.odds < 0 and support.reason is None and not support.claims_nothing:
+            # The verdict does not need it.
+            with suppress(ModelFailed):
+                reason = (await self.model.ask(self.questions.reason(task, claims.reference, sentence))).reply.reason
+                if _says_something(reason, sentence, claims.reference):
+                    support = replace(support, reason=reason)
+        return support.judgement
 
 
-def _odds_by_number(answer: Answer[Verdicts] | Answer[ReasonedVerdicts], asked: Sequence[int]) -> dict[int, float]:
+def _entries(answer: Answer[ListT]) -> list[tuple[int, Support]]:
     verdicts: Sequence[Verdict | ReasonedVerdict] = answer.reply.verdicts
-    given = answer.probabilities or tuple(float(one.supported) for one in verdicts)
-    return {one.number: _logit(degree) for one, degree in zip(verdicts, given, strict=True) if one.number in asked}
+    given = answer.probabilities or [float(one.supported) for one in verdicts]
+    reasons = [one.reason if isinstance(one, ReasonedVerdict) else None for one in verdicts]
+    supports = map(Support, map(_logit, given), reasons)
+    return [(one.number, support) for one, support in zip(verdicts, supports, strict=True)]
 
 
 def _around(claims: Claims, number: int) -> str:
@@ -196,3 +245,17 @@ def _logit(probability: float) -> float:
     if probability <= 0 or probability >= 1:
         return _CERTAIN if probability > 0 else -_CERTAIN
     return math.log(probability / (1 - probability))
+
+
+def _has_figures(claims: Claims) -> bool:
+    """True for an answer with a figure that neither question nor passages have: no refusal needs one."""
+    return not set(_FIGURE.findall(claims.whole)) <= set(_FIGURE.findall(f"{claims.prompt} {claims.reference}"))
+
+
+def _says_something(reason: str, sentence: str, passages: str) -> bool:
+    """False for a reason that repeats the sentence, or whose figures are none of the passages'."""
+    words = [word.casefold() for word in _WORD.findall(reason)]
+    if not words or " ".join(words) in " ".join(word.casefold() for word in _WORD.findall(sentence)):
+        return False
+    figures, known = set(_FIGURE.findall(reason)), set(_FIGURE.findall(passages))
+    return not figures or bool(figures & known)

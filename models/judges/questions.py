@@ -5,7 +5,7 @@ from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from models.claims import Claims
+from models.claims import ClaimKind, Claims
 from models.prompts import Placeholders, PromptSet, as_list, behind, quoted
 from models.protocol import Question, YesNo
 from models.replies import salvaging
@@ -13,8 +13,6 @@ from models.replies import salvaging
 WORD_TOKENS = 4
 """Room for a yes or a no with some characters around it."""
 _REASON_TOKENS = 80
-_TOKENS_A_VERDICT = 14
-_TOKENS_A_REASON = 60
 
 UNKNOWN_QUESTION = "Sum up the passages."
 """Stands for the user's question where none is known, in the worked examples too."""
@@ -63,7 +61,7 @@ class Reason(_Reply):
     reason: str
 
 
-_ListT = TypeVar("_ListT", Verdicts, ReasonedVerdicts)
+ListT = TypeVar("ListT", Verdicts, ReasonedVerdicts)
 
 
 class JudgeQuestions(PromptSet):
@@ -87,49 +85,58 @@ class JudgeQuestions(PromptSet):
         "reason": Placeholders(("passages", "sentence")),
     }
 
-    def supported(
-        self, task: str, passages: str, question: str | None, answer: str, sentence: str | None = None
-    ) -> Question[YesNo]:
-        """Whether passages support an answer, or one sentence of it. All of them begin alike for the same passages."""
-        if question is None:
+    def supported(self, task: str, claims: Claims, answer: str, sentence: str | None = None) -> Question[YesNo]:
+        """Whether the passages support an answer, or one sentence of it; all begin alike for the same passages."""
+        if claims.prompt is None:
             asked = _CLAIM if sentence is None else _SENTENCE_OF_CLAIM.format(quoted(sentence))
-            return self.word("supported_claim", task, asked=asked, passages=passages, claim=answer)
+            return self.word("supported_claim", task, {"passages": claims.reference, "claim": answer}, {"asked": asked})
         asked = _ANSWER if sentence is None else _SENTENCE.format(quoted(sentence))
-        return self.word("supported", task, asked=asked, passages=passages, question=question, answer=answer)
+        texts = {"passages": claims.reference, "question": claims.prompt, "answer": answer}
+        return self.word("supported", task, texts, {"asked": asked})
 
-    def word(self, name: str, task: str, *, asked: str | None = None, **texts: str) -> Question[YesNo]:
-        """The question of this name, to be answered by yes or no; `asked` are words of ours in it."""
-        plain = {} if asked is None else {"asked": asked}
-        return self._question(name, task, YesNo, texts, plain, written=1, max_tokens=WORD_TOKENS)
+    def about(self, task: str, claims: Claims, sentence: str) -> Question[YesNo]:
+        """A plain question about the reference and a sentence, of a kind that is no response's."""
+        if claims.kind is ClaimKind.QUESTION:
+            # In a user's own words, about the whole text, behind the claims' worked examples.
+            asked, *worked = [
+                self.word(
+                    "own_question", task, {"answer": one.whole}, {"asked": sentence, "before": before_answer(one)}
+                )
+                for one in (claims, *(example for example, _ in claims.examples))
+            ]
+            return behind(asked, zip(worked, ["yes" if yes else "no" for _, yes in claims.examples], strict=True))
+        text, question = claims.reference, claims.prompt or UNKNOWN_QUESTION
+        first, second = claims.around or (text, sentence)
+        around = {"first_sentence": first, "second_sentence": second}
+        name, texts = {
+            ClaimKind.STATEMENT: ("true_statement", {"statement": sentence}),
+            ClaimKind.ANSWERABILITY: ("answerable", {"passages": text, "question": sentence}),
+            ClaimKind.CRITERION: ("criterion", {"text": text, "criterion": sentence}),
+            ClaimKind.COMPATIBLE: ("compatible", {"earlier": text, "question": question, "sentence": sentence}),
+            ClaimKind.PHRASE: ("same_phrase", {"first": text, "second": sentence, **around}),
+        }.get(claims.kind, ("entails", {"first": text, "second": sentence}))
+        return self.word(name, task, texts)
 
-    def own_question(self, task: str, claims: Claims, asked: str) -> Question[YesNo]:
-        """A question in a user's own words about a whole text, behind the claims' worked examples."""
+    def word(
+        self, name: str, task: str, texts: Mapping[str, str], words: Mapping[str, str] | None = None
+    ) -> Question[YesNo]:
+        """The question of this name, to be answered by yes or no; `words` are ours."""
+        return self._question(name, task, YesNo, texts, words or {}, written=1, max_tokens=WORD_TOKENS)
 
-        def turn(about: Claims) -> Question[YesNo]:
-            own, texts = {"asked": asked, "before": before_answer(about)}, {"answer": about.whole}
-            return self._question("own_question", task, YesNo, texts, own, written=1, max_tokens=WORD_TOKENS)
-
-        return behind(turn(claims), ((turn(one), "yes" if yes else "no") for one, yes in claims.examples))
-
-    def listed(
-        self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
-    ) -> Question[Verdicts]:
+    def listed(self, task: str, claims: Claims, sentences: Mapping[int, str]) -> Question[Verdicts]:
         """A verdict for each numbered sentence."""
-        texts, written = _list(passages, question, sentences), _TOKENS_A_VERDICT * len(sentences)
-        return self._verdicts("supported_list", task, Verdicts, texts, sentences, written=written)
+        texts = _numbered(claims, sentences)
+        return self._verdicts("supported_list", task, Verdicts, texts, asked=sentences, tokens=14, graded="supported")
 
-    def reasoned(
-        self, task: str, passages: str, question: str | None, sentences: Mapping[int, str]
-    ) -> Question[ReasonedVerdicts]:
+    def reasoned(self, task: str, claims: Claims, sentences: Mapping[int, str]) -> Question[ReasonedVerdicts]:
         """A reason and a verdict for each numbered sentence: DCE (paper, section 3.1)."""
-        texts, written = _list(passages, question, sentences), _TOKENS_A_REASON * len(sentences)
-        return self._verdicts("supported_paper", task, ReasonedVerdicts, texts, sentences, written=written)
+        texts = _numbered(claims, sentences)
+        return self._verdicts("supported_paper", task, ReasonedVerdicts, texts, asked=sentences, tokens=60)
 
     def conversion(self, task: str, reasons: Mapping[int, str]) -> Question[ReasonedVerdicts]:
         """For each numbered reason whether its sentence is supported by it: AMC (paper, section 3.2)."""
-        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
-        written = _TOKENS_A_REASON * len(reasons)
-        return self._verdicts("convert", task, ReasonedVerdicts, {"reasons": listed}, reasons, written=written)
+        texts = {"reasons": as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])}
+        return self._verdicts("convert", task, ReasonedVerdicts, texts, asked=reasons, tokens=60)
 
     def reason(self, task: str, passages: str, sentence: str) -> Question[Reason]:
         """What is wrong with a sentence that was found not to be supported."""
@@ -140,21 +147,24 @@ class JudgeQuestions(PromptSet):
         self,
         name: str,
         task: str,
-        reply: type[_ListT],
-        texts: dict[str, str],
-        asked: Mapping[int, str],
+        reply: type[ListT],
+        texts: Mapping[str, str],
         *,
-        written: int,
-    ) -> Question[_ListT]:
-        def complaint(reply: _ListT) -> str | None:
+        asked: Mapping[int, str],
+        tokens: int,
+        graded: str | None = None,
+    ) -> Question[ListT]:
+        """A question about the numbers `asked`, with so many `tokens` written about each."""
+
+        def complaint(reply: ListT) -> str | None:
             """A reply is refused only if nothing of it can be used: else only what it lacks is asked again."""
             if any(one.number in asked for one in reply.verdicts):
                 return None
             return f"'verdicts' has none with a number of the list: {', '.join(map(str, asked))}"
 
-        salvage = salvaging(reply, "verdicts")
+        salvage, written = salvaging(reply, "verdicts"), tokens * len(asked)
         return self._question(
-            name, task, reply, texts, complaint=complaint, graded="supported", salvage=salvage, written=written
+            name, task, reply, texts, complaint=complaint, graded=graded, salvage=salvage, written=written
         )
 
 
@@ -164,7 +174,7 @@ def before_answer(claims: Claims) -> str:
     return "".join(f"{name}:\n{quoted(text)}\n\n" for name, text in parts.items() if text.strip())
 
 
-def _list(passages: str, question: str | None, sentences: Mapping[int, str]) -> dict[str, str]:
+def _numbered(claims: Claims, sentences: Mapping[int, str]) -> dict[str, str]:
     # A sentence with a line break cannot begin the next one's number.
-    lines = [f"{number}. {' '.join(text.split())}" for number, text in sentences.items()]
-    return {"passages": passages, "question": question or UNKNOWN_QUESTION, "sentences": "\n".join(lines)}
+    lines = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in sentences.items())
+    return {"passages": claims.reference, "question": claims.prompt or UNKNOWN_QUESTION, "sentences": lines}

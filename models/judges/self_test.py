@@ -7,9 +7,9 @@ import json
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
@@ -24,9 +24,8 @@ from models.billing import billed
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.judges.forms import Form, FormName
-from models.judges.prompted import PromptedJudge
 from models.judges.questions import JudgeQuestions
-from models.protocol import Judge, Model, ModelFailed
+from models.protocol import Judge, ModelFailed
 from models.sentences import split_sentences
 from schemas import Usage
 
@@ -53,6 +52,13 @@ class Pair:
     question: str | None
     answer: str
     supported: bool
+
+    @property
+    def claims(self) -> Claims:
+        """The answer's."""
+        kind = ClaimKind.SUMMARY if self.question is None else ClaimKind.ANSWER
+        sentences = tuple(one.text for one in split_sentences(self.answer))
+        return Claims(self.passages, sentences, kind, self.question, text=self.answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +110,20 @@ class FormResult:
         found = {kind: [one.right for one in self.outcomes if one.kind == kind] for kind in kinds}
         return {kind: (sum(right), len(right)) for kind, right in found.items()}
 
+    @property
+    def failed(self) -> str:
+        """The kinds of which no more than half are right."""
+        return ", ".join(kind for kind, (right, count) in self.by_kind().items() if right <= count / 2)
+
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
     """The results of a model with these prompts."""
 
     model: str
-    prompts: str
-    """Digest of the prompts and of the pairs."""
     results: tuple[FormResult, ...]
     usage: Usage
     """Of all of them; `seconds` is the time that it took."""
-
-    @property
-    def is_asked_in_a_form(self) -> bool:
-        """True for a judge that is asked by prompts."""
-        return self.chosen.form != "own"
 
     @property
     def chosen(self) -> FormResult:
@@ -152,87 +156,55 @@ def nobody() -> None:
     """Tell nobody that a pair was judged."""
 
 
-async def measured(judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], None] = nobody) -> SelfTest:
-    """The outcomes of a judge that is asked in no form; raises ModelUnavailable."""
-    begun, outcomes = time.monotonic(), []
-    with billed() as bill:
-        for pair in asked:
-            try:
-                (grades,) = (await judge.grade(TASK, [_claims(pair)])).reply
-                claims = [one for one in grades if not one.claims_nothing and not one.unsure]
-                odds = min((one.support - SUPPORTED for one in claims), default=None)
-            except ModelFailed:
-                odds = None
-            outcomes.append(PairOutcome(pair.kind, pair.supported, odds))
-            on_answer()
-    usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
-    return SelfTest(judge.name, "", (FormResult("own", 0.0, tuple(outcomes), usage.seconds),), usage)
-
-
 async def run(
-    model: Model,
-    questions: JudgeQuestions,
-    *,
-    forms: Sequence[FormName],
-    asked: Sequence[Pair],
-    on_answer: Callable[[], None] = nobody,
+    judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], None] = nobody, *, forms: Sequence[Form] = ()
 ) -> SelfTest:
-    """Ask about every pair in each of `forms`; `on_answer` is called after each.
+    """Ask about every pair in each of the judge's `forms`, or as it does; `on_answer` is called after each.
 
     The list form is skipped if the first form is right too seldom for it to be chosen.
 
     Raises:
         ModelUnavailable: the model's endpoint is down.
     """
-    begun, judge, results = time.monotonic(), PromptedJudge(model, questions), list[FormResult]()
+    begun, results = time.monotonic(), list[FormResult]()
+    tested: Sequence[Form | Judge] = forms or [judge]
     with billed() as bill:
-        for name in forms:
-            if name != "list" or not results or results[0].accuracy >= _MASTERED:
-                results.append(await _result(name, judge, asked, on_answer))
+        for one in tested:
+            if not results or results[0].accuracy >= _MASTERED:
+                results.append(await _result(one, asked, on_answer))
     usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
-    return SelfTest(model.name, _digest(questions), tuple(results), usage)
+    return SelfTest(judge.name, tuple(results), usage)
 
 
-async def _result(
-    name: FormName, judge: PromptedJudge, asked: Sequence[Pair], on_answer: Callable[[], None]
-) -> FormResult:
-    begun, plain = time.monotonic(), Form(name, 0.0, judge.model, judge.questions)
-    claims = [_claims(pair) for pair in asked]
-    odds = await in_turn(claims, lambda one: _primary(plain, one))
-    known = [(value, pair.supported) for value, pair in zip(odds, asked, strict=True) if value is not None]
-    threshold = 0.0 if name == "paper" else _threshold(known)
-    form = Form(name, threshold, judge.model, judge.questions)
+async def _result(judge: Form | Judge, asked: Sequence[Pair], on_answer: Callable[[], None]) -> FormResult:
+    begun, claims, threshold = time.monotonic(), [pair.claims for pair in asked], 0.0
+    plain: list[float | None] = [None] * len(asked)
+    if isinstance(judge, Form) and judge.name != "paper":
+        plain = await in_turn(claims, partial(_odds, judge, corrected=False))
+        threshold = _threshold(plain, asked)
+        judge = judge.at(threshold)
     # Answers are cached: only what follows a sentence that is not supported is asked in addition.
-    whole = await in_turn(claims, lambda one: _whole(judge, form, one), on_answer)
-    outcomes = []
-    for pair, first, last in zip(asked, odds, whole, strict=True):
-        found = last
-        if first is not None and last == first - threshold and name != "paper":
+    found = await in_turn(claims, partial(_odds, judge), on_answer)
+    for place, first in enumerate(plain):
+        if first is not None and found[place] == first - threshold:
             # A pair has no say in the threshold that it is measured by.
-            found = first - _threshold(_without(known, (first, pair.supported)))
-        outcomes.append(PairOutcome(pair.kind, pair.supported, found))
-    return FormResult(name, threshold, tuple(outcomes), round(time.monotonic() - begun, 2))
+            found[place] = first - _threshold(plain, asked, without=place)
+    outcomes = [PairOutcome(pair.kind, pair.supported, odds) for pair, odds in zip(asked, found, strict=True)]
+    form = judge.name if isinstance(judge, Form) else "own"
+    return FormResult(form, threshold, tuple(outcomes), round(time.monotonic() - begun, 2))
 
 
-def _claims(pair: Pair) -> Claims:
-    kind = ClaimKind.SUMMARY if pair.question is None else ClaimKind.ANSWER
-    sentences = tuple(one.text for one in split_sentences(pair.answer))
-    return Claims(pair.passages, sentences, kind, pair.question, text=pair.answer)
-
-
-async def _primary(form: Form, claims: Claims) -> float | None:
+async def _odds(judge: Form | Judge, claims: Claims, *, corrected: bool = True) -> float | None:
+    """The least of the sentences that claim something; None if there is no usable answer."""
     try:
-        return min(one.odds for one in await form.supports(TASK, claims))
+        if isinstance(judge, Form):
+            supports = await judge.supports(TASK, claims)
+            found = await judge.corrected(TASK, claims, supports) if corrected else supports
+            return min((one.odds for one in found if not one.claims_nothing), default=None)
+        (grades,) = (await judge.grade(TASK, [claims])).reply
     except ModelFailed:
         return None
-
-
-async def _whole(judge: PromptedJudge, form: Form, claims: Claims) -> float | None:
-    try:
-        supports, empty = await judge.corrected(TASK, claims, await form.supports(TASK, claims))
-    except ModelFailed:
-        return None
-    return min((one.odds for number, one in enumerate(supports, start=1) if number not in empty), default=None)
+    return min((one.support - SUPPORTED for one in grades if not one.claims_nothing and not one.unsure), default=None)
 
 
 async def in_turn(
@@ -247,22 +219,15 @@ async def in_turn(
     return found
 
 
-def _threshold(known: Sequence[tuple[float, bool]]) -> float:
-    sides = [[odds for odds, supported in known if supported is side] for side in (True, False)]
-    if not all(sides):
-        return 0.0
-    return round(4 * fmean(map(fmean, sides))) / 4
-
-
-def _without(known: Sequence[tuple[float, bool]], one: tuple[float, bool]) -> list[tuple[float, bool]]:
-    rest = list(known)
-    rest.remove(one)
-    return rest
-
-
-def _digest(questions: JudgeQuestions) -> str:
-    shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
-    return blake2b(f"{questions.digest}{shown}".encode(), digest_size=6).hexdigest()
+def _threshold(odds: Sequence[float | None], asked: Sequence[Pair], without: int | None = None) -> float:
+    """The threshold that all pairs give, or all but one."""
+    known = [
+        (value, pair.supported)
+        for place, (value, pair) in enumerate(zip(odds, asked, strict=True))
+        if value is not None and place != without
+    ]
+    sides = [[value for value, supported in known if supported is side] for side in (True, False)]
+    return round(4 * fmean(map(fmean, sides))) / 4 if all(sides) else 0.0
 
 
 def kept(model: str, questions: JudgeQuestions) -> SelfTest | None:
@@ -279,14 +244,13 @@ def kept(model: str, questions: JudgeQuestions) -> SelfTest | None:
 
 def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
     """Write the results to their file, with those of other forms; returns it, or None if it cannot be written."""
-    path = _path(test.model, questions)
-    known, own = kept(test.model, questions), {one.form for one in test.results}
-    others = () if known is None else tuple(one for one in known.results if one.form not in own)
-    test = replace(test, results=(*test.results, *others))
+    path, known = _path(test.model, questions), kept(test.model, questions)
+    own = {one.form for one in test.results}
+    others = [one for one in known.results if one.form not in own] if known else []
     part = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(_FILE.dump_json(test))
+        part.write_bytes(_FILE.dump_json(replace(test, results=(*test.results, *others))))
         part.replace(path)
     except OSError as error:
         _LOG.warning("self_test_not_kept", file=str(path), reason=error.strerror)
@@ -298,18 +262,17 @@ def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
 async def alone(model: str, questions: JudgeQuestions) -> AsyncIterator[None]:
     """Only one process of this machine at a time; where there can be no file, each for itself."""
     path = _path(model, questions)
-    lock = AsyncFileLock(path.with_suffix(".lock"))
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        await lock.acquire()
-    try:
+    async with AsyncExitStack() as stack:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            await stack.enter_async_context(AsyncFileLock(path.with_suffix(".lock")))
         yield
-    finally:
-        await lock.release()
 
 
 def _path(model: str, questions: JudgeQuestions) -> Path:
+    shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
+    version = blake2b(f"{questions.digest}{shown}".encode(), digest_size=6).hexdigest()
     # Not `Path.home`, which raises for a user without a home, as containers have.
     cache_home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
-    name = blake2b(f"{model}\n{_digest(questions)}".encode(), digest_size=12).hexdigest()
+    name = blake2b(f"{model}\n{version}".encode(), digest_size=12).hexdigest()
     return cache_home / "assay" / "self-tests" / f"{name}.json"

@@ -6,7 +6,6 @@ from typing import Any, cast
 import pytest
 
 from models.claims import ClaimKind, Claims
-from models.judges.choice import ChosenForm
 from models.judges.forms import FormName
 from models.judges.prompted import PromptedJudge
 from models.judges.questions import JudgeQuestions, Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
@@ -70,7 +69,7 @@ async def asked_about(claims: Claims, form: FormName, window: int | None = None)
     """All questions about `claims`."""
     listener = Listener(window)
     settings = JudgeSettings(backend="openai", base_url="http://127.0.0.1:1", model="m", form=form, threshold=0)
-    await PromptedJudge(listener, QUESTIONS, ChosenForm(listener, QUESTIONS, settings)).grade("t", [claims])
+    await PromptedJudge(listener, QUESTIONS, settings).grade("t", [claims])
     assert listener.asked
     return listener.asked
 

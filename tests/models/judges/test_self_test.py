@@ -9,11 +9,9 @@ import pytest
 
 from models.billing import billed
 from models.judges import self_test
-from models.judges.questions import JudgeQuestions
 from models.judges.self_test import kept as kept_on_file
 from models.judges.self_test import pairs
 from models.protocol import ModelUnavailable
-from tests.models.conftest import MakeModel
 from tests.models.judges.conftest import GOOD, MakeJudge, graded
 from tests.models.judges.self_tested import coin, perfect, truth
 from tests.support.stub_answers import verdicts_of
@@ -86,14 +84,15 @@ async def test_the_threshold_lies_between_what_is_supported_and_what_is_not(
 
 
 async def test_no_pair_has_a_say_in_the_threshold_that_it_is_measured_by(
-    model_of: MakeModel, stub: StubEndpoint
+    judge_of: MakeJudge, stub: StubEndpoint
 ) -> None:
     short = [pair for pair in pairs() if pair.question and len(pair.answer) < 40 and "." not in pair.answer[:-1]]
     good, bad = ([pair for pair in short if pair.supported is side] for side in (True, False))
     told = {good[0].answer: 4.0, good[1].answer: 1.6, bad[0].answer: 0.0}
     stub.probability = lambda request, place: 1 / (1 + math.exp(-told[request.quotes["Answer"]]))
     asked = [good[0], good[1], bad[0]]
-    found = await self_test.run(model_of(), JudgeQuestions({}), forms=["short"], asked=asked)
+    judge = judge_of("short")
+    found = await self_test.run(judge, asked, forms=judge.forms)
     (result,) = found.results
     # By all three it would be 1.5, and the second right.
     assert result.threshold == 1.5
