@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, Counter
 from pydantic import TypeAdapter, ValidationError
 
 from agents.group_reader import GroupReader, first_unread
-from agents.runtime import AgentFactory, Runtime
+from agents.runtime import Runtime
 from schemas import (
     Alert,
     Calibration,
@@ -57,11 +57,6 @@ _PRUNE_EVERY_SECONDS: Final = 60.0
 _T = TypeVar("_T")
 
 _log = structlog.get_logger(__name__)
-
-
-def archivist(settings: StoreSettings) -> AgentFactory:
-    """The archivist as an agent of a worker."""
-    return partial(Archivist, settings)
 
 
 class ArchivistMetrics:

@@ -3,20 +3,18 @@
 import asyncio
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from aiokafka import ConsumerRebalanceListener, TopicPartition
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 
-from agents.runtime import Runtime
+from agents.runtime import Agent, Runtime
 from streams.clients import Consumer, group_consumer, start
 from streams.errors import StreamError
 
 
-class GroupReader(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is untyped
+class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is untyped
     """An agent on a plain consumer: Faust restores no state between an assignment and the first message."""
-
-    name: ClassVar[str]
 
     def __init__(self, runtime: Runtime, *, reads: Collection[str], writes: Collection[str] = ()) -> None:
         self.topics: Collection[str] = (*reads, *writes)
@@ -37,10 +35,6 @@ class GroupReader(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
     @abstractmethod
     async def _run(self, consumer: Consumer) -> None:
         """Take over what is assigned, and read, until cancelled."""
-
-    @property
-    def started(self) -> bool:
-        return self._consumer is not None
 
     async def start(self) -> None:
         """Ask to join the group.
@@ -75,9 +69,6 @@ class GroupReader(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             ends = {place: self._consumer.highwater(place) for place in self._offsets}
             offsets = self._offsets.items()
             self._agent_metrics.lag(sum(max(0, (ends[place] or 0) - offset) for place, offset in offsets))
-
-    def abandon(self) -> None:
-        """Nothing is waited for that only a broker can answer."""
 
     async def on_partitions_revoked(self, revoked: set[Any]) -> None:
         self._joined, self._assigned = False, frozenset()

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from agents.budgets import Budgets
 from agents.listener import Listener
-from agents.runtime import Agent, AgentFactory, Runtime
+from agents.runtime import Runtime
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.concurrent import SingleFlight
@@ -36,18 +36,6 @@ _SECONDS = (0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 120, 300)
 _ROUNDS = (0, 1, 2, 3, 5, 10)
 
 _log = structlog.get_logger(__name__)
-
-
-def improver_agent(improver: Improver, *, budgets: Budgets | None = None) -> AgentFactory:
-    """The agent of `improver`, which publishes improvements of rejected responses.
-
-    Without `budgets` nothing is limited.
-    """
-
-    def build(runtime: Runtime) -> Agent:
-        return _Improving(improver, budgets or Budgets(), runtime)
-
-    return build
 
 
 class ImproverMetrics:
@@ -82,33 +70,22 @@ class ImproverMetrics:
         self._skipped.labels(reason).inc()
 
 
-class _Improving(Listener):
-    def __init__(self, improver: Improver, budgets: Budgets, runtime: Runtime) -> None:
+class ImproverAgent(Listener):
+    """Publishes improvements of rejected responses."""
+
+    def __init__(self, improver: Improver, runtime: Runtime, *, budgets: Budgets | None = None) -> None:
+        """Without `budgets` nothing is limited."""
         topics = runtime.settings.topics
-        # The records' topic is not written to, but must be there.
-        super().__init__(_NAME, topics.rejected, self._handle, runtime, writes=(topics.improved, topics.outputs))
-        self._improver = improver
-        self._budgets = budgets
-        self._topics = topics
         self._lookup = RecordLookup(runtime.settings)
+        # The records' topic is not written to, but must be there.
+        writes = (topics.improved, topics.outputs)
+        super().__init__(_NAME, topics.rejected, self._handle, runtime, writes=writes, needs=[self._lookup])
+        self._improver = improver
+        self._budgets = budgets or Budgets()
+        self._topics = topics
         self._counts = ImproverMetrics(runtime.metrics)
         self._flights: SingleFlight[Improvement] = SingleFlight()
         self._delivered: LRUCache[str, None] = LRUCache(_REMEMBERED)
-
-    @property
-    def started(self) -> bool:
-        return self._lookup.started or super().started
-
-    async def start(self) -> None:
-        await self._lookup.start()
-        await super().start()
-
-    async def stop(self) -> None:
-        try:
-            if super().started:
-                await super().stop()
-        finally:
-            await self._lookup.stop()
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         verdict = _read(incoming.value)

@@ -1,10 +1,11 @@
 """An agent on Faust: one consumer group on one topic, one handler for every message."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
 
 from agents.pace import Pace
-from agents.runtime import Runtime
+from agents.runtime import Agent, Runtime
 from agents.sessions import Sessions
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
@@ -12,7 +13,17 @@ from streams.messages import Handler, OnEnded, Screen
 from streams.takeover import Takeover
 
 
-class Listener:
+class Client(Protocol):
+    """A connection to something else."""
+
+    async def start(self) -> None:
+        """Connect."""
+
+    async def stop(self) -> None:
+        """Disconnect; also if it was not started."""
+
+
+class Listener(Agent):
     """Passes every message of a topic to a handler, many concurrently; of checkers, improvers and webhooks."""
 
     def __init__(
@@ -22,7 +33,8 @@ class Listener:
         handler: Handler,
         runtime: Runtime,
         *,
-        writes: Collection[str],
+        writes: Collection[str] = (),
+        needs: Sequence[Client] = (),
         trial_seconds: float | None = None,
         on_ended: OnEnded = lambda incoming, answered: None,
         screen: Screen | None = None,
@@ -30,7 +42,9 @@ class Listener:
         takeover: Takeover | None = None,
         sessions: Sessions | None = None,
     ) -> None:
-        """`writes`: topics that the handler's answers go to; `trial_seconds`: see `Gate`; `on_ended`: as there.
+        """`writes`: topics that the handler's answers go to; `needs` is started before and stopped behind it.
+
+        `trial_seconds`: see `Gate`; `on_ended`: as there.
 
         What `screen` skips does not come to the handler. `in_flight` is asked for the number of records under way
         by a handler that counts them itself. With `takeover`, what was answered before is not answered again; with
@@ -39,7 +53,7 @@ class Listener:
         settings = runtime.settings
         self.name = name
         self.topics = (topic, *writes, settings.topics.dead_letter)
-        self._runtime, self._sessions = runtime, sessions
+        self._runtime, self._sessions, self._needs = runtime, sessions, needs
         self._keeping: asyncio.Task[None] | None = None
         self._drain_seconds = settings.delivery.drain_seconds
         self._metrics = runtime.metrics.agent(name)
@@ -64,11 +78,9 @@ class Listener:
         self._app = GroupApp(f"{settings.topics.prefix}.{name}", settings, drain=self._drain, on_fatal=runtime.fail)
         self._app.listen(topic, self._delivery.run)
 
-    @property
-    def started(self) -> bool:
-        return bool(self._app.started)
-
     async def start(self) -> None:
+        for client in self._needs:
+            await client.start()
         await self._app.start()
         if self._sessions is not None:
             self._keeping = asyncio.create_task(self._sessions.run(self._app, self._delivery.take_over))
@@ -77,7 +89,12 @@ class Listener:
     async def stop(self) -> None:
         if self._keeping is not None:
             self._keeping.cancel()
-        await self._app.stop()
+        try:
+            if self._app.started:
+                await self._app.stop()
+        finally:
+            for client in self._needs:
+                await client.stop()
 
     async def ready(self) -> str | None:
         return None if self._app.joined else "has not joined its group yet"

@@ -1,9 +1,10 @@
 """The interface between a worker and its agents."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import structlog
 
@@ -43,38 +44,34 @@ class Runtime:
         task.add_done_callback(ended)
 
 
-class Agent(Protocol):
+class Agent(ABC):
     """Listens to topics until it is stopped."""
 
-    @property
-    def name(self) -> str:
-        """Name in logs, metrics and readiness; part of the consumer group's name."""
+    name: str
+    """Name in logs, metrics and readiness; part of the consumer group's name."""
+    topics: Collection[str]
+    """Topics that must exist."""
 
-    @property
-    def topics(self) -> Collection[str]:
-        """Topics that must exist."""
-
-    @property
-    def started(self) -> bool:
-        """True if `stop` has something to do."""
-
+    @abstractmethod
     async def start(self) -> None:
         """Begin. An agent returns without waiting for partitions."""
 
+    @abstractmethod
     async def stop(self) -> None:
-        """Finish what is under way, commit and disconnect; also if it was not started."""
+        """Finish what is under way, commit and disconnect; also if it was not started, or stopped before."""
 
     async def ready(self) -> str | None:
         """Why it is not ready yet, or None."""
+        return None
 
-    async def measure(self) -> None:
+    async def measure(self) -> None:  # noqa: B027 - others update theirs as they change
         """Update the metrics that are not updated as they change.
 
         Raises:
             KafkaError: no broker answers.
         """
 
-    def abandon(self) -> None:
+    def abandon(self) -> None:  # noqa: B027 - most wait for nothing
         """Called before `stop` if the broker takes no answers: wait for nothing."""
 
 

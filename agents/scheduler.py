@@ -12,7 +12,7 @@ import structlog
 from prometheus_client import Counter
 
 from agents.budgets import Budgets
-from agents.runtime import Agent, AgentFactory, Runtime
+from agents.runtime import Agent, Runtime
 from checkers.plugin import RecordSource
 from models.protocol import ModelUnavailable
 from schemas import content_id
@@ -28,15 +28,6 @@ _SHORTEST_WAIT_SECONDS = 0.05
 _log = structlog.get_logger(__name__)
 
 
-def scheduler(source: RecordSource, *, budgets: Budgets | None = None) -> AgentFactory:
-    """The agent of `source`; without `budgets` nothing is limited but its pace."""
-
-    def build(runtime: Runtime) -> Agent:
-        return Scheduler(source, budgets or Budgets(), runtime)
-
-    return build
-
-
 class SchedulerMetrics:
     """Counts the records that were made."""
 
@@ -49,14 +40,15 @@ class SchedulerMetrics:
         )
 
 
-class Scheduler:
+class Scheduler(Agent):
     """Makes no record for an interval that has passed: not after a restart, nor for a subject that was away."""
 
-    def __init__(self, source: RecordSource, budgets: Budgets, runtime: Runtime) -> None:
+    def __init__(self, source: RecordSource, runtime: Runtime, *, budgets: Budgets | None = None) -> None:
+        """Without `budgets` nothing is limited but the pace of `source`."""
         self.name = source.name
         self.topics: Collection[str] = (runtime.settings.topics.outputs,)
         self._source = source
-        self._budgets = budgets
+        self._budgets = budgets or Budgets()
         self._runtime = runtime
         self._records = SchedulerMetrics(runtime.metrics).records
         self._asking: set[str] = set()
@@ -66,10 +58,6 @@ class Scheduler:
         runtime.metrics.agent(self.name).watch(
             in_flight=lambda: len(self._asking), held=lambda: len(self._waiting), paused=lambda: False
         )
-
-    @property
-    def started(self) -> bool:
-        return bool(self._tasks)
 
     async def start(self) -> None:
         for model in self._source.models:
@@ -82,15 +70,6 @@ class Scheduler:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def ready(self) -> str | None:
-        return None
-
-    async def measure(self) -> None:
-        """Do nothing: what changes is shown as it changes."""
-
-    def abandon(self) -> None:
-        """Do nothing: `stop` waits for nothing anyway."""
 
     async def _ask_on_and_on(self, model: str) -> None:
         # What is under way at the start may have been asked before it.

@@ -146,7 +146,7 @@ class Worker:
             seconds = _LEAVE_SECONDS
             for agent in self._agents:
                 agent.abandon()
-        stopping = [asyncio.create_task(agent.stop()) for agent in self._agents if agent.started]
+        stopping = [asyncio.create_task(agent.stop()) for agent in self._agents]
         if stopping:
             _, late = await asyncio.wait(stopping, timeout=seconds)
             self.stuck |= bool(late)

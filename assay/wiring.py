@@ -96,24 +96,24 @@ def _followers(
     Raises:
         Misconfigured: the improver, its writer or a source cannot be built from its settings.
     """
-    from agents.improver_agent import improver_agent
-    from agents.monitor.labels import labels_agent
-    from agents.monitor.trust import trust_monitor
-    from agents.scheduler import scheduler
+    from agents.improver_agent import ImproverAgent
+    from agents.monitor.labels import LabelsAgent
+    from agents.monitor.trust import TrustMonitor
+    from agents.scheduler import Scheduler
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
     models: list[Model] = []
     if TRUST_MONITOR in names:
-        factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
+        factories.append(partial(TrustMonitor, configuration.trust, configuration.alertmanager))
     if LABELS in names:
-        factories.append(labels_agent(configuration.labels))
+        factories.append(partial(LabelsAgent, configuration.labels))
     if ARCHIVIST in names:
         # A worker without a store loads no library of databases.
-        from agents.archivist import archivist
+        from agents.archivist import Archivist
 
         require_store(configuration.store.url or "")
-        factories.append(archivist(configuration.store))
+        factories.append(partial(Archivist, configuration.store))
     if set(OTLP) & set(names):
         from agents.otlp.agents import otlp_agents
 
@@ -122,13 +122,13 @@ def _followers(
     factories += [factory for name, settings in posting.items() for factory in webhook(name, settings)]
     if IMPROVER in names:
         writer, improver = _improver(configuration, service, on_usage)
-        factories.append(improver_agent(improver, budgets=budgets))
+        factories.append(partial(ImproverAgent, improver, budgets=budgets))
         if writer is not service.models.writer:
             models.append(writer)
     for name, plugin in configuration.installed.plugins.items():
         if plugin.source is not None and plugin.source.name in names:
             build = partial(plugin.source.build, configuration.checkers[name], service.models)
-            factories.append(scheduler(_built(plugin.source.name, build), budgets=budgets))
+            factories.append(partial(Scheduler, _built(plugin.source.name, build), budgets=budgets))
     return factories, models
 
 
@@ -169,7 +169,7 @@ async def build_worker(
     from prometheus_client import CollectorRegistry, Info, ProcessCollector
 
     from agents.budgets import Budgets
-    from agents.checker_agent import checker_agent
+    from agents.checker_agent import CheckerAgent
     from agents.judge_metrics import JudgeMetrics
     from agents.judge_probe import JudgeProbe
     from agents.pace import report_pace
@@ -200,7 +200,8 @@ async def build_worker(
     answering, taken = _answering(configuration, [checker.name for checker in service.checkers])
     first = {kind: min(name for name in checking if kind in taken[name]) for name in checking for kind in taken[name]}
     agents = [
-        checker_agent(
+        partial(
+            CheckerAgent,
             checker,
             routing=routing,
             budgets=budgets,

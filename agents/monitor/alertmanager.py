@@ -3,23 +3,20 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import orjson
 import structlog
 
 from agents.monitor.counter import Key
 from agents.monitor.metrics import TrustMetrics
 from agents.monitor.settings import AlertmanagerSettings
+from agents.webhooks.target import Target
 from schemas import Alert, SeriesAnew
 
-if TYPE_CHECKING:
-    import httpx
-
 RESEND_SECONDS: Final = 60.0
-_TIMEOUT_SECONDS: Final = 10.0
 _FIRST_PAUSE_SECONDS: Final = 0.5  # Before a request that failed is made again, doubled each time up to the resend.
 _HOLDS: Final = 4  # Resend intervals that a post is valid: three may be lost in a row, or the monitor be replaced.
 _BATCH: Final = 64  # Alerts in a request, of up to 6 kB each.
@@ -27,47 +24,6 @@ _REJECTED_CHARACTERS: Final = 4000  # The most that mail and chat still show of 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _log = structlog.get_logger(__name__)
-
-
-class Alertmanager:
-    """Posts to each Alertmanager independently: one that is down delays neither the others nor the monitor."""
-
-    def __init__(
-        self, settings: AlertmanagerSettings, metrics: TrustMetrics, *, resend_seconds: float = RESEND_SECONDS
-    ) -> None:
-        """`resend_seconds`: interval at which an alert that goes on is posted again."""
-        self._authorization = settings.authorization
-        self._targets = [_AlertmanagerTarget(url, settings, metrics, resend_seconds) for url in settings.urls]
-        self._tasks: list[asyncio.Task[None]] = []
-        self._client: httpx.AsyncClient | None = None
-
-    def start(self) -> None:
-        if not self._targets:
-            return
-        import httpx
-
-        secret = self._authorization
-        headers = {} if secret is None else {"Authorization": secret.get_secret_value()}
-        self._client = httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, headers=headers)
-        self._tasks = [asyncio.create_task(target.run(self._client)) for target in self._targets]
-
-    async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._client is not None:
-            await self._client.aclose()
-
-    def take(self, message: Alert | SeriesAnew) -> None:
-        """Post a drop until it recovers or is forgotten, and a recovery until it is taken or the alert has expired."""
-        for target in self._targets:
-            target.take(message)
-
-    def forget(self, keys: Iterable[Key]) -> None:
-        """Post nothing more of these series."""
-        for key in keys:
-            for target in self._targets:
-                target.posted.pop(key, None)
 
 
 @dataclass(slots=True)
@@ -80,63 +36,76 @@ class _Posted:
     expires: float = float("inf")  # When a recovery need not be posted any more.
 
 
-class _AlertmanagerTarget:
-    """One Alertmanager, and what is posted to it."""
+class Alertmanager:
+    """One Alertmanager, and what is posted to it: one that is down delays neither the others nor the monitor."""
 
-    def __init__(self, url: str, settings: AlertmanagerSettings, metrics: TrustMetrics, resend_seconds: float) -> None:
+    def __init__(
+        self, url: str, settings: AlertmanagerSettings, metrics: TrustMetrics, *, resend_seconds: float = RESEND_SECONDS
+    ) -> None:
+        """`resend_seconds`: interval at which an alert that goes on is posted again."""
         self._url, self._settings, self._metrics = url, settings, metrics
+        self._headers, secret = {"content-type": "application/json"}, settings.authorization
+        if secret is not None:
+            self._headers["authorization"] = secret.get_secret_value()
+        self._target = Target(f"{url.rstrip('/')}/api/v2/alerts")
         self._resend_seconds, self._holds = resend_seconds, _HOLDS * resend_seconds
         self._news = asyncio.Event()
-        self.posted: dict[Key, _Posted] = {}
+        self._posted: dict[Key, _Posted] = {}
+        self._running: asyncio.Task[None] | None = None
+
+    async def start(self) -> asyncio.Task[None]:
+        """Return what runs until it is stopped."""
+        await self._target.start()
+        self._running = asyncio.create_task(self._run())
+        return self._running
+
+    async def stop(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+        await self._target.stop()
 
     def take(self, message: Alert | SeriesAnew) -> None:
+        """Post a drop until it recovers or is forgotten, and a recovery until it is taken or the alert has expired."""
         key, now = (message.source, message.model, message.checker), _now()
-        posted = self.posted.pop(key, None)
+        posted = self._posted.pop(key, None)
         if isinstance(message, SeriesAnew):
             # Neither still down nor recovered: at Alertmanager it ends by itself.
             return
         if message.kind == "trust_drop":
-            self.posted[key] = _Posted(message, now)
+            self._posted[key] = _Posted(message, now)
         elif posted is not None:
-            self.posted[key] = _Posted(posted.alert, now, message.raised_at, now + self._holds)
+            self._posted[key] = _Posted(posted.alert, now, message.raised_at, now + self._holds)
         self._news.set()
 
-    async def run(self, client: "httpx.AsyncClient") -> None:
+    def forget(self, key: Key) -> None:
+        """Post nothing more of the series."""
+        self._posted.pop(key, None)
+
+    async def _run(self) -> None:
         """Post what is due, until cancelled."""
         pause = _FIRST_PAUSE_SECONDS
         while True:
             self._news.clear()
             now = _now()
-            self.posted = {key: each for key, each in self.posted.items() if now < each.expires}
-            batch = [each for each in self.posted.values() if each.due <= now][:_BATCH]
+            self._posted = {key: each for key, each in self._posted.items() if now < each.expires}
+            batch = [each for each in self._posted.values() if each.due <= now][:_BATCH]
             if not batch:
-                due = min((each.due for each in self.posted.values()), default=now + self._resend_seconds)
+                due = min((each.due for each in self._posted.values()), default=now + self._resend_seconds)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._news.wait(), due - now)
-            elif await self._post(client, batch):
+                continue
+            reply = await self._target.post(orjson.dumps([self._payload(each) for each in batch]), self._headers)
+            self._metrics.posts.labels("accepted" if reply.outcome == "taken" else reply.outcome).inc()
+            if reply.outcome == "taken":
                 pause = _FIRST_PAUSE_SECONDS
                 for each in batch:
                     each.due = _now() + self._resend_seconds
                     each.expires = float("inf") if each.recovered_at is None else 0
             else:
+                _log.warning("Alertmanager did not take alerts", url=self._url, reply=reply.detail, alerts=len(batch))
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, self._resend_seconds)
-
-    async def _post(self, client: "httpx.AsyncClient", batch: Sequence[_Posted]) -> bool:
-        import httpx
-
-        outcome, body = "accepted", [self._payload(posted) for posted in batch]
-        try:
-            response = await client.post(f"{self._url.rstrip('/')}/api/v2/alerts", json=body)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            outcome = "failed"
-            _log.warning("Alertmanager was not reached", url=self._url, error=type(error).__name__, alerts=len(body))
-        else:
-            if not response.is_success:
-                outcome = "refused"
-                _log.warning("Alertmanager refused", url=self._url, status=response.status_code, alerts=len(body))
-        self._metrics.posts.labels(outcome).inc()
-        return outcome == "accepted"
 
     def _payload(self, posted: _Posted) -> dict[str, Any]:
         alert = posted.alert

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final
 
 import structlog
@@ -18,7 +18,7 @@ from agents.monitor.rate_alarm import Worth
 from agents.monitor.settings import LabelSettings
 from agents.monitor.versions import counted, ids_of
 from agents.routing import sample_point
-from agents.runtime import AgentFactory, Runtime
+from agents.runtime import Runtime
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
 from schemas.base import Name
 from streams.messages import Outgoing, calibration_message, request_message
@@ -213,18 +213,13 @@ def _result(label: Label, asked: Asked | None, timestamp: int) -> str:
     return next((result for result, holds in results.items() if holds), "counted")
 
 
-def labels_agent(settings: LabelSettings, *, flush_seconds: float = _FLUSH_SECONDS) -> AgentFactory:
-    """The agent as one of a worker."""
-    return partial(LabelsAgent, settings, flush_seconds=flush_seconds)
-
-
 class LabelsAgent(CounterAgent[LabelPartition]):
     """Counts each verdict and each label once, and loses no request, even if workers are killed."""
 
     name = "labels"
     most_series = 2_000
 
-    def __init__(self, settings: LabelSettings, runtime: Runtime, *, flush_seconds: float) -> None:
+    def __init__(self, settings: LabelSettings, runtime: Runtime, *, flush_seconds: float = _FLUSH_SECONDS) -> None:
         topics = runtime.settings.topics
         reads, writes = [topics.outcomes, topics.labels], [topics.review_requests, topics.calibration, topics.alerts]
         super().__init__(runtime, reads, writes, topics.label_state, flush_seconds)

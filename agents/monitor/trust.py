@@ -1,7 +1,6 @@
 """The trust monitor: an agent that reads all outcomes and raises an alert when a subject gets worse."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -13,7 +12,7 @@ from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
-from agents.runtime import AgentFactory, Runtime
+from agents.runtime import Runtime
 from schemas import Alert, SeriesAnew, TrueRateAlert
 
 _FLUSH_SECONDS: Final = 5.0
@@ -59,17 +58,6 @@ class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
             _log.warning("no outcome", partition=record.partition, offset=record.offset)
 
 
-def trust_monitor(
-    settings: TrustSettings,
-    alertmanager: AlertmanagerSettings,
-    *,
-    flush_seconds: float = _FLUSH_SECONDS,
-    resend_seconds: float = RESEND_SECONDS,
-) -> AgentFactory:
-    """The monitor as an agent of a worker."""
-    return partial(TrustMonitor, settings, alertmanager, flush_seconds=flush_seconds, resend_seconds=resend_seconds)
-
-
 class TrustMonitor(CounterAgent[TrustPartition]):
     """Counts each verdict once and loses no alert, even if workers are killed."""
 
@@ -82,8 +70,8 @@ class TrustMonitor(CounterAgent[TrustPartition]):
         alertmanager: AlertmanagerSettings,
         runtime: Runtime,
         *,
-        flush_seconds: float,
-        resend_seconds: float,
+        flush_seconds: float = _FLUSH_SECONDS,
+        resend_seconds: float = RESEND_SECONDS,
     ) -> None:
         topics = runtime.settings.topics
         super().__init__(runtime, [topics.outcomes], [topics.alerts], topics.trust_state, flush_seconds)
@@ -92,15 +80,19 @@ class TrustMonitor(CounterAgent[TrustPartition]):
         self._metrics.watch(
             lambda: ((key, each.series) for one in self._partitions.values() for key, each in one.entries.items())
         )
-        self._alertmanager = Alertmanager(alertmanager, self._metrics, resend_seconds=resend_seconds)
+        self._alertmanagers = [
+            Alertmanager(url, alertmanager, self._metrics, resend_seconds=resend_seconds) for url in alertmanager.urls
+        ]
 
     async def start(self) -> None:
         await super().start()
-        self._alertmanager.start()
+        for each in self._alertmanagers:
+            self._runtime.watch(self.name, await each.start())
 
     async def stop(self) -> None:
         await super().stop()
-        await self._alertmanager.stop()
+        for each in self._alertmanagers:
+            await each.stop()
 
     async def _new(self, number: int) -> TrustPartition:
         most, remember = self._most, self.remembered
@@ -109,14 +101,20 @@ class TrustMonitor(CounterAgent[TrustPartition]):
     def _taken_over(self, partition: TrustPartition) -> None:
         for entry in partition.entries.values():
             if entry.series.alert is not None:
-                self._alertmanager.take(entry.series.alert)
+                self._post(entry.series.alert)
 
     def _forget(self, keys: Iterable[Key]) -> None:
-        self._alertmanager.forget(keys)
+        for key in keys:
+            for each in self._alertmanagers:
+                each.forget(key)
 
     def _published(self, alert: Raised) -> None:
         if not isinstance(alert, TrueRateAlert):
             self._metrics.alert(alert.checker, alert.kind)
             # One on versions has no end: Prometheus raises it by `assay_trust_alerts_total`.
             if alert.kind != "version_worse":
-                self._alertmanager.take(alert)
+                self._post(alert)
+
+    def _post(self, message: Alert | SeriesAnew) -> None:
+        for each in self._alertmanagers:
+            each.take(message)

@@ -5,7 +5,7 @@ from functools import cache, partial
 from typing import Final
 
 from agents.otlp.exporter import NAME as EXPORTER
-from agents.otlp.exporter import exporter
+from agents.otlp.exporter import Exporter
 from agents.otlp.intake import Intake, OtlpTopic
 from agents.otlp.receiver import Receiver
 from agents.runtime import Agent, AgentFactory, Runtime
@@ -28,4 +28,5 @@ def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFac
     topics = {"otlp-spans": settings.spans_topic, "otlp-logs": settings.logs_topic}
     readers = [partial(reader, name, topic) for name, topic in topics.items() if topic is not None and name in names]
     receivers = [receiver] if "otlp-receiver" in names else []
-    return [*receivers, *readers, *(exporter(settings) if EXPORTER in names else ())]
+    verdicts = ("accepted", "rejected", "abstained") if EXPORTER in names else ()
+    return [*receivers, *readers, *(partial(Exporter, settings, topic) for topic in verdicts)]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 
 import structlog
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
@@ -10,7 +9,7 @@ from pydantic import ValidationError
 
 from agents.listener import Listener
 from agents.otlp.intake import metrics_on
-from agents.runtime import AgentFactory, Runtime
+from agents.runtime import Runtime
 from agents.webhooks.target import AT_ONCE, Reply, Target
 from schemas import Unreadable, Verdict, explain
 from streams.messages import Hold, Incoming, Outgoing
@@ -33,36 +32,16 @@ _LONGEST_TRIAL_SECONDS = 60.0
 _log = structlog.get_logger(__name__)
 
 
-def exporter(settings: OtlpSettings) -> list[AgentFactory]:
-    """The agents, `otlp-exporter-accepted` and so on."""
-    return [partial(_Exporter, settings, topic) for topic in ("accepted", "rejected", "abstained")]
-
-
-class _Exporter(Listener):
+class Exporter(Listener):
     """A verdict is done when the endpoint has taken it, or refuses it for good: then it is a dead letter."""
 
     def __init__(self, settings: OtlpSettings, topic: str, runtime: Runtime) -> None:
         source = getattr(runtime.settings.topics, topic)
-        name = f"{NAME}-{topic}"
-        super().__init__(name, source, self._handle, runtime, writes=(), trial_seconds=_LONGEST_TRIAL_SECONDS)
+        self._batches = batches = _ExportBatches(settings)
+        trial, needs = _LONGEST_TRIAL_SECONDS, [batches.target]
+        super().__init__(f"{NAME}-{topic}", source, self._handle, runtime, trial_seconds=trial, needs=needs)
         self._explained = settings.explanations
         self._exported = metrics_on(runtime.metrics.registry).exported
-        self._batches = _ExportBatches(settings)
-
-    @property
-    def started(self) -> bool:
-        return self._batches.target.open or super().started
-
-    async def start(self) -> None:
-        self._batches.target.start()
-        await super().start()
-
-    async def stop(self) -> None:
-        try:
-            if super().started:
-                await super().stop()
-        finally:
-            await self._batches.target.stop()
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         try:
@@ -83,8 +62,8 @@ class _ExportBatches:
     """Sends events together; of a request that is refused each event is sent alone, as one may be at fault."""
 
     def __init__(self, settings: OtlpSettings) -> None:
-        headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
-        self.target = Target(settings.logs_url or "", lambda _, __: headers, on_request=lambda _: None)
+        self.target = Target(settings.logs_url or "")
+        self._headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
         self._places = asyncio.Semaphore(AT_ONCE)
         self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
         self._sending: set[asyncio.Task[None]] = set()
@@ -113,4 +92,4 @@ class _ExportBatches:
 
     async def _posted(self, events: Sequence[LogRecord]) -> Reply:
         async with self._places:
-            return await self.target.post("", request_of(events))
+            return await self.target.post(request_of(events), self._headers)

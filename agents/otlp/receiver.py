@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from agents.otlp.intake import Intake
-from agents.runtime import Runtime
+from agents.runtime import Agent, Runtime
 from streams.errors import StreamError
 from streams.otlp.decoding import Malformed, Signal
 from streams.otlp.records import REFUSED, Made
@@ -83,7 +83,7 @@ class _ClosedConnection(asyncio.BaseProtocol):
         transport.abort()
 
 
-class Receiver:
+class Receiver(Agent):
     """Serves `/v1/traces` and `/v1/logs`."""
 
     name = NAME
@@ -103,10 +103,6 @@ class Receiver:
         self._listening: asyncio.Server | None = None
         self._silent: set[web.RequestHandler] = set()
         """New connections without a request."""
-
-    @property
-    def started(self) -> bool:
-        return self._runner is not None
 
     async def start(self) -> None:
         """Listen.
@@ -147,13 +143,7 @@ class Receiver:
             await runner.cleanup()
 
     async def ready(self) -> str | None:
-        return None if self.started else "does not listen yet"
-
-    async def measure(self) -> None:
-        pass
-
-    def abandon(self) -> None:
-        pass
+        return None if self._runner is not None else "does not listen yet"
 
     async def _listen(self, server: web.Server, host: str, port: int) -> asyncio.Server:
         """Close connections beyond the limit, and those that send no whole request."""

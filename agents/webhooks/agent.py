@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from agents.listener import Listener
 from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
-from agents.webhooks.target import AT_ONCE, Reply, Target, headers_of
+from agents.webhooks.target import AT_ONCE, Reply, Target, signed_headers
 from schemas import Unreadable
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
@@ -99,38 +99,25 @@ class _Webhook(Listener):
     def __init__(
         self, webhook_name: str, agent: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime
     ) -> None:
-        source = getattr(runtime.settings.topics, topic)
-        # A target that hangs is down, however long it lets a request wait.
-        super().__init__(agent, source, self._handle, runtime, writes=(), trial_seconds=_LONGEST_TRIAL_SECONDS)
         self._webhook = webhook_name
         self._type = _TYPES[topic]
         self._settings = settings
         self._counts = _metrics_on(runtime.metrics.registry)
-        self._target = Target(settings.url, headers_of(settings), on_request=partial(self._counts.asked, webhook_name))
+        self._target = Target(settings.url, partial(self._counts.asked, webhook_name))
         self._places = asyncio.Semaphore(AT_ONCE)
         self._asked_until = 0.0
         """Until then the target asked to be left alone, by the monotonic clock."""
         records = settings.include_record and topic == "rejected"
         self._lookup = RecordLookup(runtime.settings) if records else None
-
-    @property
-    def started(self) -> bool:
-        return self._target.open or super().started
-
-    async def start(self) -> None:
-        self._target.start()
-        if self._lookup is not None:
-            await self._lookup.start()
-        await super().start()
-
-    async def stop(self) -> None:
-        try:
-            if super().started:
-                await super().stop()
-        finally:
-            await self._target.stop()
-            if self._lookup is not None:
-                await self._lookup.stop()
+        super().__init__(
+            agent,
+            getattr(runtime.settings.topics, topic),
+            self._handle,
+            runtime,
+            # A target that hangs is down, however long it lets a request wait.
+            trial_seconds=_LONGEST_TRIAL_SECONDS,
+            needs=[self._target, *([self._lookup] if self._lookup else [])],
+        )
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         message = incoming.value or b""
@@ -161,7 +148,7 @@ class _Webhook(Listener):
         """Return the last reply of so many requests at most."""
         body = await self._body(header, message)
         for number in range(1, attempts + 1):
-            reply = await self._target.post(header.id, body)
+            reply = await self._target.post(body, signed_headers(header.id, body, self._settings.keys))
             if reply.outcome != "failed":
                 break
             self._counts.ended(self._webhook, "failed")

@@ -1,4 +1,4 @@
-"""A target: one request, signed for webhooks, and what its answer means."""
+"""A target of HTTP requests: one request, and what its answer means; and the signatures of a webhook's."""
 
 import asyncio
 import base64
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from agents.webhooks.settings import WebhookSettings
 from models.faults import retry_after
 
 if TYPE_CHECKING:
@@ -44,20 +43,13 @@ class Reply:
 class Target:
     """Posts to one URL; belongs to one event loop."""
 
-    def __init__(
-        self, url: str, headers: Callable[[str, bytes], Mapping[str, str]], *, on_request: Callable[[float], None]
-    ) -> None:
-        """`headers` are made of a message's id and body; `on_request(seconds)` is called after every request."""
+    def __init__(self, url: str, on_request: Callable[[float], None] = lambda seconds: None) -> None:
+        """`on_request(seconds)` is called after every request."""
         self._url = url
-        self._headers = headers
         self._on_request = on_request
         self._client: httpx.AsyncClient | None = None
 
-    @property
-    def open(self) -> bool:
-        return self._client is not None
-
-    def start(self) -> None:
+    async def start(self) -> None:
         import httpx
 
         self._client = httpx.AsyncClient(
@@ -72,23 +64,22 @@ class Target:
         if client is not None:
             await client.aclose()
 
-    async def post(self, identifier: str, body: bytes) -> Reply:
-        """Send `body` once, under the id `identifier`."""
+    async def post(self, body: bytes, headers: Mapping[str, str]) -> Reply:
+        """Send `body` once."""
         import httpx
 
         if self._client is None:
             raise RuntimeError("the target was not started")
-        headers = dict(self._headers(identifier, body))
         begun = time.monotonic()
         try:
             async with (
                 asyncio.timeout(_TIMEOUT_SECONDS),
-                self._client.stream("POST", self._url, content=body, headers=headers) as answer,
+                self._client.stream("POST", self._url, content=body, headers=dict(headers)) as answer,
             ):
                 await _read_some(answer)
         except TimeoutError:
             return Reply("failed", f"no answer within {_TIMEOUT_SECONDS:g} s")
-        except httpx.RequestError as error:
+        except (httpx.RequestError, httpx.InvalidURL) as error:
             return Reply("failed", f"no answer ({type(error).__name__})")
         finally:
             self._on_request(time.monotonic() - begun)
@@ -115,28 +106,20 @@ def _meaning(answer: "httpx.Response") -> Reply:
     return Reply("refused", f"status {status}; expected a 2xx")
 
 
-def headers_of(settings: WebhookSettings) -> Callable[[str, bytes], Mapping[str, str]]:
-    """The headers of a webhook's requests."""
-
-    def headers(identifier: str, body: bytes) -> Mapping[str, str]:
-        signed = signed_headers(identifier, body, moment=int(time.time()), keys=settings.keys)
-        return {"content-type": "application/json", "user-agent": "assay-webhooks", **signed}
-
-    return headers
-
-
-def signed_headers(identifier: str, body: bytes, *, moment: int, keys: Sequence[bytes]) -> dict[str, str]:
-    """Signatures as in the Standard Webhooks specification 1.0.0, one for each of `keys`.
+def signed_headers(identifier: str, body: bytes, keys: Sequence[bytes]) -> dict[str, str]:
+    """The headers of an attempt, signed as in the Standard Webhooks specification 1.0.0 with each of `keys`.
 
     Args:
         identifier: the message's, the same in every attempt, without a full stop.
         body: as it is sent, byte for byte.
-        moment: of this attempt, in seconds since 1970.
         keys: 24 to 64 bytes each.
     """
+    moment = int(time.time())
     content = b".".join((identifier.encode(), str(moment).encode(), body))
     signatures = (base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode() for key in keys)
     return {
+        "content-type": "application/json",
+        "user-agent": "assay-webhooks",
         "webhook-id": identifier,
         "webhook-timestamp": str(moment),
         "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),

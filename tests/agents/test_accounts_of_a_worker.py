@@ -2,9 +2,10 @@
 
 import asyncio
 import random
+from functools import partial
 from typing import Any
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.routing import Routing, RoutingSettings
 from checkers.checker import Decision, Undecidable
 from models.protocol import ModelUnavailable
@@ -92,7 +93,7 @@ async def test_what_is_taken_in_adds_up_at_every_scrape(place: Place):
         return found
 
     def agents() -> list[Any]:
-        return [checker_agent(Anything(), routing=Routing(rules), checked_kinds={"generation", "extraction"})]
+        return [partial(CheckerAgent, Anything(), routing=Routing(rules), checked_kinds={"generation", "extraction"})]
 
     async with agents_here(agents(), raw) as worker:
         await until(lambda: look(worker)["verdicts"] >= 50)

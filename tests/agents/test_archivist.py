@@ -6,11 +6,12 @@ import resource
 import time
 from collections import Counter
 from datetime import UTC, datetime
+from functools import partial
 
 import httpx
 import pytest
 
-from agents.archivist import archivist
+from agents.archivist import Archivist
 from schemas import Alert, Calibration, DeadLetter, Label, Origin, ReviewRequest, Verdict, to_json
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
@@ -67,7 +68,7 @@ class ArchivistPromises:
         await put(prepared.servers, topics.review_requests, [to_json(request)])
         await put(prepared.servers, topics.labels, [to_json(LABEL)])
         await put(prepared.servers, topics.calibration, [to_json(CALIBRATION)])
-        async with agents_here([archivist(StoreSettings(url=stored.url))], raw) as worker:
+        async with agents_here([partial(Archivist, StoreSettings(url=stored.url))], raw) as worker:
             await _archived(worker, verdict=30, alert=1, improvement=1, dead_letter=1)
             await _archived(worker, review_request=1, label=1, calibration=1)
         assert sorted(row["id"] for row in stored.rows(VERDICTS)) == sorted(each.id for each in verdicts)
@@ -112,7 +113,7 @@ class ArchivistPromises:
         topics = prepared.checked().topics
         here = Partition(topics.accepted, 0)
         sent = [verdict(number, True) for number in range(30)]
-        async with agents_here([archivist(StoreSettings(url=stored.url))], prepared.settings()) as worker:
+        async with agents_here([partial(Archivist, StoreSettings(url=stored.url))], prepared.settings()) as worker:
             await put_verdicts(prepared.servers, topics, sent[:10])
             await _archived(worker, verdict=10)
             cluster = stored.rows(PROGRESS)[0]["cluster"]
@@ -131,7 +132,7 @@ class ArchivistPromises:
         await put(
             prepared.servers, topics.rejected, [b"{", b'{"id": "secret"}', b"[]", to_json(verdict(0, False)), later]
         )
-        async with agents_here([archivist(StoreSettings(url=stored.url))], prepared.settings()) as worker:
+        async with agents_here([partial(Archivist, StoreSettings(url=stored.url))], prepared.settings()) as worker:
             await _archived(worker, verdict=2)
             assert worker.metric("assay_archive_passed_over_total") == 3
         assert [body["evidence"]["type"] for body in stored.bodies(EVIDENCE)] == ["plugin", "later"]
@@ -144,18 +145,18 @@ class TestArchivistOnSqlite(ArchivistPromises):
 
     async def test_a_second_one_on_the_same_file_is_refused(self, prepared: Place, stored: Stored):
         settings = StoreSettings(url=stored.url)
-        async with agents_here([archivist(settings)], prepared.settings()):
+        async with agents_here([partial(Archivist, settings)], prepared.settings()):
             with pytest.raises(StreamError, match=r"another archivist writes to .*verdicts\.db \(it holds .*\.lock\)"):
-                async with agents_here([archivist(settings)], prepared.settings()):
+                async with agents_here([partial(Archivist, settings)], prepared.settings()):
                     pass
-        async with agents_here([archivist(settings)], prepared.settings()):
+        async with agents_here([partial(Archivist, settings)], prepared.settings()):
             pass
 
     async def test_records_are_kept_if_they_are_asked_for(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
         await put(prepared.servers, topics.outputs, [record(1), b"{", record(1), record(2, prompt="to ann@x.org")])
         settings = StoreSettings(url=stored.url, records=True, redact=(r"\w+@[\w.]+",))
-        async with agents_here([archivist(settings)], prepared.settings()) as worker:
+        async with agents_here([partial(Archivist, settings)], prepared.settings()) as worker:
             await _archived(worker, record=3)
         assert [body["prompt"] for body in stored.bodies(RECORDS)][1] == "to █████████"
         assert stored.number(RECORDS) == 2
@@ -194,8 +195,8 @@ class TestArchivistOnPostgresql(ArchivistPromises):
         topics = (await asyncio.to_thread(place.prepare, raw)).topics
         settings = StoreSettings(url=stored.url)
         sent = [verdict(n, True, source=f"app-{n % 20}") for n in range(600)]
-        async with agents_here([archivist(settings)], raw) as second:
-            async with agents_here([archivist(settings)], raw) as first:
+        async with agents_here([partial(Archivist, settings)], raw) as second:
+            async with agents_here([partial(Archivist, settings)], raw) as first:
                 await until(lambda: _ready(first, second))
                 await put_verdicts(place.servers, topics, sent[:300])
                 await until(lambda: stored.number(VERDICTS) == 300)
@@ -212,7 +213,7 @@ class TestArchivistOnPostgresql(ArchivistPromises):
             stored = Stored(url)
             server.stop()
             await put_verdicts(prepared.servers, topics, [verdict(0, True)])
-            async with agents_here([archivist(StoreSettings(url=url))], prepared.settings()) as worker:
+            async with agents_here([partial(Archivist, StoreSettings(url=url))], prepared.settings()) as worker:
                 assert "archivist" in (await _not_ready(worker))
                 server.start()
                 await _archived(worker, verdict=1)

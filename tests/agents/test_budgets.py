@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
 from agents.budgets import Budgets, BudgetSettings
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from models.billing import book
 from models.protocol import ModelUnavailable
 from schemas import Envelope, Usage
@@ -38,7 +39,7 @@ class Clock:
 async def worker(raw: dict[str, Any], clock: Clock) -> AsyncIterator[WorkerHere]:
     registry = CollectorRegistry()
     budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry, now=clock)
-    agents = [checker_agent(Sleep(SECONDS, spread=0), budgets=budgets)]
+    agents = [partial(CheckerAgent, Sleep(SECONDS, spread=0), budgets=budgets)]
     async with agents_here(agents, raw, registry=registry) as running:
         yield running
 
@@ -93,7 +94,7 @@ async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: P
     await put(place.servers, settings.topics.outputs, [record(1)])
     registry = CollectorRegistry()
     budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry)
-    agents = [checker_agent(Interrupted("sleep"), budgets=budgets)]
+    agents = [partial(CheckerAgent, Interrupted("sleep"), budgets=budgets)]
     async with agents_here(agents, raw, registry=registry) as running:
         await running.wait_for("assay_verdicts_total", 1, outcome="accept", **LABELS)
         # Three interrupted attempts, and two questions of the one that gave the verdict.

@@ -1,11 +1,12 @@
 """A cascade on the stream: the endpoint's outage and the budget concern only what needs the endpoint."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from agents.budgets import Budgets, BudgetSettings
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from checkers.checker import Checker
 from models.meter import MeteredJudge
 from streams.settings import StreamSettings
@@ -78,7 +79,7 @@ async def test_a_spent_budget_leaves_what_costs_nothing(embedded_place: Place):
     raw, settings = await _prepared(embedded_place, concurrency=1)
     budgets = Budgets({"consistency": BudgetSettings(calls=5)})
     with StubEndpoint() as stub:
-        agent = checker_agent(_checker(stub), budgets=budgets)
+        agent = partial(CheckerAgent, _checker(stub), budgets=budgets)
         async with agents_here([agent], raw) as worker:
             seen = await collect(embedded_place.servers, settings.topics, records=RECORDS, settle=0.3)
             left_out = worker.metric("assay_left_out_total", **BY, reason="budget", source="tests", model="m")

@@ -7,12 +7,13 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from agents.budgets import Budgets, BudgetSettings
-from agents.improver_agent import improver_agent
+from agents.improver_agent import ImproverAgent
 from checkers.plugin import Improver
 from schemas import DeadLetter, Generation, Improvement, Origin, SentenceFinding, Verdict, to_json
 from streams.lookup import LookupFailed, RecordLookup
@@ -297,7 +298,7 @@ async def _collected(
 def _running(
     raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
-    return agents_here([improver_agent(method, budgets=budgets)], raw)
+    return agents_here([partial(ImproverAgent, method, budgets=budgets)], raw)
 
 
 async def _prepared(place: Place, **delivery: Any) -> tuple[dict[str, Any], StreamSettings]:

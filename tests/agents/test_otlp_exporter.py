@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -14,7 +15,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.otlp.agents import otlp_agents
 from schemas import Abstention, Trace, Verdict, to_json
 from streams.otlp.settings import OtlpSettings
@@ -148,7 +149,7 @@ async def test_a_call_traced_by_the_sdk_is_judged_and_its_verdict_comes_back_to_
     endpoint = Endpoint()
     async with endpoint.running() as url, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         settings = OtlpSettings.model_validate({"listen": f"127.0.0.1:{port}", "endpoint": url})
-        agents = [*otlp_agents(settings, ["otlp-receiver", "otlp-exporter"]), checker_agent(RejectsNo())]
+        agents = [*otlp_agents(settings, ["otlp-receiver", "otlp-exporter"]), partial(CheckerAgent, RejectsNo())]
         async with agents_here(agents, prepared.settings()) as worker:
 
             async def send(path: str, request: Any) -> int:

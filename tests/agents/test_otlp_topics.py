@@ -4,13 +4,14 @@ import asyncio
 import random
 import time
 from collections import Counter
+from functools import partial
 
 import orjson
 import pytest
 from aiokafka.admin import NewTopic
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.otlp.agents import otlp_agents
 from agents.runtime import AgentFactory
 from schemas import Trace
@@ -53,7 +54,7 @@ async def test_what_a_collector_writes_becomes_verdicts_with_its_trace(prepared:
     await put(prepared.servers, otlp.spans_topic, batches)
     await put(prepared.servers, otlp.logs_topic, [logs(event).SerializeToString()])
     topics = prepared.checked().topics
-    async with agents_here([checker_agent(Accept()), *_agents(otlp)], prepared.settings()) as worker:
+    async with agents_here([partial(CheckerAgent, Accept()), *_agents(otlp)], prepared.settings()) as worker:
         verdicts = await first_verdicts(prepared.servers, topics.accepted, 3)
         assert worker.metric("assay_otlp_records_total") == 3
     assert {verdict.trace for verdict in verdicts} == {

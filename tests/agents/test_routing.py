@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.routing import Routing, RoutingSettings, sample_point
 from schemas import Envelope, Generation, Verdict, read_record
 from tests.support.checkers import Accept
@@ -129,7 +130,7 @@ async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_sa
     for _ in range(2):
         await put(place.servers, settings.topics.outputs, values)
         # Built anew: nothing but the rules is carried over the restart.
-        agents = [checker_agent(Accept(), routing=routing(*rules))]
+        agents = [partial(CheckerAgent, Accept(), routing=routing(*rules))]
         async with agents_here(agents, raw) as worker:
             await worker.wait_for("assay_checker_records_total", 210, checker="accept", kind="generation")
             await worker.wait_for("assay_verdicts_total", len(taken), outcome="accept", source="tests", **labels)

@@ -1,11 +1,12 @@
 """Sources make one record of a subject an interval, under an id that a restart or a second worker gives it as well."""
 
 import time
+from functools import partial
 from typing import Any
 
 import pytest
 
-from agents.scheduler import scheduler
+from agents.scheduler import Scheduler
 from schemas import Generation
 from streams.topics import create_topics
 from tests.support.scenarios import Place
@@ -29,7 +30,7 @@ class TestOnKafka:
     async def test_every_subject_is_asked_once_an_interval_by_the_clock(self, place: Place, raw: dict[str, Any]):
         source = Counting(("one", "other", "third"), seconds_between=0.1)
         begun = time.time()
-        async with agents_here([scheduler(source)], raw) as worker:
+        async with agents_here([partial(Scheduler, source)], raw) as worker:
             for model in source.models:
                 await worker.wait_for("assay_scheduled_records_total", 4, agent="counting", model=model)
         ended = time.time()
@@ -44,8 +45,8 @@ class TestOnKafka:
     async def test_a_restart_and_a_second_worker_make_the_same_ids(self, place: Place, raw: dict[str, Any]):
         for _ in range(2):
             async with (
-                agents_here([scheduler(Counting(seconds_between=0.1))], raw) as one,
-                agents_here([scheduler(Counting(seconds_between=0.1))], raw) as other,
+                agents_here([partial(Scheduler, Counting(seconds_between=0.1))], raw) as one,
+                agents_here([partial(Scheduler, Counting(seconds_between=0.1))], raw) as other,
             ):
                 for worker in (one, other):
                     await worker.wait_for("assay_scheduled_records_total", 3, agent="counting", model="m")
@@ -58,7 +59,7 @@ class TestOnKafka:
     async def test_intervals_in_which_a_subject_was_away_are_left_out(self, place: Place, raw: dict[str, Any]):
         source = Counting()
         source.away = 3
-        async with agents_here([scheduler(source)], raw) as worker:
+        async with agents_here([partial(Scheduler, source)], raw) as worker:
             await worker.wait_for("assay_records_held", 1, agent="counting")
             await worker.wait_for("assay_scheduled_records_total", 3, agent="counting", model="m")
             assert worker.metric("assay_records_held", agent="counting") == 0

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.routing import Routing, RoutingSettings
 from agents.screen import RoutingScreen
 from schemas import RECORD_KINDS
@@ -80,7 +81,7 @@ async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Pla
     values = [value for number in range(20) for value in (*invalid[number::20], record(number))]
     unreadable = [b"{", json.dumps({"kind": "generation", "source": "batch", "model": "m"}).encode()]
     await put(place.servers, settings.topics.outputs, [*values, *unreadable])
-    agent = checker_agent(Accept(), routing=routing, checked_kinds=RECORD_KINDS)
+    agent = partial(CheckerAgent, Accept(), routing=routing, checked_kinds=RECORD_KINDS)
     async with agents_here([agent], raw) as worker:
         seen = await collect(place.servers, settings.topics, records=20, letters=2, settle=0.3)
         left_out = {"checker": "accept", "reason": "route", "source": "batch", "model": "m"}

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.runtime import Runtime
 from agents.sessions import Conversation, Sessions
 from schemas import CriterionEvidence, Generation, Verdict, read_record
@@ -357,7 +358,7 @@ async def test_a_criterion_is_asked_once_about_each_conversation(place: Place):
     values = [record(n, session=session, prompt="Well?", response=text) for n, (session, text) in enumerate(told)]
     await put(place.servers, settings.topics.outputs, values)
     with StubEndpoint(answer=by_word) as stub:
-        agent = checker_agent(criterion(stub, unit="conversation"))
+        agent = partial(CheckerAgent, criterion(stub, unit="conversation"))
         async with agents_here([agent], raw) as worker:
             (accepted,) = await first_verdicts(place.servers, settings.topics.accepted, 1)
             (rejected,) = await first_verdicts(place.servers, settings.topics.rejected, 1)

@@ -1,8 +1,10 @@
 """Verdicts lead back to the call that they judge."""
 
+from functools import partial
+
 from aiokafka import AIOKafkaProducer
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from schemas import Trace
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
@@ -21,7 +23,7 @@ async def test_a_verdict_carries_the_trace_and_the_tenant_of_its_record_or_of_it
         await producer.send_and_wait(topics.outputs, record(0), headers=parent)
         await producer.send_and_wait(topics.outputs, record(1, trace=trace, tenant="acme"), headers=parent)
         await producer.send_and_wait(topics.outputs, record(2), headers=[("traceparent", b"00-nonsense")])
-    async with agents_here([checker_agent(Accept())], prepared.settings()):
+    async with agents_here([partial(CheckerAgent, Accept())], prepared.settings()):
         verdicts = await first_verdicts(prepared.servers, topics.accepted, 3)
     assert {one.record_id: (one.trace, one.tenant) for one in verdicts} == {
         "r0": (Trace(trace_id=FIRST, span_id=SPAN), None),

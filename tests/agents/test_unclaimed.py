@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from assay.config import Misconfigured, load_configuration
 from assay.wiring import build_worker
 from schemas import verdict_id
@@ -40,8 +41,8 @@ class UnclaimedPromises:
         messages = [record(0), paraphrase(0), b"{", b"[]", None, b'{"kind": "paraphrase"}', record(1), paraphrase(1)]
         await put(place.servers, settings.topics.outputs, messages)
         agents = [
-            checker_agent(Accept("first"), checked_kinds=("generation", "extraction")),
-            checker_agent(Accept("second")),
+            partial(CheckerAgent, Accept("first"), checked_kinds=("generation", "extraction")),
+            partial(CheckerAgent, Accept("second")),
         ]
         with capture_logs() as logged:
             async with agents_here(agents, raw) as worker:

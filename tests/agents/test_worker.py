@@ -5,6 +5,7 @@ import json
 import re
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
@@ -13,7 +14,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaTimeoutError
 
 from agents import worker as worker_module
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.worker import COULD_NOT_FINISH
 from streams import broker_watch
 from streams.errors import StreamError
@@ -92,7 +93,7 @@ async def test_a_port_that_is_taken_is_named(place: Place):
 
     async with worker_here([Accept()], raw) as first:
         taken = settings.model_copy(update={"http": settings.http.model_copy(update={"port": first.http_port})})
-        second = Worker([checker_agent(Accept())], taken)
+        second = Worker([partial(CheckerAgent, Accept())], taken)
         with pytest.raises(StreamError, match=rf"{first.http_port}.*http\.port"):
             await second.start()
         await second.stop()

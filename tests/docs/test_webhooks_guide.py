@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agents.webhooks.settings import WebhookSettings
-from agents.webhooks.target import Target, headers_of
+from agents.webhooks.target import Target, signed_headers
 from tests.assay.running import assay
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
@@ -87,9 +87,9 @@ def _block(language: str) -> str:
 
 async def _posted(url: str, secret: str) -> str:
     settings = WebhookSettings.model_validate({"url": url, "secret": secret})
-    target = Target(settings.url, headers_of(settings), on_request=lambda seconds: None)
-    target.start()
+    target = Target(settings.url)
+    await target.start()
     try:
-        return (await target.post("ver-1", BODY)).outcome
+        return (await target.post(BODY, signed_headers("ver-1", BODY, settings.keys))).outcome
     finally:
         await target.stop()

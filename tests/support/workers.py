@@ -6,22 +6,23 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import httpx
 import psutil
 
-from agents.archivist import archivist
-from agents.checker_agent import checker_agent
-from agents.improver_agent import improver_agent
-from agents.monitor.labels import labels_agent
+from agents.archivist import Archivist
+from agents.checker_agent import CheckerAgent
+from agents.improver_agent import ImproverAgent
+from agents.monitor.labels import LabelsAgent
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
-from agents.monitor.trust import trust_monitor
+from agents.monitor.trust import TrustMonitor
 from agents.otlp.agents import otlp_agents
 from agents.routing import Routing, RoutingSettings
 from agents.runtime import AgentFactory
-from agents.scheduler import scheduler
+from agents.scheduler import Scheduler
 from agents.webhooks.agent import webhook
 from agents.webhooks.settings import WebhookSettings
 from agents.worker import Worker, run
@@ -79,12 +80,12 @@ def worker_here(
     checkers: Sequence[Checker[Any]], settings: dict[str, Any], **more: Any
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
     """The same for checkers."""
-    return agents_here(map(checker_agent, checkers), settings, **more)
+    return agents_here([partial(CheckerAgent, one) for one in checkers], settings, **more)
 
 
 def answering(checker: Checker[Any], routing: Routing | None = None, **more: Any) -> AgentFactory:
     """The agent of the checker that answers for what none checks; other checkers take all other kinds."""
-    return checker_agent(checker, routing=routing, checked_kinds=RECORD_KINDS, **more)
+    return partial(CheckerAgent, checker, routing=routing, checked_kinds=RECORD_KINDS, **more)
 
 
 def monitor_here(
@@ -96,7 +97,8 @@ def monitor_here(
     **trust: Any,
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
     """The same for a trust monitor."""
-    monitor = trust_monitor(
+    monitor = partial(
+        TrustMonitor,
         TrustSettings.model_validate(trust),
         alertmanager or AlertmanagerSettings(),
         flush_seconds=flush_seconds,
@@ -217,27 +219,27 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
     """
     match type:
         case "archivist":
-            return [archivist(StoreSettings.model_validate(more))]
+            return [partial(Archivist, StoreSettings.model_validate(more))]
         case "improver":
-            return [improver_agent(improver(**more))]
+            return [partial(ImproverAgent, improver(**more))]
         case "labels":
             flush_seconds = more.pop("flush_seconds")
-            return [labels_agent(LabelSettings.model_validate(more), flush_seconds=flush_seconds)]
+            return [partial(LabelsAgent, LabelSettings.model_validate(more), flush_seconds=flush_seconds)]
         case "monitor":
             flush_seconds = more.pop("flush_seconds")
             trust = TrustSettings.model_validate(more)
-            return [trust_monitor(trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
+            return [partial(TrustMonitor, trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
         case "otlp":
             otlp = OtlpSettings.model_validate(more)
             return otlp_agents(otlp, ["otlp-spans", "otlp-logs", *(["otlp-receiver"] if otlp.listen else [])])
         case "scheduler":
-            return [scheduler(Counting(tuple(more["models"])))]
+            return [partial(Scheduler, Counting(tuple(more["models"])))]
         case "webhook":
             return webhook(more.pop("name"), WebhookSettings.model_validate(more))
         case checker:
-            make = answering if more.pop("answers", False) else checker_agent
+            kinds = RECORD_KINDS if more.pop("answers", False) else None
             routing = Routing(RoutingSettings.model_validate(more.pop("routing", {})))
-            return [make(CHECKERS[checker](**more), routing=routing)]
+            return [partial(CheckerAgent, CHECKERS[checker](**more), routing=routing, checked_kinds=kinds)]
 
 
 def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str, clock: Path | None) -> None:

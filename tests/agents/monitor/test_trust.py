@@ -4,15 +4,16 @@ import asyncio
 import random
 import signal
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiokafka.admin import NewPartitions
 
-from agents.checker_agent import checker_agent
+from agents.checker_agent import CheckerAgent
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
-from agents.monitor.trust import trust_monitor
+from agents.monitor.trust import TrustMonitor
 from schemas import Alert, SeriesAnew, Verdict
 from streams.clients import admin
 from streams.errors import StreamError
@@ -70,8 +71,8 @@ class MonitorPromises:
         records += [record(number, response="no") for number in range(300, 360)]
         await put(place.servers, settings.topics.outputs, records)
         agents = [
-            checker_agent(RejectsNo()),
-            trust_monitor(TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
+            partial(CheckerAgent, RejectsNo()),
+            partial(TrustMonitor, TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
         ]
         async with agents_here(agents, raw) as worker, RecordLookup(settings).running() as lookup:
             await worker.wait_for("assay_trust_alerts_total", 1, checker="rejects-no", kind="trust_drop")

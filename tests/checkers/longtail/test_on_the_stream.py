@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agents.checker_agent import checker_agent
-from agents.scheduler import scheduler
+from agents.checker_agent import CheckerAgent
+from agents.scheduler import Scheduler
 from assay.cli.worker import UnknownAgent, configured_agents, select_agents
 from assay.config import Misconfigured, load_configuration
 from assay.wiring import build_worker
@@ -49,7 +50,7 @@ class ProbePromises:
         models = Models(judge=SilentSubject(), subjects={"acme": subject})
         assert PLUGIN.source is not None
         source = PLUGIN.source.build(settings, models)
-        agents = [checker_agent(PLUGIN.build(settings, models), count=PLUGIN.count), scheduler(source)]
+        agents = [partial(CheckerAgent, PLUGIN.build(settings, models), count=PLUGIN.count), partial(Scheduler, source)]
         async with agents_here(agents, raw) as worker:
             await until(lambda: worker.metric("assay_probe_gap_ratio", **SUBJECT, polarity="all") == 1.0)
             for outcome, distribution in (("accept", "head"), ("reject", "tail")):
