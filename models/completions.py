@@ -3,26 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from models.faults import Transient
 
 _BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
-
-
-class NoCompletion(ValueError):
-    """A document that is none."""
-
-
-class ErrorInside(Exception):
-    """A document that reports an error, as some gateways answer with status 200."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__()
-        self.error = error
-        code = str(error.get("code")) if isinstance(error, dict) else ""
-        self.status = int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +23,28 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """The result of one exchange: one completion, or several, and the tokens of all of them."""
+    """The result of one exchange: one completion, or several, and the tokens of all of them (0: not counted)."""
 
-    choices: tuple[Completion, ...]
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int
+    choices: tuple[Completion, ...] = ()
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
     """Those of the prompt that the endpoint had read before."""
 
 
-def read_completions(data: bytes, count: int) -> Completions:
-    """At most so many completions of a response.
+def completions_of(document: Any, count: int) -> Completions:
+    """At most so many completions of a response, which has one at least.
 
     Raises:
-        ErrorInside: it reports an error.
         Transient: the model did not come to an end.
-        NoCompletion: it is something else.
+        AttributeError, LookupError, TypeError, ValueError: it is something else.
     """
-    try:
-        document = orjson.loads(data)
-        if document.get("error") and not document.get("choices"):
-            raise ErrorInside(document["error"])
-        usage = document.get("usage") or {}
-        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
-        numbers = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
-        prompt, written, cached = (number if isinstance(number, int) else 0 for number in numbers)
-        first, *others = document["choices"][:count]
-        choices = (_of_choice(first), *map(_of_choice, others))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise NoCompletion from None
-    return Completions(choices, prompt, written, min(cached, prompt))
+    usage = document.get("usage") or {}
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
+    numbers = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
+    prompt, written, cached = (number if isinstance(number, int) else 0 for number in numbers)
+    first, *others = document["choices"][:count]
+    return Completions((_of_choice(first), *map(_of_choice, others)), prompt, written, min(cached, prompt))
 
 
 def _of_choice(choice: Any) -> Completion:

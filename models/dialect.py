@@ -19,14 +19,14 @@ from models.settings import OMIT, EndpointSettings
 SEVERAL = "n"
 """The parameter for several completions at once."""
 _MODES = ("json_schema", "json_object", "none")
+_BOUNDS = "bounds"
+_BOUND_KEYS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"})
+_OWN_WORDS = frozenset({"default", "title", "description"})
 _FORMAT_REFUSED = re.compile(
     r"response_format|json_schema|json_object|structured output|guided_json|grammar|json schema"
     r"|(?:min|max)(?:Items|Length|imum)",
     re.IGNORECASE,
 )
-_BOUNDS = "bounds"
-_BOUND_KEYS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"})
-_OWN_WORDS = frozenset({"default", "title", "description"})
 _LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"
 _RENAMED = "name of the token limit"
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
@@ -48,7 +48,7 @@ class Dialect:
         self._learns_mode = settings.structured == "auto"
         first = 0 if self._learns_mode else _MODES.index(settings.structured)
         self.given_up: GivenUp = frozenset(_MODES[:first])
-        """By the last request that was accepted."""
+        """By the requests that were accepted."""
         self._options: dict[str, Any] = {"model": settings.model}
         if settings.temperature != OMIT:
             self._options["temperature"] = settings.temperature
@@ -80,36 +80,30 @@ class Dialect:
             request[SEVERAL] = count
         return {name: value for name, value in request.items() if name not in given_up}
 
-    @property
-    def gives_several(self) -> bool:
-        """True unless the endpoint is known to give one completion at a time."""
-        return SEVERAL not in self.given_up
-
     def added_characters(self, question: Question[Any], given_up: GivenUp) -> int:
         """Characters that requests have besides the messages."""
         reply: type[BaseModel] = question.reply
         has_none = reply is YesNo or _mode(given_up) == "json_schema"
         return 0 if has_none else len(_instruction(reply))
 
-    def concede(
-        self, refusal: Refusal, question: Question[Any], asked: dict[str, Any], given_up: GivenUp
-    ) -> GivenUp | None:
-        """What else to give up after the refusal of a request; None if there is nothing."""
+    def concession(self, refusal: Refusal, question: Question[Any], asked: dict[str, Any]) -> GivenUp:
+        """What else to give up after the refusal of a request; nothing if it names nothing that can be."""
         reply: type[BaseModel] = question.reply
-        said = f"{refusal.message} {refusal.parameter}"
+        said = f"{refusal.parameter} {refusal.message}"
         if _LIMIT in asked and _OTHER_LIMIT in said:
-            return given_up | {_RENAMED}
+            return frozenset({_RENAMED})
         form = asked.get("response_format")
         if form is not None and _FORMAT_REFUSED.search(said):
             if form != _format(form["type"], reply, bounded=False):
-                return given_up | {_BOUNDS}
+                return frozenset({_BOUNDS})
             if self._learns_mode:
-                return given_up | {form["type"]}
-        # Some say that they give one choice only, and do not name the parameter.
-        parameter = _refused_parameter(refusal, asked) or (SEVERAL if SEVERAL in asked else None)
-        if parameter is None:
-            return None
-        return given_up | (_LOGPROBS if parameter in _LOGPROBS else {parameter})
+                return frozenset({form["type"]})
+        sent = [parameter for parameter in _OPTIONAL if parameter in asked]
+        named = re.search(rf"\b(?:{'|'.join(sent)})\b", said) if sent else None
+        if named is None:
+            # Some say that they give one choice only, and do not name the parameter.
+            return frozenset({SEVERAL}.intersection(asked))
+        return _LOGPROBS if named[0] in _LOGPROBS else frozenset({named[0]})
 
     def accepted(self, given_up: GivenUp) -> None:
         """Put all further requests as one that was not refused."""
@@ -121,16 +115,6 @@ class Dialect:
 
 def _mode(given_up: GivenUp) -> str:
     return next(mode for mode in _MODES if mode not in given_up)
-
-
-def _refused_parameter(refusal: Refusal, asked: dict[str, Any]) -> str | None:
-    """The parameter that the response names as refused, or else the first in its words."""
-    sent = [parameter for parameter in _OPTIONAL if parameter in asked]
-    if refusal.parameter in sent:
-        return refusal.parameter
-    places = {one: re.search(rf"\b{one}\b", refusal.message) for one in sent}
-    named = [(found.start(), one) for one, found in places.items() if found]
-    return min(named)[1] if named else None
 
 
 @lru_cache(maxsize=256)

@@ -1,91 +1,147 @@
-"""One HTTP client for chat endpoints and services: address, key, bounds on time and size, and what is secret."""
+"""What chat endpoints and services have in common: address, key, bounds on time and size, faults and what is secret."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 import httpx2 as httpx
 import openai
 
-from models.faults import ExchangeFault, Refused, TimedOut, Transient, Unreachable
+from models.faults import (
+    EndpointMisconfigured,
+    ExchangeFault,
+    Refused,
+    TimedOut,
+    Transient,
+    Unreachable,
+    fault_of,
+    quoted,
+    read_refusal,
+)
+from models.flow import BreakerListener, Flow
+from models.protocol import ModelError
 from models.settings import SECRET_PARAMETER, EndpointSettings
+from schemas import Usage
 
 _CONNECT_SECONDS = 10.0
 _MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
-_OF_THE_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
-"""Headers that no longer apply to a body that was read and decoded."""
 _SHORTEST_SECRET = 8  # shorter values of headers, such as `true`, are not keys, and appear in harmless messages
 
 
-class _Body(httpx.ByteStream):
-    """The body of a request, which notes that it is sent."""
+@dataclass(slots=True)
+class Exchange:
+    """One request, and what came of it."""
 
-    has_left = False
+    content: bytes
+    has_left: bool = False
+    """False if there was no connection: nothing was asked, and nothing is to be paid."""
+    response: httpx.Response | None = None
+    seconds: float = 0.0
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    @property
+    def length(self) -> dict[str, str]:
+        return {"Content-Length": str(len(self.content))}
+
+    async def body(self) -> AsyncIterator[bytes]:
         self.has_left = True
-        async for part in super().__aiter__():
-            yield part
+        yield self.content
 
-
-class BoundedClient(httpx.AsyncClient):
-    """Responses come read, up to a size; none is streamed, and no redirect is followed."""
-
-    def __init__(self, url: str, *, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(
-            headers=headers,
-            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-            # The flow limits the requests; a connection that is kept saves the next one a handshake.
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-            # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
-            verify=url.startswith("https:"),
-        )
-
-    async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
-        """The response to `request`, within its read timeout as a whole.
-
-        Raises:
-            ExchangeFault: there is none, or it is too large. Whatever is raised, a cancellation too, has a `has_left`:
-                False if the request was not sent.
-        """
-        seconds = request.extensions["timeout"]["read"]
-        request.stream = sent = _Body(request.content)
-        content = bytearray()
+    @asynccontextmanager
+    async def within(self, seconds: float) -> AsyncIterator[None]:
+        """Raises ExchangeFault for a request that brings no response in time."""
+        begun = time.monotonic()
         try:
             async with asyncio.timeout(seconds):
-                response = await super().send(request, stream=True, **options)
-                try:
-                    async for part in response.aiter_bytes():
-                        content += part
-                        if len(content) > _MOST_BYTES:
-                            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
-                finally:
-                    # At once, rather than when it is collected.
-                    await response.aclose()
-        except (httpx.HTTPError, OSError, ExchangeFault, asyncio.CancelledError) as error:
-            fault = _fault_of(error, seconds)
-            fault.has_left = sent.has_left  # type: ignore[attr-defined]
-            raise fault from None
-        headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
-        return httpx.Response(response.status_code, headers=headers, content=bytes(content), request=request)
+                yield
+        except TimeoutError:
+            raise TimedOut(f"no answer within {seconds:.3g} seconds") from None
+        except (openai.APIConnectionError, httpx.RequestError, OSError) as error:
+            # The package's own words are the same for all of them.
+            cause = error.__cause__ or error
+            said = (str(cause) or type(cause).__name__)[:200]
+            if self.has_left:
+                raise Transient(f"the connection broke: {said}") from None
+            raise Unreachable(f"cannot connect: {said}") from None
+        finally:
+            self.seconds = time.monotonic() - begun
 
 
-def time_limit(seconds: float) -> httpx.Timeout:
-    """For one exchange with a `BoundedClient`: it has so many seconds as a whole."""
-    return httpx.Timeout(seconds, connect=_CONNECT_SECONDS)
+class Endpoint:
+    """A model behind HTTP, whatever it is asked in; belongs to one event loop."""
+
+    def __init__(
+        self, settings: EndpointSettings, section: str, *, name: str, on_breaker: BreakerListener | None = None
+    ) -> None:
+        """`section` is what the configuration calls these settings; `name` is for logs and errors."""
+        self._settings, self._section, self._secrets = settings, section, secrets_of(settings)
+        self._flow = Flow(self._probe, settings, name=f"{section} {name}", on_breaker=on_breaker)
+        self._probes: list[Usage] = []
+        """The cost of probes since a question ended; the next that ends is charged with it."""
+
+    async def _probe(self, seconds: float) -> None:
+        """Ask what an endpoint that is up answers at once, be it with a refusal."""
+        raise NotImplementedError
+
+    @contextmanager
+    def _charged(self, spent: list[Usage]) -> Iterator[None]:
+        """Add what was spent to any error within: a question that is abandoned has its cost, too."""
+        try:
+            yield
+        except (ModelError, asyncio.CancelledError) as error:
+            error.usage = self._usage(spent)  # type: ignore[union-attr]
+            raise
+
+    def _usage(self, spent: list[Usage]) -> Usage:
+        # The time of the exchanges, without the waits between them.
+        usage = Usage.total([*spent, *self._probes], seconds=sum(one.seconds for one in spent))
+        self._probes.clear()
+        return usage
+
+    def _fault(self, status: int, headers: Mapping[str, str], error: object = None, prompt: str = "") -> ExchangeFault:
+        """What an error response means; its words are shown without keys and parts of the prompt."""
+        refusal, settings = read_refusal(status, error), self._settings
+        said = quoted(refusal.message, secrets=self._secrets, prompt=prompt)
+        detail = f"status {status}: {said}" if said else f"status {status}"
+        if fault := fault_of(refusal, detail, headers):
+            return fault
+        key = "extra_headers" if settings.extra_headers and not settings.api_key else "api_key"
+        if refusal.is_of_quota:
+            return EndpointMisconfigured(f"{detail}; the account behind {self._section}.{key} has nothing left")
+        place = {401: [key], 403: [key, "model"]}.get(status, ["base_url", "model"])
+        named = [f"{self._section}.{one}" for one in place if one != "model" or settings.model]
+        return EndpointMisconfigured(f"{detail}; check {' and '.join(named)}")
 
 
-def _fault_of(error: BaseException, seconds: float | None) -> BaseException:
-    """The fault of an exchange that brought no response; what is not about the exchange stays as it is."""
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return Unreachable(f"cannot connect: {error}" if str(error) else "cannot connect")
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
-        return TimedOut(f"no answer within {seconds:.3g} seconds")
-    if isinstance(error, httpx.HTTPError | OSError):
-        return Transient(f"the connection broke: {str(error) or type(error).__name__}"[:200])
-    return error
+def http_client(url: str, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:
+    """A client that bounds the size of responses, and follows no redirect."""
+    # A line for each request would drown the service's own.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    return httpx.AsyncClient(
+        headers={"Accept-Encoding": "identity", **(headers or {})},
+        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+        # The flow limits the requests; a connection that is kept saves the next one a handshake.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+        # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
+        verify=url.startswith("https:"),
+        event_hooks={"response": [_read]},
+    )
+
+
+async def _read(response: httpx.Response) -> None:
+    """Read a response, up to a size."""
+    content, stream = bytearray(), cast("httpx.AsyncByteStream", response.stream)
+    async for part in stream:
+        content += part
+        if len(content) > _MOST_BYTES:
+            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
+    await stream.aclose()
+    response.stream = httpx.ByteStream(bytes(content))
 
 
 def client_options(settings: EndpointSettings) -> dict[str, Any]:

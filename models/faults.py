@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -12,9 +13,9 @@ from models.wording import on_a_line
 
 MAX_RETRY_AFTER = 60.0
 """Seconds; a longer pause that an endpoint asks for is shortened to this."""
-REFUSED_STATUSES = frozenset({400, 413, 422})  # the request will never be accepted
-_PASSING = frozenset({409, 425})
+_REFUSED = frozenset({400, 413, 422})  # the request will never be accepted
 _TIMED_OUT = frozenset({408, 504, 524})  # a gateway waited for the model as long as it ever does
+_PASSING = _TIMED_OUT | {409, 425, 429}
 _PAYLOAD_TOO_LARGE = 413
 _READ, _QUOTED, _COMPARED = 2000, 200, 32
 
@@ -91,7 +92,10 @@ class Refusal:
     @property
     def is_final(self) -> bool:
         """True if no retry helps; servers send the code of a full window with a status of their choice."""
-        return self.status in REFUSED_STATUSES or self.is_filtered or not self.codes.isdisjoint(_TOO_LONG)
+        # OpenAI allows log-probabilities to some keys only; for a question without them the key is good.
+        for_these_keys = self.status == 403 and "logprobs" in self.message.lower()
+        coded = self.is_filtered or not self.codes.isdisjoint(_TOO_LONG)
+        return self.status in _REFUSED or coded or for_these_keys
 
     @property
     def is_of_quota(self) -> bool:
@@ -129,11 +133,14 @@ def read_refusal(status: int, error: object) -> Refusal:
     )
 
 
-def passing(status: int, detail: str, headers: Mapping[str, str]) -> Transient | None:
-    """The fault of a response with this HTTP status, if it may pass by itself."""
-    kind = Throttled if status == 429 else TimedOut if status in _TIMED_OUT else Transient
-    if kind is Transient and status < 500 and status not in _PASSING:
+def fault_of(refusal: Refusal, detail: str, headers: Mapping[str, str]) -> ExchangeFault | None:
+    """The fault of an error response; None if it is the configuration that is wrong."""
+    status = refusal.status
+    if refusal.is_final:
+        return Refused(detail, refusal)
+    if refusal.is_of_quota or not (status >= 500 or status in _PASSING):
         return None
+    kind = Throttled if status == 429 else TimedOut if status in _TIMED_OUT else Transient
     return kind(detail, retry_after=retry_after(headers, datetime.now(UTC)))
 
 
@@ -142,19 +149,19 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
 
     `retry-after-ms` has priority over `retry-after`, which is a number of seconds or an HTTP date.
     """
-    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+    seconds = math.nan
+    for name, unit in (("retry-after", 1), ("retry-after-ms", 1000)):
+        with suppress(ValueError):
+            stated = float(headers.get(name) or "") / unit
+            seconds = stated if math.isfinite(stated) else seconds
+    if math.isnan(seconds):
         try:
-            stated = float(headers.get(name) or "")
-        except ValueError:
-            continue
-        if math.isfinite(stated):
-            return _bounded(stated / unit)
-    try:
-        moment = parsedate_to_datetime(headers.get("retry-after") or "")
-    except (ValueError, TypeError, OverflowError):
-        return None
-    # A date without a zone is in UTC: HTTP knows no other.
-    return _bounded((moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
+            moment = parsedate_to_datetime(headers.get("retry-after") or "")
+        except (ValueError, TypeError, OverflowError):
+            return None
+        # A date without a zone is in UTC: HTTP knows no other.
+        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER)
 
 
 def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:
@@ -168,7 +175,3 @@ def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:
     if line and any(line[start : start + _COMPARED] in known for start in windows):
         return "[withheld: it repeats the prompt]"
     return line
-
-
-def _bounded(seconds: float) -> float:
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER)

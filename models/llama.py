@@ -2,10 +2,8 @@
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +21,6 @@ _SLOTS, _CONTEXT_TOKENS = 2, 8192
 """Questions at once, which share the processor, and the window of each, unless `context_tokens` is set."""
 _SECONDS = {"timeout_seconds": 240.0, "deadline_seconds": 300.0}
 """Limits that a processor can keep, where none are set."""
-_STEP_SECONDS = 0.2
 
 _LOG = structlog.get_logger(__name__)
 
@@ -72,19 +69,13 @@ class LlamaModel:
             import xllamacpp  # noqa: F401 the server's process imports it; here it is only looked for
         file, begun = model_file(self._source), time.monotonic()
         context = self._settings.context_tokens or _CONTEXT_TOKENS
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port: int = free.getsockname()[1]
-        with tempfile.TemporaryFile() as said:
-            command = [sys.executable, "-m", __name__, str(file), str(port), str(context), str(os.cpu_count() or 1)]
-            self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said)  # noqa: S603
-            while not _answers(port):
-                if self._server.poll() is not None:
-                    said.seek(0)
-                    last = said.read().decode(errors="replace").strip().rpartition("\n")[2]
-                    raise ModelUnusable(f"llama.cpp cannot load {file}: {last[:200]}")
-                time.sleep(_STEP_SECONDS)
+        command = [sys.executable, "-m", __name__, str(file), str(context)]
+        self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        address = self._server.stdout.readline().decode().strip() if self._server.stdout else ""
+        if not address:
+            raise ModelUnusable(f"llama.cpp cannot load {file}; standard error has its reason")
         _LOG.info("the judge's model is loaded", file=str(file), seconds=round(time.monotonic() - begun, 1))
-        place = {"backend": "openai", "base_url": f"http://127.0.0.1:{port}/v1", "model": file.name}
+        place = {"backend": "openai", "base_url": f"{address}/v1", "model": file.name}
         own = {**place, "context_tokens": context, "concurrency": _SLOTS, **_SECONDS}
         given = self._settings.model_dump(include=_SECONDS.keys() & self._settings.model_fields_set)
         return self._connect(self._settings.model_copy(update={**own, **given}))
@@ -109,25 +100,17 @@ def model_file(source: str) -> Path:
         return Path(hf_hub_download("/".join(parts[:2]), parts[2], revision=commit))
 
 
-def _answers(port: int) -> bool:
-    import httpx2 as httpx
-
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/health", timeout=5.0, trust_env=False).status_code == 200
-    except httpx.HTTPError:
-        return False
-
-
-def serve(file: str, port: str, context: str, threads: str) -> None:
-    """Serve until standard input ends, which it does however the process that holds it ends."""
+def serve(file: str, context: str) -> None:
+    """Say where, and serve until standard input ends, which it does however the process that holds it ends."""
     import xllamacpp
 
     options = xllamacpp.CommonParams()
-    options.model.path = file
+    options.model.path, options.verbosity = file, 1
     options.n_ctx, options.n_parallel = int(context) * _SLOTS, _SLOTS
-    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = int(threads)
-    options.hostnames, options.port = ["127.0.0.1"], int(port)
-    _server = xllamacpp.Server(options)
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = os.cpu_count() or 1
+    options.hostnames, options.port = ["127.0.0.1"], 0
+    server = xllamacpp.Server(options)
+    print(server.listening_address, flush=True)
     sys.stdin.buffer.read()
 
 

@@ -14,30 +14,28 @@ _CHARACTERS_OF_A_TOKEN = 2.5
 """ASCII characters a token: JSON, code and figures have so many, English prose four; the first answer corrects that."""
 _BYTES_OF_A_TOKEN = 2
 """UTF-8 bytes a token, not ASCII: most scripts have more; those that a model hardly knows have one or two."""
-_OF_PROSE = 0.625  # share of the estimate that English prose takes, where nothing was counted yet
 _FOR_THE_REPLY = 4  # at least one in so many tokens of the window is left to a reply of unknown length
 _LOWEST, _HIGHEST = 0.6, 4.0
 """Of the correction: some endpoints count only what was not cached; no character has more than four tokens."""
 _MARGIN = 1.08
 _LEAST_COUNTED = 200  # estimated tokens; in shorter questions the template weighs more than the text
+_SAFE = 0.98  # what stands around the texts stays when those are cut
 _NEXT = 0.8  # so much of what does not fit is said to, where the window's size is not known
 
 
 class Prompt(NamedTuple):
-    """The size of a prompt: characters of its messages, and estimated tokens of these and of what stands around."""
+    """The size of a prompt: characters of its messages, and estimated tokens, rather too many than too few."""
 
-    characters: int
-    tokens: float
-    around: float
+    characters: int = 0
+    tokens: float = 0.0
 
 
 def prompt_of(messages: tuple[Message, ...], added: int = 0) -> Prompt:
-    """Of messages with so many characters `added`; rather too many tokens than too few."""
-    others = sum(len(one.content.encode("utf-8", "surrogatepass")) for one in messages)
-    plain = sum(len(one.content.encode("ascii", "ignore")) for one in messages)
-    tokens = plain / _CHARACTERS_OF_A_TOKEN + (others - plain) / _BYTES_OF_A_TOKEN
-    around = _OF_A_TURN * len(messages) + added / _CHARACTERS_OF_A_TOKEN
-    return Prompt(sum(len(one.content) for one in messages), tokens, around)
+    """Of messages with so many characters `added`."""
+    text = "".join(one.content for one in messages)
+    plain, whole = len(text.encode("ascii", "ignore")), len(text.encode(errors="replace"))
+    tokens = (plain + added) / _CHARACTERS_OF_A_TOKEN + (whole - plain) / _BYTES_OF_A_TOKEN
+    return Prompt(len(text), tokens + _OF_A_TURN * len(messages))
 
 
 class Window:
@@ -46,8 +44,7 @@ class Window:
     def __init__(self, tokens: int | None, *, name: str) -> None:
         """`tokens` is the size, None if it is not known; `name` is for logs."""
         self._tokens, self._name = tokens, name
-        self._ratio = 1.0  # tokens for each that is estimated, with a margin
-        self._counted = _OF_PROSE  # the same in the last answer, without one
+        self._ratio = 1.0  # tokens for each that is estimated
 
     def reply_tokens(self, prompt: Prompt, wanted: int | None, written: int) -> int | None:
         """The limit of the reply: `wanted`, or what the window leaves if that is less.
@@ -56,47 +53,41 @@ class Window:
         """
         if self._tokens is None:
             return wanted
-        left = int(self._tokens - self._ratio * (prompt.tokens + prompt.around))
+        left = int(self._tokens - self._ratio * prompt.tokens)
         if left < self._reserved(wanted, written):
-            raise self.exceeded(prompt, wanted, written)
+            raise self._exceeded(prompt, wanted, written)
         return None if wanted is None else min(wanted, left)
-
-    def exceeded(self, prompt: Prompt, wanted: int | None, written: int) -> WindowExceeded:
-        """The error for a question that does not fit."""
-        characters, window = prompt.characters, "window"
-        fits = _NEXT * characters
-        if self._tokens is not None:
-            # What is around the texts stays when those are cut.
-            left = (self._tokens - self._reserved(wanted, written)) / self._ratio - prompt.around
-            known = characters * left / max(prompt.tokens, 1)
-            fits = known if known < characters else fits
-            window = f"window of {self._tokens} tokens"
-        detail = f"the question, of {characters} characters, is longer than the model's {window} allows"
-        return WindowExceeded(detail, characters=max(int(fits), 0), asked=characters)
 
     def count(self, prompt: Prompt, tokens: int) -> None:
         """Correct the estimate by what the endpoint counted (0: nothing)."""
-        estimated = prompt.tokens + prompt.around
-        if tokens and estimated >= _LEAST_COUNTED:
-            self._counted = tokens / estimated
-            self._ratio = min(max(_MARGIN * self._counted, _LOWEST), _HIGHEST)
+        if tokens and prompt.tokens >= _LEAST_COUNTED:
+            self._ratio = min(max(_MARGIN * tokens / prompt.tokens, _LOWEST), _HIGHEST)
 
-    def estimated(self, prompt: Prompt) -> int:
-        """Tokens of a prompt that the endpoint has not counted."""
-        return round(self._counted * (prompt.tokens + prompt.around))
+    def refused(self, prompt: Prompt, sent: int | None, wanted: int | None, written: int, refusal: Refusal) -> None:
+        """Learn from a refusal because of the length of a question that was `sent` with this limit of the reply.
 
-    def refused(self, prompt: Prompt, reply_tokens: int | None, refusal: Refusal) -> None:
-        """Learn from a refusal because of the question's length; as it was sent, it is not taken to fit again."""
-        known, estimated = self._tokens, prompt.tokens + prompt.around
-        window = refusal.window or int(_NEXT * self._ratio * estimated)
-        if window < SMALLEST_WINDOW:
-            return
-        self._tokens = min(window, known or window)
-        if self._ratio * estimated + (reply_tokens or 0) <= self._tokens:
-            ratio = (self._tokens - self._reserved(reply_tokens, 0) + 1) / estimated
-            self._ratio = min(max(ratio, _LOWEST), _HIGHEST)
-        if self._tokens != known:
-            _LOG.info("endpoint_window_learned", model=self._name, tokens=self._tokens)
+        Raises WindowExceeded unless it may fit with a lower limit: as it was sent, it is not taken to fit again.
+        """
+        known, limit = self._tokens, sent or 0
+        window = refusal.window or int(_NEXT * self._ratio * prompt.tokens)
+        if window >= SMALLEST_WINDOW:
+            self._tokens = min(window, known or window)
+            if self._ratio * prompt.tokens + limit <= self._tokens:
+                ratio = (self._tokens - self._reserved(sent, 0) + 1) / prompt.tokens
+                self._ratio = min(max(ratio, _LOWEST), _HIGHEST)
+            if self._tokens != known:
+                _LOG.info("endpoint_window_learned", model=self._name, tokens=self._tokens)
+        if (self.reply_tokens(prompt, wanted, written) or limit) >= limit:
+            raise self._exceeded(prompt, wanted, written)
+
+    def _exceeded(self, prompt: Prompt, wanted: int | None, written: int) -> WindowExceeded:
+        characters, window, share = prompt.characters, "window", 1.0
+        if self._tokens is not None:
+            share = _SAFE * (self._tokens - self._reserved(wanted, written)) / (self._ratio * prompt.tokens)
+            window = f"window of {self._tokens} tokens"
+        fits = max(int(characters * (share if share < 1 else _NEXT)), 0)
+        detail = f"the question, of {characters} characters, is longer than the model's {window} allows"
+        return WindowExceeded(detail, characters=fits, asked=characters)
 
     def _reserved(self, wanted: int | None, written: int) -> int:
         """Tokens that a reply must have at least."""
