@@ -8,7 +8,7 @@ EXTRAS := judges llm embedded chroma faiss pgvector postgresql parquet dev
 APPLICATIONS := .venv/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test run-tests test-system test-models removable lint format docs bench reproduce-no-data lock clean
+.PHONY: help demo test run-tests test-system test-models lint format docs bench reproduce-no-data lock clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -31,9 +31,6 @@ test-system: .venv/.ready ## Install what the system tests need where missing (D
 
 test-models: .venv/.ready ## The judges by name and the default model file, with real weights (7 GB from the Hugging Face hub); accuracies with DATA=folder
 	@$(if $(DATA),ASSAY_TEST_DATA=$(abspath $(DATA))) $(BIN)/pytest tests/weights --override-ini timeout=0
-
-removable: .venv/.ready ## Prove that each method can be removed: lint, types and tests without it (long)
-	@$(BIN)/python -m tests.removal
 
 lint: .venv/.ready ## Lint, check the format and the types
 	@$(BIN)/ruff check $(CODE)

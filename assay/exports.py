@@ -11,7 +11,6 @@ import orjson
 from pydantic import ValidationError
 
 from agents.routing import sample_point
-from assay.agreement import decided, with_label
 from assay.messages import oldest_first, opened_store
 from models.wording import counted
 from schemas import (
@@ -26,6 +25,7 @@ from schemas import (
     digest,
     read_record,
     to_json,
+    valid_labels,
 )
 from streams.errors import BrokerUnavailable
 from streams.lookup import RecordGone, RecordLookup, ResultHeader, StoredRecord
@@ -59,6 +59,10 @@ _LOOKED_AT: Final = 10_000
 _GROUPED: Final = 1000
 """Rejects of a series whose faults are compared; the others are a group."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DRAWN: Final = "assay_drawn"
+"""Field of a labelled record with its sampling rate and whether it is in the even sample."""
+
+_HALF = 0.5
 _ABOUT_IT: Final = {*Envelope.model_fields, "kind", "contexts", "samples"}
 """Fields of a record that are not its own text."""
 
@@ -334,3 +338,25 @@ def _text(record: Envelope) -> str:
     """Digest of what the model was asked and said; letters' case and white space do not count."""
     own = record.model_dump(mode="json", exclude=_ABOUT_IT)
     return digest(" ".join(orjson.dumps(own, option=orjson.OPT_SORT_KEYS).decode().casefold().split()))
+
+
+def decided(labels: Iterable[Label]) -> bool | None:
+    """Whether an output is good, by people's labels of one verdict; None if they are of two minds or say nothing."""
+    values = [each.value or 0.0 for each in valid_labels(labels).values()]
+    mean = sum(values) / len(values) if values else _HALF
+    return None if mean == _HALF else mean > _HALF
+
+
+def with_label(
+    record: dict[str, Any], verdict_id: str, labels: Collection[Label], *, drawn_with: float | None, least: float
+) -> dict[str, Any]:
+    """The record with what people say of its verdict, if they are of one mind; a complaint has no `drawn_with`.
+
+    Records with a higher sampling rate are skipped at random until all have the `least`.
+    """
+    if (accept := decided(labels)) is None:
+        return record
+    even = drawn_with is not None and sample_point("calibrate", verdict_id) < least / drawn_with
+    added = {"label": "accept" if accept else "reject", DRAWN: [drawn_with or 1.0, even]}
+    spans = [each.span for each in labels if each.span and each.span in str(record.get("response", ""))]
+    return record | added | ({"words": spans[0]} if spans and not accept else {})

@@ -1,9 +1,13 @@
-"""The parts that all messages share: text types, the base model, positions on topics, JSON."""
+"""The parts that all messages share: text types, the base model, positions on topics, JSON, ids."""
 
+import difflib
+import hashlib
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, TypeGuard
+from typing import Annotated, Any, TypeGuard
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 # Whitespace controls and ESC (terminal colours) occur in real responses; the others never do and break
@@ -87,3 +91,25 @@ def to_json(message: Wire, *, newline: bool = False) -> bytes:
     """UTF-8 JSON of `message` on one line, times as RFC 3339 in UTC."""
     written: bytes = type(message).__pydantic_serializer__.to_json(message)
     return written + b"\n" if newline else written
+
+
+def digest(content: Any) -> str:
+    """SHA-256 (hex) of the canonical JSON of `content`: keys sorted, no white space."""
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def content_id(prefix: str, content: Any) -> str:
+    """An id such as `rec-1f0c…`: the prefix and the first 128 bits of the content's digest."""
+    return f"{prefix}-{digest(content)[:32]}"
+
+
+def verdict_id(source: str, record_id: str, checker: str, config_digest: str) -> str:
+    """The id of a verdict. Record ids are unique within their source only, so the source is part of it."""
+    return content_id("ver", [source, record_id, checker, config_digest])
+
+
+def nearest(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
+    """The one of `known` that is most like `name`, capitals aside; None if none is at least so alike (1: the same)."""
+    by_plain = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), by_plain, n=1, cutoff=likeness)
+    return by_plain[near[0]] if near else None

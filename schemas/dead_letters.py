@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemas.base import Name, Origin, Timestamp, Wire
-from schemas.ids import content_id
+from schemas.base import Name, Origin, Timestamp, Wire, content_id
 
 DeadLetterReason = Literal[
     "empty",

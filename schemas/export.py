@@ -10,10 +10,9 @@ from pydantic.json_schema import GenerateJsonSchema
 from schemas.alerts import Alert, SeriesAnew
 from schemas.dead_letters import DeadLetter
 from schemas.evidence import Evidence
-from schemas.improvements import Improvement
 from schemas.labels import Calibration, Label, ReviewRequest, TrueRateAlert
 from schemas.records import RECORD_KINDS, RECORD_TYPES, Record
-from schemas.verdicts import Verdict
+from schemas.verdicts import Improvement, Verdict
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

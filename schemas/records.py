@@ -17,9 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from schemas.base import Name, Text, Timestamp, Wire
-from schemas.ids import content_id
-from schemas.nearest import nearest
+from schemas.base import Name, Text, Timestamp, Wire, content_id, nearest
 from schemas.tool_calls import has_failed
 from schemas.trace import OptionalTrace
 

@@ -1,14 +1,18 @@
-"""Reading a topic without a consumer group: from its beginning to now, or without end."""
+"""Reading topics without a consumer group: from their beginning to now, or without end; as objects, each once."""
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from cachetools import LRUCache
+from pydantic import TypeAdapter, ValidationError
 
+from schemas.base import Wire
 from streams.broker_watch import BrokerWatch, Report
 from streams.clients import REQUEST_TIMEOUT_SECONDS, reader
 from streams.errors import BrokerUnavailable
@@ -23,6 +27,11 @@ _FETCH_MILLISECONDS = 1000
 
 _SILENCE_SECONDS = REQUEST_TIMEOUT_SECONDS
 """So long a broker that restarts is waited for before the reading is given up."""
+
+_REMEMBERED = 100_000
+"""Ids of messages shown, so that repeats are not: they follow within seconds, or within a restart's backlog."""
+
+MessageT = TypeVar("MessageT", bound=Wire)
 
 
 async def read_topic(
@@ -148,3 +157,48 @@ async def _following(consumer: AIOKafkaConsumer, place: TopicPartition, end: int
                 f"the Kafka broker at {kafka.bootstrap_servers} stopped answering while {place.topic} was read"
             )
     return []
+
+
+class TopicView(Generic[MessageT]):
+    """Reads topics: each message once; unreadable ones are counted."""
+
+    def __init__(
+        self, kafka: KafkaSettings, topics: Sequence[str], form: TypeAdapter[MessageT], report: Report | None = None
+    ) -> None:
+        """`report` is told while messages are followed that no broker answers, or that one answers again."""
+        self.read = 0
+        """Different messages so far."""
+        self._unreadable = 0
+        self._kafka = kafka
+        self._topics = topics
+        self._form = form
+        self._report = report
+
+    async def messages(self, *, follow: bool = False) -> AsyncGenerator[MessageT, None]:
+        """Yield the messages on the topics, oldest first; with `follow` then those that arrive, without end.
+
+        Raises:
+            BrokerUnavailable: no broker answered.
+            TopicsMissing: naming the command that creates them.
+        """
+        seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
+        reading = read_topic(self._kafka, *self._topics, follow=follow, report=self._report)
+        async with aclosing(reading) as found:
+            async for each in found:
+                try:
+                    message = self._form.validate_json(each.value or b"")
+                except ValidationError:
+                    self._unreadable += 1
+                    continue
+                identifier: str = getattr(message, "id", "")
+                if identifier not in seen:
+                    seen[identifier] = None
+                    self.read += 1
+                    yield message
+
+    def summary(self, noun: str, shown: int | None = None) -> Iterator[str]:
+        """The number of messages, and how many of them were `shown`; a line at a time."""
+        of = "" if shown is None or shown == self.read else f"{shown or 'none'} of "
+        yield f"{of}{self.read} {noun}{'' if self.read == 1 else 's'} on {', '.join(self._topics)}"
+        if self._unreadable:
+            yield f"{self._unreadable} message{'' if self._unreadable == 1 else 's'} there could not be read as {noun}s"

@@ -12,7 +12,6 @@ import click
 import orjson
 
 from agents.monitor.true_rate import Sums, agreement
-from assay.agreement import DRAWN
 from assay.cli.common import (
     EXISTING_OR_DASH,
     NotFinished,
@@ -24,6 +23,7 @@ from assay.cli.common import (
     size_of,
 )
 from assay.config import Configuration
+from assay.exports import DRAWN
 from assay.file_check import CheckedLine, configured_check
 from assay.wiring import wired
 from checkers.calibration import Labelled, Outcome, shortfall

@@ -18,7 +18,7 @@ from checkers.wording import plain
 from models.wording import on_a_line
 from schemas import Calibration, RateEstimate, Verdict, VersionRate, explain
 from streams.settings import StreamSettings
-from streams.topic_view import TopicView
+from streams.topic_reader import TopicView
 
 _NAMED = 20
 """Changes that are shown to a person; `--json` has all."""

@@ -24,7 +24,7 @@ from streams.lookup import RecordGone, RecordLookup
 from streams.messages import Outgoing, label_message, request_message
 from streams.publisher import Publisher
 from streams.settings import StreamSettings
-from streams.topic_view import TopicView
+from streams.topic_reader import TopicView
 
 _Said: TypeAlias = Literal["good", "bad", "unsure"]
 

@@ -14,7 +14,7 @@ from assay.messages import StoreView, report_broker
 from assay.verdict_printer import VerdictPrinter
 from schemas import OUTCOMES, Alert, SeriesAnew, TrueRateAlert, Verdict, to_json
 from streams.lookup import RecordLookup
-from streams.topic_view import TopicView
+from streams.topic_reader import TopicView
 
 _OUTCOME = click.Choice(OUTCOMES)
 

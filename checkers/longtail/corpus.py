@@ -8,8 +8,8 @@ from typing import Annotated, Literal, get_args
 from pydantic import StringConstraints
 
 from checkers.lines import read_forms
+from schemas import content_id
 from schemas.base import Name, Text, Wire, to_json
-from schemas.ids import content_id
 
 Distribution = Literal["head", "tail"]
 """`tail`: statements that are less likely than the `head` statements of the same rule."""

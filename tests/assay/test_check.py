@@ -155,18 +155,6 @@ def test_a_strict_check_refuses_what_is_nearly_a_known_field(tmp_path, site):
     assert strict.stderr.splitlines()[0] == f"line 2: invalid_record: {hint}"
 
 
-def test_with_several_checkers_each_gives_its_verdict(tmp_path, site):
-    record = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": " "})
-    ran = assay("check", "-", "--out", "out.jsonl", cwd=tmp_path, site=site, stdin=record.encode())
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout == ""
-    found = verdicts((tmp_path / "out.jsonl").read_text("utf-8"))
-    assert [verdict["checker"] for verdict in found] == ["consistency", "shouting"]
-    # Those that have seen nothing are not told of.
-    assert re.findall(r"^  (\w+):", ran.stderr, re.MULTILINE) == ["consistency", "shouting"]
-    assert len({verdict["id"] for verdict in found}) == 2
-
-
 def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_path):
     short = "The board met on Monday."
     long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
@@ -197,10 +185,7 @@ DEAD = {
         stubs.page(200, b"<!doctype html><title>Sign in</title>"),
         "<!doctype html><title>Sign in</title>",
     ),
-    "resets": (stubs.close(), "the connection broke"),
-    "refusals": (stubs.says("", content=None, refusal="No."), "judge_refused 2"),
     "never an answer that can be used": (stubs.nonsense(), "judge_unusable 2"),
-    "an unnamed 400": (stubs.status(400, "Bad Request"), "status 400: Bad Request"),
     "empty choices": (stubs.Act(document={"choices": []}), "no chat completion"),
 }
 

@@ -1,9 +1,7 @@
 """`assay demo`: it runs with nothing there, it can be read, and it ends."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from assay.verdict_printer import VerdictPrinter
 from checkers.installed import own_checkers
 from schemas import SentenceFinding
 from schemas.bundled_judge import BUNDLED_ACCURACY
-from tests.assay.running import ROOT, assay, environment
+from tests.assay.running import ROOT, assay
 from tests.support.rejections import consistency_rejection
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
@@ -85,23 +83,3 @@ def test_verdicts_are_shown_as_wide_as_the_terminal_and_cannot_act_on_it(columns
     assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
     assert shown[0].startswith("REJECT")
     assert shown[-1].strip() == "and 2 more"
-
-
-@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {}])
-def test_colours_are_for_terminals_that_want_them(tmp_path: Path, variables: dict[str, str]):
-    import pty
-
-    master, slave = pty.openpty()
-    program = (
-        "import click, sys; from assay.cli.root import cli\n"
-        "@cli.command()\ndef paint(): click.secho('painted', fg='red')\n"
-        "cli(['paint'])"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment(**variables), stdout=slave
-    ) as process:
-        assert process.wait() == 0
-    os.close(slave)
-    shown = os.read(master, 1000)
-    os.close(master)
-    assert (b"\x1b[31m" in shown) is not bool(variables)

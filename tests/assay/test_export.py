@@ -71,12 +71,6 @@ def test_where_there_is_a_store_it_is_read_and_the_records_that_it_keeps(
     assert chosen == ["Better response 0.", "Better response 1."]
 
 
-def test_a_store_that_is_not_there_is_named(tmp_path: Path, embedded_place: Place):
-    ran = assay("export", "rejected", cwd=tmp_path, ASSAY_STORE__URL="sqlite:///v.db", **servers(embedded_place))
-    assert ran.returncode == 3
-    assert f"there is no {tmp_path}/v.db yet; the archivist of `assay worker` makes it" in ran.stderr
-
-
 def test_the_selection_is_by_source_model_checker_and_time(tmp_path: Path, embedded_place: Place):
     topics = embedded_place.checked().topics
     _put(
@@ -171,35 +165,6 @@ def test_what_is_wrong_is_said(tmp_path: Path, embedded_place: Place):
     assert ran.returncode == 3
     assert "no topic other.verdicts.rejected" in ran.stderr
     assert "assay topics create" in ran.stderr
-
-
-def test_rejections_of_a_worker_are_exported_from_apache_kafka(tmp_path: Path, site: Path, place: Place):
-    from assay import Decision
-    from schemas import Envelope
-    from tests.support.checkers import Accept
-    from tests.support.traffic import collect
-    from tests.support.workers import worker_here
-
-    class Reject(Accept):
-        async def decide(self, record: Envelope) -> Decision:
-            return Decision(accepted=False, reason="It was asked to.")
-
-    raw = place.settings(partitions=3)
-    settings = place.prepare(raw)
-    records = [record(number, model=f"m{number % 7}") for number in range(60)]
-
-    async def work() -> None:
-        await put(place.servers, settings.topics.outputs, records, spread=True)
-        async with worker_here([Reject()], raw):
-            await collect(place.servers, settings.topics, records=60)
-
-    asyncio.run(work())
-    ran = assay("export", "rejected", cwd=tmp_path, **servers(place))
-    assert ran.returncode == 0, ran.stderr
-    lines = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert {line["record"]["id"] for line in lines} == {f"r{number}" for number in range(60)}
-    assert all(line["record"]["id"] == line["verdict"]["record_id"] for line in lines)
-    assert len(lines) == 60
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,10 @@ import pytest
 import assay
 from assay.config import Misconfigured
 from checkers.installed import UnknownChecker
-from checkers.model_patience import ModelPatience, ModelRefuses
+from checkers.model_patience import ModelPatience
 from schemas import Unreadable
 from tests.assay.running import ROOT, environment, install, installed
 from tests.assay.running import assay as command
-from tests.support import stub_acts as stubs
-from tests.support.stub_endpoint import StubEndpoint
 
 CALM = {"id": "calm", "kind": "generation", "source": "s", "model": "m", "response": "Please wait."}
 LOUD = CALM | {"id": "loud", "response": "WAIT!"}
@@ -211,14 +209,6 @@ def test_a_wrong_configuration_is_told_as_the_command_line_does(
         assay.check(CALM)
 
 
-def test_a_model_that_refuses_the_key_ends_it(unconfigured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with StubEndpoint(script=lambda _: stubs.status(401, "Incorrect API key provided")) as stub:
-        for name, value in {"BACKEND": "openai", "BASE_URL": stub.base_url, "MODEL": "stub"}.items():
-            monkeypatch.setenv(f"ASSAY_JUDGE__{name}", value)
-        with pytest.raises(ModelRefuses, match=r"Incorrect API key provided; check judge\.api_key"):
-            assay.check(LOUD | {"reference": "Do wait."}, checkers=["consistency"])
-
-
 def test_a_model_that_is_away_is_waited_for_once_and_not_by_each_of_many_tests(
     kept: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -233,8 +223,3 @@ def test_a_model_that_is_away_is_waited_for_once_and_not_by_each_of_many_tests(
     assert [each.message for each in caplog.records] == [
         "a model cannot be reached (connection refused); trying for 1 s"
     ]
-
-
-def test_a_checker_that_fails_is_named(kept: ModuleType) -> None:
-    with pytest.raises(RuntimeError, match="kept failed on record crash: KeyError"):
-        assay.check([CALM, CALM | {"id": "crash"}], checkers=["kept"])

@@ -1,8 +1,6 @@
 """`assay check` with a judge by name: downloaded before it begins, and used without a network after that."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from schemas import Verdict
@@ -57,9 +55,3 @@ def test_a_judge_that_cannot_be_downloaded_ends_the_check_with_a_message(tmp_pat
     assert ran.stdout == ""
     assert "'yaxili96/FactCG-DeBERTa-v3-Large' is no folder and cannot be downloaded" in ran.stderr
     assert "Traceback" not in ran.stderr
-
-
-def test_what_libraries_warn_of_as_models_load_stays_out_of_the_terminal() -> None:
-    code = "import warnings, assay.cli.common as front; front.quiet_logs(); warnings.warn('old', FutureWarning)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stderr == ""

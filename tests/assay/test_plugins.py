@@ -52,17 +52,6 @@ def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, source, en
     assert said in warning
 
 
-def test_with_a_broken_one_the_others_run(tmp_path):
-    site = tmp_path / "site"
-    install_shouting(site)
-    install(site, module="broken", source="1 / 0", entry_points={"broken": "broken:PLUGIN"})
-    ran = assay("check", "-", "--checker", "shouting", cwd=tmp_path, site=site, stdin=RECORD, ASSAY_BROKEN__KEY="1")
-    assert ran.returncode == 0
-    assert json.loads(ran.stdout)["outcome"] == "reject"
-    assert "warning: a checker is skipped: entry point broken" in ran.stderr
-    assert "Traceback" not in ran.stderr
-
-
 def test_asking_for_a_broken_one_or_for_none_is_wrong_use(tmp_path):
     site = tmp_path / "site"
     install(site, module="broken", source="1 / 0", entry_points={"broken": "broken:PLUGIN"})

@@ -76,12 +76,6 @@ def test_what_keeps_it_from_serving_is_said_in_a_line(  # noqa: PLR0917
     assert TOKEN not in ran.stderr
 
 
-async def test_whoever_has_no_token_sees_nothing(url: str):
-    async with _page(url, SecretStr(TOKEN)) as (session, address):
-        assert (await session.get(address)).status == 401
-        assert (await session.get(address, headers={"Authorization": f"Bearer {TOKEN}"})).status == 200
-
-
 @pytest.mark.parametrize(("redact", "shown"), [((), "lamp 4111"), ((r"\d{4}",), "lamp ████")])
 async def test_a_record_is_read_back_from_its_topic_and_redacted(
     tmp_path: Path, embedded_place: Place, redact: tuple[str, ...], shown: str

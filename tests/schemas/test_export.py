@@ -139,21 +139,10 @@ def test_what_the_service_writes_is_valid(exported, outcome):
     validator(exported, "evidence").validate(written["evidence"])
 
 
-@pytest.mark.parametrize("wrong", [{"outcome": "maybe"}, {"score": 1.5}, {"evidence": {"type": "poem"}}, {"usage": 3}])
-def test_a_wrong_verdict_is_invalid(exported, wrong):
-    assert not validator(exported, "verdict").is_valid(json.loads(to_json(verdict())) | wrong)
-
-
 def test_every_field_of_the_contract_is_promised_to_readers_of_verdicts(exported):
     promised = set(json.loads((exported / "verdict.schema.json").read_text("utf-8"))["required"])
     assert promised >= {"id", "record_id", "checker", "outcome", "score", "error_bound", "reason", "evidence", "usage"}
     assert promised >= {"checker_version", "config_digest", "source", "model", "judge", "checked_at"}
-
-
-def test_the_same_version_writes_the_same_bytes(exported, tmp_path):
-    assert {path.name: path.read_bytes() for path in export(tmp_path)} == {
-        path.name: path.read_bytes() for path in sorted(exported.iterdir())
-    }
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Generation, Unreadable, read_record, to_json
+from schemas import Envelope, Generation, Unreadable, read_record, to_json
 from tests.support.record_strategies import documents, json_values, names
 
 MINIMAL = {"kind": "generation", "source": "minutes", "model": "acme-chat-4", "response": "It was approved."}
@@ -122,12 +122,6 @@ def test_contexts_may_be_objects_as_retrievers_return_them_and_count_by_their_te
 )
 def test_an_unknown_field_that_is_nearly_one_that_the_record_lacks_is_noticed(fields, misspelt):
     assert read({**MINIMAL, **fields}, max_bytes=10**7).misspelt == misspelt
-
-
-def test_every_kind_has_one_type():
-    assert [record_type.model_fields["kind"].annotation.__args__ for record_type in RECORD_TYPES] == [
-        (kind,) for kind in RECORD_KINDS
-    ]
 
 
 @pytest.mark.parametrize("field", ["response", "prompt", "reference", "source", "id"])

@@ -8,9 +8,8 @@ from aiokafka.structs import TopicPartition
 
 from schemas import Origin
 from streams import lookup as module
-from streams.errors import BrokerUnavailable
 from streams.lookup import LookupFailed, RecordLookup
-from streams.settings import KafkaSettings, StreamSettings
+from streams.settings import StreamSettings
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
@@ -87,14 +86,6 @@ class TestOnTheEmbeddedBroker(LookupPromises):
     @pytest.fixture
     def place(self, embedded_place: Place) -> Place:
         return embedded_place
-
-
-async def test_a_wrong_address_is_named():
-    lookup = RecordLookup(StreamSettings(kafka=KafkaSettings(bootstrap_servers="127.0.0.1:1")))
-    with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):
-        await lookup.start()
-    await lookup.stop()
-    assert not lookup.started
 
 
 def _at(settings: StreamSettings, offset: int, *, partition: int = 0) -> Origin:

@@ -4,12 +4,8 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 
-import pytest
-
-from streams.errors import BrokerUnavailable
 from streams.record_lines import Line, read_lines
 from streams.record_sender import RefusedLine, send_records
-from streams.settings import StreamSettings
 from tests.support.scenarios import Place
 from tests.support.traffic import first_of, record
 
@@ -30,9 +26,3 @@ async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_n
     assert await send_records(settings, lines_of(*lines), refused.append) == 2
     assert [(one.line, one.reason) for one in refused] == [(3, "unknown_kind"), (4, "not_json")]
     assert sorted(await first_of(place.servers, settings.topics.outputs, 2)) == sorted([odd, record(1)])
-
-
-async def test_an_address_where_no_broker_is_is_named():
-    settings = StreamSettings.model_validate({"kafka": {"bootstrap_servers": "127.0.0.1:1"}})
-    with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):
-        await send_records(settings, lines_of(record(1)))

@@ -1,7 +1,5 @@
 """Topics are created once, and a worker says when one is missing."""
 
-import asyncio
-
 import pytest
 
 from streams.clients import admin
@@ -70,12 +68,6 @@ async def test_a_missing_topic_is_named_with_the_command_that_creates_it(place: 
     settings = place.checked()
     with pytest.raises(TopicsMissing, match=rf"{settings.topics.outputs}.*assay topics create"):
         await require_topics(settings.kafka, [settings.topics.outputs])
-
-
-async def test_a_worker_without_its_topics_ends_with_that_error(place: Place):
-    with place.worker([{"type": "accept"}], place.settings()) as worker:
-        assert await asyncio.to_thread(worker.wait) != 0
-    assert f"no topic {place.prefix}.outputs" in worker.log.read_text()
 
 
 async def test_the_embedded_broker_has_the_topics_that_it_was_asked_for(embedded_place: Place):
