@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TRUST_MONITOR = "trust-monitor"
 ARCHIVIST = "archivist"
 LABELS = "labels"
-OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
+OTLP = ("otlp-spans", "otlp-logs", "otlp-exporter")
 
 _Part = TypeVar("_Part")
 

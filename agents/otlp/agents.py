@@ -7,7 +7,6 @@ from typing import Final
 from agents.otlp.exporter import NAME as EXPORTER
 from agents.otlp.exporter import Exporter
 from agents.otlp.intake import Intake, OtlpTopic
-from agents.otlp.receiver import Receiver
 from agents.runtime import Agent, AgentFactory, Runtime
 from streams.otlp.decoding import Signal
 from streams.otlp.settings import OtlpSettings
@@ -19,14 +18,10 @@ def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFac
     """Those with these names; what one has seen of a trace, the others know."""
     intake = cache(partial(Intake, settings))
 
-    def receiver(runtime: Runtime) -> Agent:
-        return Receiver(settings, intake(runtime), runtime)
-
     def reader(name: str, topic: str, runtime: Runtime) -> Agent:
         return OtlpTopic(name, topic, _SIGNALS[name], intake(runtime), runtime)
 
     topics = {"otlp-spans": settings.spans_topic, "otlp-logs": settings.logs_topic}
     readers = [partial(reader, name, topic) for name, topic in topics.items() if topic is not None and name in names]
-    receivers = [receiver] if "otlp-receiver" in names else []
     verdicts = ("accepted", "rejected", "abstained") if EXPORTER in names else ()
-    return [*receivers, *readers, *(partial(Exporter, settings, topic) for topic in verdicts)]
+    return [*readers, *(partial(Exporter, settings, topic) for topic in verdicts)]

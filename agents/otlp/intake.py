@@ -1,7 +1,7 @@
-"""Records made of what arrives by OTLP, by HTTP or on a topic that a collector's Kafka exporter writes."""
+"""Records made of what arrives by OTLP on the topics that a collector's Kafka exporter writes."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from typing import Final, get_args
@@ -25,7 +25,7 @@ _SMALL: Final = 16_384
 
 
 class OtlpMetrics:
-    """Counts of what became of spans, log records and requests."""
+    """Counts of what became of spans, log records and verdicts."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         counter = partial(Counter, registry=registry)
@@ -37,7 +37,6 @@ class OtlpMetrics:
         self.exported = counter("assay_otlp_exported", "Verdicts sent to the OTLP endpoint, by its reply", ["outcome"])
         for outcome in ("taken", "failed", "refused"):
             self.exported.labels(outcome)
-        self.requests = counter("assay_otlp_requests", "Requests to the OTLP receiver, by the answer", ["status"])
 
 
 # A registry takes each metric once, however many agents there are.
@@ -56,20 +55,18 @@ class Intake:
         self._thread = ThreadPoolExecutor(1, "otlp")
         self._handed_over: Future[Made] | None = None
 
-    async def made(
-        self, data: bytes, signal: Signal, *, json: bool | None = None, unpack: Callable[[bytes], bytes] = bytes
-    ) -> Made:
-        """The records of a request, which `unpack` unpacks. Concurrent calls are served in order, one at a time.
+    async def made(self, data: bytes, signal: Signal) -> Made:
+        """The records of a request. Concurrent calls are served in order, one at a time.
 
         Raises:
             Malformed: it is not a request.
         """
 
         def make() -> Made:
-            return self._maker.make(read_request(unpack(data), signal, json=json))
+            return self._maker.make(read_request(data, signal))
 
         idle = self._handed_over is None or self._handed_over.done()
-        if idle and unpack is bytes and len(data) <= _SMALL:
+        if idle and len(data) <= _SMALL:
             made = make()
         else:
             self._handed_over = self._thread.submit(make)

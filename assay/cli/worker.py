@@ -25,7 +25,7 @@ _HIGHEST_PORT = 65_535
 @click.option(
     "--agents",
     metavar="A,B",
-    help="Run only these other agents, or `none`: trust-monitor, improver, archivist, otlp-receiver, webhook-NAME, a "
+    help="Run only these other agents, or `none`: trust-monitor, improver, archivist, otlp-spans, webhook-NAME, a "
     "checker's source such as probe-scheduler. Default: all that are configured.",
 )
 @click.option(
@@ -158,7 +158,6 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
     }
     otlp = configuration.otlp
     switches = (
-        (otlp.listen, "listen = '127.0.0.1:4318'"),
         (otlp.spans_topic, "spans_topic = 'otlp_spans'"),
         (otlp.logs_topic, "logs_topic = 'otlp_logs'"),
         (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),

@@ -51,21 +51,12 @@ Documents: TypeAlias = list[tuple[int, list[str]]]
 """The texts that a trace has found, with the time."""
 
 
-REFUSED: tuple[LeftOut, ...] = ("truncated", "unreadable", "invalid", "oversized")
-"""Reasons for which an item itself is at fault."""
-
-
 @dataclass(frozen=True, slots=True)
 class Made:
     """The records made of a request, and how many items became none by reason."""
 
     records: list[Envelope] = field(default_factory=list)
     left_out: Counter[LeftOut] = field(default_factory=Counter)
-
-    @property
-    def refused(self) -> int:
-        """Number of items that are at fault themselves."""
-        return sum(self.left_out[reason] for reason in REFUSED)
 
 
 class RecordMaker:

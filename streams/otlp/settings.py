@@ -1,11 +1,10 @@
 """The `otlp` section of the configuration."""
 
 import os
-from ipaddress import ip_address
 from typing import Literal, Self
 from urllib.parse import unquote, urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from streams.otlp import names
 from streams.settings import SettingsSection
@@ -25,11 +24,6 @@ def _logs_of(endpoint: str) -> str:
 class OtlpSettings(SettingsSection):
     """OpenTelemetry: calls of models from applications' spans and log records, and verdicts back as events."""
 
-    listen: str | None = None
-    """`HOST:PORT`, such as `127.0.0.1:4318`, on which an agent of the worker receives `POST /v1/traces` and
-    `/v1/logs`. An address that other machines can reach needs `token`."""
-    token: SecretStr | None = Field(default=None, min_length=16)
-    """Token that requests must carry (`Authorization: Bearer …`), of 16 characters or more; never shown."""
     spans_topic: str | None = Field(default=None, min_length=1)
     """Topic that a collector's Kafka exporter writes spans to, such as `otlp_spans`; it is read by an agent."""
     logs_topic: str | None = Field(default=None, min_length=1)
@@ -46,20 +40,6 @@ class OtlpSettings(SettingsSection):
     `…_HEADERS`."""
     explanations: bool = True
     """Send the reason of a verdict as well; it may quote the response."""
-
-    @field_validator("listen")
-    @classmethod
-    def _is_an_address(cls, value: str | None) -> str | None:
-        host, _, port = (value or "").rpartition(":")
-        if value is not None and not (host and port.isdecimal() and 0 < int(port) < 65536):
-            raise ValueError("expected HOST:PORT, such as 127.0.0.1:4318")
-        return value
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """Host and port to listen on."""
-        host, _, port = (self.listen or "").rpartition(":")
-        return host.strip("[]"), int(port)
 
     @field_validator("endpoint")
     @classmethod
@@ -99,16 +79,3 @@ class OtlpSettings(SettingsSection):
             if protocol != "http/protobuf":
                 raise ValueError(f"{_VARIABLE}PROTOCOL is {protocol!r}; only http/protobuf is spoken")
         return self
-
-    @model_validator(mode="after")
-    def _guarded(self) -> Self:
-        if self.listen and self.token is None and not _is_loopback(self.address[0]):
-            raise ValueError(f"other machines can reach {self.listen}: set token as well")
-        return self
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return bool(ip_address(host).is_loopback)
-    except ValueError:
-        return host == "localhost"

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-import httpx
 import pytest
 from aiohttp import web
+from aiokafka.admin import NewTopic
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.sdk.resources import Resource
@@ -18,11 +18,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from agents.checker_agent import CheckerAgent
 from agents.otlp.agents import otlp_agents
 from schemas import Abstention, Trace, Verdict, to_json
+from streams.clients import admin
 from streams.otlp.settings import OtlpSettings
 from tests.support.checkers import RejectsNo
 from tests.support.otlp import chat
 from tests.support.otlp_endpoint import Endpoint, plain, records_of
-from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, put
 from tests.support.trust_verdicts import verdict
@@ -145,22 +145,25 @@ async def test_a_call_traced_by_the_sdk_is_judged_and_its_verdict_comes_back_to_
             with tracer.start_as_current_span("chat acme-chat-4") as span:
                 span.set_attributes(chat("May I?", answer))
     calls = {each.context.span_id: each for each in kept.get_finished_spans() if each.name != "handle request"}
-    port = free_port()
+    spans, logs = (f"{prepared.prefix}-otlp_{name}" for name in ("spans", "logs"))
+    async with admin(prepared.checked().kafka) as client:
+        await client.create_topics([NewTopic(name, num_partitions=1, replication_factor=1) for name in (spans, logs)])
+
+        async def listed() -> bool:
+            return {spans, logs} <= set(await client.list_topics())
+
+        await until(listed)
     endpoint = Endpoint()
-    async with endpoint.running() as url, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-        settings = OtlpSettings.model_validate({"listen": f"127.0.0.1:{port}", "endpoint": url})
-        agents = [*otlp_agents(settings, ["otlp-receiver", "otlp-exporter"]), partial(CheckerAgent, RejectsNo())]
+    async with endpoint.running() as url:
+        settings = OtlpSettings(spans_topic=spans, logs_topic=logs, endpoint=url)
+        names = ["otlp-spans", "otlp-logs", "otlp-exporter"]
+        agents = [*otlp_agents(settings, names), partial(CheckerAgent, RejectsNo())]
         async with agents_here(agents, prepared.settings()) as worker:
-
-            async def send(path: str, request: Any) -> int:
-                kind = {"content-type": "application/x-protobuf"}
-                return (await client.post(path, content=request.SerializeToString(), headers=kind)).status_code
-
-            assert await send("/v1/traces", encode_spans(kept.get_finished_spans())) == 200
+            await put(prepared.servers, spans, [encode_spans(kept.get_finished_spans()).SerializeToString()])
             await worker.wait_for("assay_otlp_exported_total", 2, outcome="taken")
             # What comes out goes nowhere when it comes in again.
-            assert [await send("/v1/logs", request) for request in endpoint.requests] == [200] * len(endpoint.requests)
-            assert worker.metric("assay_otlp_left_out_total", reason="own") == 2
+            await put(prepared.servers, logs, [request.SerializeToString() for request in endpoint.requests])
+            await worker.wait_for("assay_otlp_left_out_total", 2, reason="own")
             assert worker.metric("assay_otlp_records_total") == 2
     for event in endpoint.events:
         call = calls.pop(int(event["span"], 16))

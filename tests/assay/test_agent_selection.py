@@ -39,22 +39,19 @@ def test_the_archivist_runs_where_there_is_a_store():
 
 
 def test_opentelemetrys_agents_run_where_they_are_configured():
-    assert configured_agents(configured("[otlp]\nlisten = '127.0.0.1:4318'\n")) == ["trust-monitor", "otlp-receiver"]
     out = "[otlp]\nendpoint = 'http://127.0.0.1:4318'\n"
     assert configured_agents(configured(out)) == ["trust-monitor", "otlp-exporter"]
     topics = "[otlp]\nspans_topic = 'otlp_spans'\nlogs_topic = 'otlp_logs'\n"
     assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
-    with pytest.raises(UnknownAgent, match=r"otlp-receiver is switched off; otlp.listen = '127.+' switches it on"):
-        select_agents(configured(topics), ["otlp-receiver"])
+    with pytest.raises(UnknownAgent, match=r"otlp-exporter is switched off; otlp.endpoint = 'http.+' switches it on"):
+        select_agents(configured(topics), ["otlp-exporter"])
 
 
 async def test_a_worker_has_opentelemetrys_agents_that_are_configured():
-    everything = (
-        "[otlp]\nlisten = '127.0.0.1:4318'\nspans_topic = 's'\nlogs_topic = 'l'\nendpoint = 'http://127.0.0.1:4318'\n"
-    )
+    everything = "[otlp]\nspans_topic = 's'\nlogs_topic = 'l'\nendpoint = 'http://127.0.0.1:4318'\n"
     configuration = configured(everything)
     worker = await build_worker(configuration, [], configured_agents(configuration))
-    agents = ["receiver", "spans", "logs", "exporter-accepted", "exporter-rejected", "exporter-abstained"]
+    agents = ["spans", "logs", "exporter-accepted", "exporter-rejected", "exporter-abstained"]
     found = [worker.registry.get_sample_value("assay_records_in_flight", {"agent": f"otlp-{name}"}) for name in agents]
     assert found == [0] * len(agents)
     await worker.stop()

@@ -6,21 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from schemas import Generation
-from streams.otlp.decoding import read_request
 from streams.otlp.names import GENERATIONS
-from streams.otlp.records import RecordMaker
-from streams.otlp.settings import OtlpSettings
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "opentelemetry"
-
-
-def test_the_request_becomes_a_record_with_what_was_retrieved():
-    request = read_request((EXAMPLES / "spans.json").read_bytes(), "traces", json=True)
-    (record,) = RecordMaker(OtlpSettings(), max_bytes=10**6).make(request).records
-    assert isinstance(record, Generation)
-    assert (record.source, record.response) == ("garden-centre-chat", "Yes, every day.")
-    assert record.contexts == ("We deliver from Monday to Saturday.",)
 
 
 def test_the_collector_keeps_what_is_read_and_writes_to_the_topics_that_are_named():

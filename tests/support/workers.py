@@ -231,7 +231,7 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [partial(TrustMonitor, trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
         case "otlp":
             otlp = OtlpSettings.model_validate(more)
-            return otlp_agents(otlp, ["otlp-spans", "otlp-logs", *(["otlp-receiver"] if otlp.listen else [])])
+            return otlp_agents(otlp, ["otlp-spans", "otlp-logs"])
         case "scheduler":
             return [partial(Scheduler, Counting(tuple(more["models"])))]
         case "webhook":
