@@ -238,24 +238,8 @@ class TopicSettings(SettingsSection):
         return of_topic.get(topic)
 
     @property
-    def public(self) -> tuple[str, ...]:
-        """Topics that others write to and read."""
-        return (
-            self.outputs,
-            self.accepted,
-            self.rejected,
-            self.abstained,
-            self.improved,
-            self.alerts,
-            self.dead_letter,
-            self.review_requests,
-            self.labels,
-            self.calibration,
-        )
-
-    @property
     def all(self) -> tuple[str, ...]:
-        return (*self.public, self.outcomes, self.trust_state, self.label_state, self.session_state)
+        return tuple(getattr(self, name) for name, each in vars(TopicSettings).items() if isinstance(each, _TopicName))
 
 
 class HttpSettings(SettingsSection):
