@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
-from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from schemas import Envelope, Unreadable, read_record
 from streams.messages import Outgoing, recheck_message, recheck_of, record_message
 from streams.publisher import Publisher, TooLarge
 from streams.record_lines import Line
@@ -19,24 +18,17 @@ _UNDER_WAY = 1000
 """Lines waiting for their acknowledgement: enough to fill requests, and bounded for files of any length."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedLine:
-    """A line that was not sent."""
-
-    line: int
-    """Counted from 1."""
-    reason: DeadLetterReason
-    detail: str
-    """The fault, and the values that are allowed. It may quote the line."""
+Refuse: TypeAlias = Callable[[int, str], None]
+"""Called with the number, from 1, of a line or message that is not sent, and why; that may quote it."""
 
 
 async def send_records(
-    settings: StreamSettings, lines: AsyncIterable[Line], refuse: Callable[[RefusedLine], None] = lambda _: None
+    settings: StreamSettings, lines: AsyncIterable[Line], refuse: Refuse = lambda number, why: None
 ) -> int:
     """Send each line, byte for byte, to the outputs topic; how many the broker acknowledged.
 
-    `refuse` is called with each line that is not a record, or too long for the broker (`oversized`), as soon as that is
-    known: a file of any length may have any number of them.
+    `refuse` is called about each line that is not a record, or too long for the broker, as soon as that is known: a
+    file of any length may have any number of them.
 
     Raises:
         BrokerUnavailable: no broker answered.
@@ -48,18 +40,14 @@ async def send_records(
             try:
                 record = line.record(max_bytes=settings.records.max_bytes)
             except Unreadable as error:
-                refuse(_refused(line.number, error))
+                refuse(line.number, f"{error.reason}: {error.detail}")
                 continue
             yield line.number, record_message(record, settings.topics, line.data)
 
-    return await publish_all(settings, messages(), lambda number, error: refuse(_refused(number, error)))
+    return await publish_all(settings, messages(), refuse)
 
 
-async def publish_all(
-    settings: StreamSettings,
-    messages: AsyncIterator[tuple[int, Outgoing]],
-    refuse: Callable[[int, TooLarge], None],
-) -> int:
+async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[int, Outgoing]], refuse: Refuse) -> int:
     """Publish numbered messages, many under way at once; returns how many the broker has acknowledged.
 
     `refuse` is called about each that is too long for it.
@@ -76,7 +64,7 @@ async def publish_all(
         nonlocal sent
         under_way.release()
         if isinstance(fault, TooLarge):
-            refuse(number, fault)
+            refuse(number, f"oversized: {fault}; the broker takes less")
         elif fault is not None:
             faults.append(fault)
         else:
@@ -129,12 +117,7 @@ async def past_records(
                 yield message
 
 
-async def send_again(
-    settings: StreamSettings,
-    past: AsyncGenerator[Any, None],
-    checker: str,
-    refuse: Callable[[int, TooLarge], None],
-) -> int:
+async def send_again(settings: StreamSettings, past: AsyncGenerator[Any, None], checker: str, refuse: Refuse) -> int:
     """Put records of the past onto their topic once more, for `checker` alone; as `publish_all`."""
 
     async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
@@ -144,9 +127,3 @@ async def send_again(
             yield number, recheck_message(message, checker)
 
     return await publish_all(settings, messages(), refuse)
-
-
-def _refused(number: int, error: Unreadable | TooLarge) -> RefusedLine:
-    if isinstance(error, Unreadable):
-        return RefusedLine(number, error.reason, error.detail)
-    return RefusedLine(number, "oversized", f"{error}; the broker takes less")

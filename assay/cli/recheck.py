@@ -21,7 +21,6 @@ from checkers.plugin import CheckerPlugin
 from models.wording import counted
 from schemas import Envelope
 from streams.group_offsets import commits
-from streams.publisher import TooLarge
 from streams.record_lines import Line
 from streams.record_sender import past_records, send_again
 
@@ -85,8 +84,8 @@ def recheck(
     click.echo(f"{sent} sent to {topics.outputs} for {checker}", err=True)
 
 
-def _report(number: int, error: TooLarge) -> None:
-    click.echo(f"record {number} was not sent: {error}; the broker allows less", err=True)
+def _report(number: int, why: str) -> None:
+    click.echo(f"record {number} was not sent: {why}", err=True)
 
 
 async def _priced(

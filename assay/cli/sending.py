@@ -16,7 +16,7 @@ from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
 from streams.record_lines import read_lines
-from streams.record_sender import RefusedLine, send_records
+from streams.record_sender import send_records
 from streams.replay import read_dead_letters
 from streams.replay import replay as put_back
 from streams.settings import StreamSettings
@@ -33,10 +33,10 @@ def send(*, loaded: Configuration, file: Path) -> None:
     """
     settings, refused = loaded.streams, 0
 
-    def refuse(line: RefusedLine) -> None:
+    def refuse(line: int, why: str) -> None:
         nonlocal refused
         refused += 1
-        click.echo(f"line {line.line} was not sent: {line.reason}: {plain(line.detail)}", err=True)
+        click.echo(f"line {line} was not sent: {plain(why)}", err=True)
 
     with reading(file) as source:
         lines = read_lines(source, keep_bytes=settings.records.max_bytes)
