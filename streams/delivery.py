@@ -8,13 +8,13 @@ from collections.abc import Callable, Coroutine, Hashable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import structlog
 from aiokafka.errors import KafkaError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
-from streams.ack_window import AckWindow, Place
+from streams.ack_window import AckWindow, Place, Position
 from streams.admission import Gate, Slot, Slots
 from streams.errors import StreamError
 from streams.messages import Handler, Hold, Incoming, OnEnded, Outgoing, Screen, dead_letter_message
@@ -46,16 +46,6 @@ _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
 
 _log = structlog.get_logger(__name__)
-
-
-class _At(NamedTuple):
-    """A record's position, as fetched."""
-
-    tp: Any
-    generation_id: int
-    offset: int
-    begun: float = 0.0
-    """When, by Unix time."""
 
 
 class Delivery:
@@ -98,9 +88,9 @@ class Delivery:
         self._on_fatal = on_fatal
         self._on_ended = on_ended
         self._gate = Gate(self._log_gate, trial_seconds)
-        self._window: AckWindow[_At] = AckWindow(_WINDOW)
+        self._window = AckWindow(_WINDOW)
         self._slots = Slots(self._settings.concurrency)
-        self._begun: dict[Slot, tuple[Place[_At], Incoming]] = {}
+        self._begun: dict[Slot, tuple[Place, Incoming]] = {}
         """Records begun and not finished."""
         self._idle = asyncio.Event()
         self._idle.set()
@@ -175,7 +165,7 @@ class Delivery:
             if record is None:
                 await asyncio.sleep(0)
                 continue
-            at = _At(tp, generation, record.offset, time.time())
+            at = Position(tp, generation, record.offset, time.time())
             is_new = (tp, record.offset) not in self._answered
             answer = self._answered.pop((tp, record.offset), None)
             if not is_new and answer is None:
@@ -234,14 +224,14 @@ class Delivery:
             record, last = None, record
         if last is not None:
             self._screen.count(passed_over)
-            self._pass_over(_At(tp, generation, last.offset))
+            self._pass_over(Position(tp, generation, last.offset))
         return record
 
-    def _pass_over(self, at: _At) -> None:
+    def _pass_over(self, at: Position) -> None:
         if self._window.pass_over(at):
             self._acknowledge(at)
 
-    def _acknowledge(self, at: _At) -> None:
+    def _acknowledge(self, at: Position) -> None:
         """Have Faust's timer commit the offset behind a record, all before it being finished."""
         last, since = self._last_answered.get(at.tp, (-1, 0.0))
         if at.offset >= last:
@@ -249,7 +239,7 @@ class Delivery:
             since = time.time() if first is None else first.begun
         self._consumer.acknowledge(at.tp, at.offset + 1, since)
 
-    def _begin(self, place: Place[_At], record: Any, trial: int, answer: Outgoing | None) -> None:
+    def _begin(self, place: Place, record: Any, trial: int, answer: Outgoing | None) -> None:
         slot = Slot(self._slots)
         position, sent_at = (record.topic, record.partition, record.offset), record.timestamp / 1000
         incoming = Incoming(*position, record.key, record.value, slot, record.headers, sent_at)
@@ -336,7 +326,7 @@ class Delivery:
             self._on_ended(ended[1], False)
         return ended is not None
 
-    def _end(self, slot: Slot) -> tuple[Place[_At], Incoming] | None:
+    def _end(self, slot: Slot) -> tuple[Place, Incoming] | None:
         """Take it off the records under way; None if it was given back in a drain."""
         ended = self._begun.pop(slot, None)
         if ended is not None:

@@ -122,10 +122,6 @@ def _names(given: str | None) -> list[str]:
     return [name.strip() for name in (given or "").split(",") if name.strip()]
 
 
-class UnknownAgent(CannotRun):
-    """An agent that does not exist or is switched off."""
-
-
 def configured_agents(configuration: Configuration) -> list[str]:
     """Names of the agents that are on."""
     return [name for name, switch in _agents(configuration).items() if switch is None]
@@ -135,15 +131,15 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
     """These agents, each once.
 
     Raises:
-        UnknownAgent: names the agent, and the allowed ones or the setting that switches it on.
+        CannotRun: names the agent, and the allowed ones or the setting that switches it on.
     """
     agents = _agents(configuration)
     for name in names:
         if name not in agents:
             allowed = ", ".join([*configured_agents(configuration), "none"])
-            raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
+            raise CannotRun(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
         if agents[name] is not None:
-            raise UnknownAgent(f"{name} is switched off; {agents[name]} switches it on")
+            raise CannotRun(f"{name} is switched off; {agents[name]} switches it on")
     return list(dict.fromkeys(names))
 
 

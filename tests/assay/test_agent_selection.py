@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.worker import UnknownAgent, configured_agents, select_agents
+from assay.cli.common import CannotRun
+from assay.cli.worker import configured_agents, select_agents
 from assay.config import Misconfigured, load_configuration
 from assay.wiring import build_worker
 from tests.assay.running import assay
@@ -43,7 +44,7 @@ def test_opentelemetrys_agents_run_where_they_are_configured():
     assert configured_agents(configured(out)) == ["trust-monitor", "otlp-exporter"]
     topics = "[otlp]\nspans_topic = 'otlp_spans'\nlogs_topic = 'otlp_logs'\n"
     assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
-    with pytest.raises(UnknownAgent, match=r"otlp-exporter is switched off; otlp.endpoint = 'http.+' switches it on"):
+    with pytest.raises(CannotRun, match=r"otlp-exporter is switched off; otlp.endpoint = 'http.+' switches it on"):
         select_agents(configured(topics), ["otlp-exporter"])
 
 
@@ -71,7 +72,7 @@ def test_an_agent_is_selected_once():
     ],
 )
 def test_an_agent_that_is_not_there_is_named_with_what_is(name, said):
-    with pytest.raises(UnknownAgent, match=name) as caught:
+    with pytest.raises(CannotRun, match=name) as caught:
         select_agents(configured(WEBHOOK), [name])
     assert said in str(caught.value)
 

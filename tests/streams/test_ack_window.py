@@ -1,27 +1,19 @@
 """The low-water mark: nothing is acknowledged before what stands in front of it."""
 
 import asyncio
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.ack_window import AckWindow
-
-
-@dataclass(frozen=True)
-class Message:
-    tp: str
-    generation_id: int
-    offset: int
+from streams.ack_window import AckWindow, Position
 
 
 @given(st.permutations(range(12)))
 def test_whatever_the_order_of_finishing_the_acknowledged_are_a_prefix(order):
     async def run():
-        window: AckWindow[Message] = AckWindow(12)
-        places = [await window.enter(Message("p", 1, offset)) for offset in range(12)]
+        window = AckWindow(12)
+        places = [await window.enter(Position("p", 1, offset)) for offset in range(12)]
         acknowledged: list[int] = []
         finished = set()
         for offset in order:
@@ -40,10 +32,10 @@ def test_what_is_passed_over_is_acknowledged_with_what_it_stands_behind(data):
     order = data.draw(st.permutations([offset for offset, passed in enumerate(passed_over) if not passed]))
 
     async def run():
-        window: AckWindow[Message] = AckWindow(14)
+        window = AckWindow(14)
         places, low = {}, 0
         for offset, passed in enumerate(passed_over):
-            message = Message("p", 1, offset)
+            message = Position("p", 1, offset)
             if not passed:
                 places[offset] = await window.enter(message)
             elif window.pass_over(message):
@@ -59,10 +51,10 @@ def test_what_is_passed_over_is_acknowledged_with_what_it_stands_behind(data):
 
 
 async def test_a_full_window_waits_for_its_oldest():
-    window: AckWindow[Message] = AckWindow(2)
-    first = await window.enter(Message("p", 1, 0))
-    second = await window.enter(Message("p", 1, 1))
-    entering = asyncio.create_task(window.enter(Message("p", 1, 2)))
+    window = AckWindow(2)
+    first = await window.enter(Position("p", 1, 0))
+    second = await window.enter(Position("p", 1, 1))
+    entering = asyncio.create_task(window.enter(Position("p", 1, 2)))
     assert list(window.finish(second)) == []
     await asyncio.sleep(0)
     assert not entering.done()
@@ -72,9 +64,9 @@ async def test_a_full_window_waits_for_its_oldest():
 
 @pytest.mark.parametrize("generation", [1, 2])
 async def test_what_finishes_after_its_partition_was_handed_over_acknowledges_nothing(generation):
-    window: AckWindow[Message] = AckWindow(5)
-    old = await window.enter(Message("p", 1, 3))
+    window = AckWindow(5)
+    old = await window.enter(Position("p", 1, 3))
     window.clear()
-    new = await window.enter(Message("p", generation, 3))
+    new = await window.enter(Position("p", generation, 3))
     assert list(window.finish(old)) == []
-    assert list(window.finish(new)) == [new.message]
+    assert list(window.finish(new)) == [new.position]

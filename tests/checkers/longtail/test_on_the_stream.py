@@ -10,7 +10,8 @@ import pytest
 
 from agents.checker_agent import CheckerAgent
 from agents.scheduler import Scheduler
-from assay.cli.worker import UnknownAgent, configured_agents, select_agents
+from assay.cli.common import CannotRun
+from assay.cli.worker import configured_agents, select_agents
 from assay.config import Misconfigured, load_configuration
 from assay.wiring import build_worker
 from checkers.checker import Models
@@ -99,7 +100,7 @@ class TestInTheService:
         assert "probe-scheduler" in configured_agents(self.configured('[longtail.probes]\ncorpus = "x"'))
 
     def test_where_it_is_off_the_setting_that_switches_it_on_is_named(self):
-        with pytest.raises(UnknownAgent, match=r"probe-scheduler is switched off; longtail\.probes\.corpus"):
+        with pytest.raises(CannotRun, match=r"probe-scheduler is switched off; longtail\.probes\.corpus"):
             select_agents(self.configured(""), ["probe-scheduler"])
 
     @pytest.mark.parametrize(
