@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.client import AIOKafkaClient
@@ -78,6 +79,15 @@ class Publisher:
         producer, self._producer = self._producer, None
         if producer is not None:
             await producer.stop()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Self]:
+        """Started for as long as the context lasts."""
+        try:
+            await self.start()
+            yield self
+        finally:
+            await self.stop()
 
     async def publish(self, *messages: Outgoing) -> None:
         """Return when the broker has acknowledged `messages`, and what is to be published after them.

@@ -70,9 +70,7 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
         else:
             sent += 1
 
-    publisher = Publisher(settings)
-    try:
-        await publisher.start()
+    async with Publisher(settings).running() as publisher:
         async for number, message in messages:
             await under_way.acquire()
             if faults:
@@ -84,8 +82,6 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
                 answered(number, fault)
         for _ in range(_UNDER_WAY if not faults else 0):
             await under_way.acquire()
-    finally:
-        await publisher.stop()
     if faults:
         raise faults[0]
     return sent

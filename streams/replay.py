@@ -93,9 +93,7 @@ async def replay(
         Undelivered: the broker stopped acknowledging; what was yielded is done.
     """
     repaired = repaired or {}
-    publisher = Publisher(settings)
-    await publisher.start()
-    try:
+    async with Publisher(settings).running() as publisher:
         async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
             if before:
                 yield Replayed(letter, "replayed_before")
@@ -110,8 +108,6 @@ async def replay(
                 yield Replayed(letter, "unreadable")
             else:
                 yield await _put_back(settings, publisher, letter, payload)
-    finally:
-        await publisher.stop()
 
 
 def _is_unreadable(settings: StreamSettings, letter: DeadLetter, payload: bytes) -> bool:

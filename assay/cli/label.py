@@ -218,9 +218,5 @@ def _label(request: ReviewRequest, annotator: str, said: str, note: str | None) 
 
 
 async def _send(settings: StreamSettings, messages: Iterable[Outgoing]) -> None:
-    publisher = Publisher(settings)
-    await publisher.start()
-    try:
+    async with Publisher(settings).running() as publisher:
         await publisher.publish(*messages)
-    finally:
-        await publisher.stop()

@@ -203,13 +203,9 @@ async def test_tokens_that_end_and_a_command_that_fails_for_a_while_lose_nothing
 
 
 async def _publish(settings: StreamSettings, numbers: range) -> None:
-    publisher = Publisher(settings)
-    await publisher.start()
-    try:
-        topic = settings.topics.outputs
+    topic = settings.topics.outputs
+    async with Publisher(settings).running() as publisher:
         await publisher.publish(*(Outgoing(topic, key=None, value=record(one), headers=[]) for one in numbers))
-    finally:
-        await publisher.stop()
 
 
 async def _verdicts(settings: StreamSettings, count: int) -> list[Verdict]:
