@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaProducer
 from pydantic import TypeAdapter
 
 from agents.monitor.outcomes import SeriesOutcome, outcome_message
@@ -17,10 +17,9 @@ from agents.monitor.settings import TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from schemas import Alert, Origin, SeriesAnew, Usage, Verdict, verdict_id
 from schemas.evidence import PluginEvidence
-from streams.clients import reader
 from streams.messages import verdict_message
 from streams.settings import KafkaSettings, TopicSettings
-from streams.topics import partitions_of
+from streams.topic_reader import read_topic
 from tests.support.waiting import until
 
 FIXED: dict[str, Any] = {"baselines": [{"rate": 0.9}]}
@@ -116,16 +115,7 @@ async def put_keyed(servers: str, topic: str, key: bytes, value: bytes | None, *
 
 async def read_all(servers: str, topic: str) -> list[Any]:
     """The messages that are on a topic now."""
-    kafka = KafkaSettings(bootstrap_servers=servers)
-    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
-    async with reader(kafka) as consumer:
-        consumer.assign(places)
-        ends = await consumer.end_offsets(places)
-        found: list[Any] = []
-        for place in places:
-            while await consumer.position(place) < ends[place]:
-                found += (await consumer.getmany(place, timeout_ms=500)).get(place, [])
-        return found
+    return [message async for message in read_topic(KafkaSettings(bootstrap_servers=servers), topic)]
 
 
 def statistics(series: dict[str, Any]) -> dict[str, Any]:
