@@ -59,60 +59,52 @@ def test_a_refusal_is_one_line_that_names_the_setting_and_no_secret(secured: Sec
     expired = secured.client_certificate("expired", expired=True)
     good = secured.client_certificate("good")
     says = ["sh", "-c", f"echo {PASSWORD}; echo no session: log in >&2; exit 7"]
-    refused = [
+    password, another = "see kafka.sasl_username and kafka.sasl_password", secured.sasl_by_another_name
+    no_certificate = "refused the client's certificate, or that there is none"
+    by_broker = [
         (
             secured.login("PLAIN", password=wrong),
-            (
-                f"the Kafka broker at {at} refused the login (Authentication failed: Invalid username or password); "
-                "see kafka.sasl_username and kafka.sasl_password"
-            ),
+            at,
+            f"refused the login (Authentication failed: Invalid username or password); {password}",
         ),
         *(
-            (
-                secured.login(mechanism, password=wrong),
-                (
-                    f"the Kafka broker at {at} refused the login ({spoken} {mechanism}); "
-                    "see kafka.sasl_username and kafka.sasl_password"
-                ),
-            )
+            (secured.login(mechanism, password=wrong), at, f"refused the login ({spoken} {mechanism}); {password}")
             for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
         ),
         (
             secured.login("OAUTHBEARER", token=not_for_kafka),
-            f'the Kafka broker at {at} refused the login ({{"status":"invalid_token"}}); see kafka.sasl_token_command',
+            at,
+            'refused the login ({"status":"invalid_token"}); see kafka.sasl_token_command',
         ),
+        (secured.tls(), tls_at, f"{no_certificate} (certificate required); see kafka.ssl_certfile"),
+        (secured.tls(**expired), tls_at, f"{no_certificate} (certificate unknown); see kafka.ssl_certfile"),
+        *(
+            (kafka, server, f"does not speak {protocol}: it closed the connection; see kafka.security_protocol")
+            for kafka, server, protocol in (
+                ({"bootstrap_servers": tls_at}, tls_at, "PLAINTEXT"),
+                (
+                    secured.login("PLAIN") | {"bootstrap_servers": secured.bootstrap_servers},
+                    secured.bootstrap_servers,
+                    "SASL_SSL",
+                ),
+            )
+        ),
+    ]
+    see = "see kafka.bootstrap_servers and kafka.security_protocol"
+    misnamed = "is not of that host; name the broker in kafka.bootstrap_servers as its certificate does"
+    untrusted = "is not trusted (unable to get local issuer certificate); see kafka.ssl_cafile"
+    elsewhere = "(its advertised.listeners): no Kafka broker answered at 127.0.0.1:1 (Connection refused)"
+    refused = [
+        *((kafka, f"the Kafka broker at {server} {said}") for kafka, server, said in by_broker),
         (
             secured.login("OAUTHBEARER") | {"sasl_token_command": says},
             "sh ended with status 7: no session: log in; see kafka.sasl_token_command",
         ),
         (
-            secured.login("PLAIN") | {"bootstrap_servers": secured.sasl_by_another_name},
-            (
-                f"the certificate of the Kafka broker at {secured.sasl_by_another_name} is not of that host; "
-                "name the broker in kafka.bootstrap_servers as its certificate does"
-            ),
+            secured.login("PLAIN") | {"bootstrap_servers": another},
+            f"the certificate of the Kafka broker at {another} {misnamed}",
         ),
-        (
-            secured.login("PLAIN") | other_ca,
-            (
-                f"the certificate of the Kafka broker at {at} is not trusted (unable to get local issuer certificate); "
-                "see kafka.ssl_cafile"
-            ),
-        ),
-        (
-            secured.tls(),
-            (
-                f"the Kafka broker at {tls_at} refused the client's certificate, or that there is none "
-                "(certificate required); see kafka.ssl_certfile"
-            ),
-        ),
-        (
-            secured.tls(**expired),
-            (
-                f"the Kafka broker at {tls_at} refused the client's certificate, or that there is none "
-                "(certificate unknown); see kafka.ssl_certfile"
-            ),
-        ),
+        (secured.login("PLAIN") | other_ca, f"the certificate of the Kafka broker at {at} {untrusted}"),
         (
             secured.tls(**good) | {"ssl_keyfile": str(tmp_path / "none.key")},
             "the file of kafka.ssl_certfile or kafka.ssl_keyfile cannot be read: No such file or directory",
@@ -123,24 +115,7 @@ def test_a_refusal_is_one_line_that_names_the_setting_and_no_secret(secured: Sec
         ),
         (
             {"bootstrap_servers": secured.astray_servers},
-            (
-                f"{secured.astray_servers} answers, and names 127.0.0.1:1 (its advertised.listeners): no Kafka broker "
-                "answered at 127.0.0.1:1 (Connection refused); see kafka.bootstrap_servers and kafka.security_protocol"
-            ),
-        ),
-        (
-            {"bootstrap_servers": tls_at},
-            (
-                f"the Kafka broker at {tls_at} does not speak PLAINTEXT: it closed the connection; "
-                "see kafka.security_protocol"
-            ),
-        ),
-        (
-            secured.login("PLAIN") | {"bootstrap_servers": secured.bootstrap_servers, "security_protocol": "SASL_SSL"},
-            (
-                f"the Kafka broker at {secured.bootstrap_servers} does not speak SASL_SSL: it closed the connection; "
-                "see kafka.security_protocol"
-            ),
+            f"{secured.astray_servers} answers, and names 127.0.0.1:1 {elsewhere}; {see}",
         ),
     ]
     for kafka, said in refused:
