@@ -4,7 +4,7 @@ from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.plugin import CheckerPlugin
 from models.claims import ClaimKind, Claims, Grades, Judgement
-from models.prompts import Placeholders, Templates
+from models.prompts import PromptSet
 from models.protocol import Answer, Judge, Message, Model, ModelFailed, ModelUnavailable, Question
 from schemas import Envelope, Extraction, Generation, Labelling, Paraphrase, Probe, Retrieval, Usage, Verdict
 
@@ -30,11 +30,10 @@ __all__ = [
     "ModelUnavailable",
     "Models",
     "Paraphrase",
-    "Placeholders",
     "Probe",
+    "PromptSet",
     "Question",
     "Retrieval",
-    "Templates",
     "Undecidable",
     "Usage",
     "Verdict",

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from cachetools import LRUCache
@@ -31,16 +30,6 @@ OPERATIONAL: Final = _Operational()
 
 All other fields are part of the configuration's digest, and so of verdict ids.
 """
-
-Prompts = Annotated[
-    dict[str, Path],
-    Field(
-        description="Files with custom prompt templates, by the name of the one they replace; a wrong name is answered "
-        "with all that there are."
-    ),
-    OPERATIONAL,
-]
-"""Templates of the user's own; their versions are part of a checker's fingerprint, where the files lie."""
 
 
 class CheckerSettings(BaseModel):

@@ -24,7 +24,6 @@ def build_judge(
     """The judge that `settings` describe; of a cascade the second one, the endpoint. As `build_model` otherwise.
 
     Raises:
-        ValueError: (as TemplateError) custom templates cannot be used.
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
     if settings.backend == "local":
@@ -33,7 +32,7 @@ def build_judge(
         replay = Replay(settings.recording, model=settings.model)
         if replay.grades:
             return MeteredJudge(replay, cached=True, on_usage=on_usage)
-    questions = JudgeQuestions(settings.prompts)
+    questions = JudgeQuestions()
     model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
     return PromptedJudge(model, questions, settings)
 

@@ -1,4 +1,4 @@
-"""Reading a model's reply: one JSON object of the form asked for, with any text around it.
+"""Reading a model's reply: one JSON object of the form asked for, or one word, with any text around it.
 
 Models think aloud before they answer (`<think>…</think>`, also without the opening tag, which chat templates swallow),
 put fences around JSON, and add a sentence before or after it. All that is passed over; thought is never read as an
@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, TypeVar, get_origin
 
@@ -18,7 +18,6 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from models.completions import Completion
-from models.prompts import TAG_NOTICE
 from models.protocol import ModelFailed, Question, ReplyT, Role, YesNo
 from models.sampling import CAUSES_OF_ONE_REPLY
 from models.wording import straightened
@@ -26,11 +25,8 @@ from models.wording import straightened
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of replies that reached the token limit: of OpenAI, of gateways to other APIs, of Mistral."""
 
-_TAG = r"</?(?:think|thinking|thought|reasoning)>|\[/?THINK\]"
-_MARK = re.compile(rf"{_TAG}|\{{(?=\s*\")|\[(?=\s*[\"{{\[])", re.IGNORECASE)
-"""A tag, or a bracket with which JSON may begin."""
-_MARK_BEHIND_BROKEN = re.compile(rf"{_TAG}|(?<=\n)\{{(?=\s*\")", re.IGNORECASE)
-_CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+_THOUGHT = re.compile(r"</?(?:think|thinking|thought|reasoning)>|\[/?THINK\]", re.IGNORECASE)
+_VALUE = re.compile(r"\{(?=\s*\")|\[(?=\s*[\"{\[])")
 _YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
 _BLANK_OF_FORM = re.compile(r"\s*(?:\.{3,}|…+)\s*")
@@ -65,7 +61,7 @@ def read_reply(completion: Completion, question: Question[_FormT], complained: s
 
     Raises:
         Unusable: it has not the form of the question, is copied from it, or has the question's own complaint.
-        ModelFailed: as `_read`.
+        ModelFailed: the model declined, a filter kept the reply back, or nothing was whole before the token limit.
     """
     reading = _read(completion, question)
     fault = _copied(reading.reply, question, complained)
@@ -102,14 +98,33 @@ def lacks_room(completion: Completion, question: Question[Any]) -> bool:
     return False
 
 
-def _read(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
-    """The reply of a completion.
+def answer_of(content: str) -> str:
+    """The model's words without its thought."""
+    start, end = _spoken(content)
+    return content[start:end].strip()
 
-    Raises:
-        Unusable: it has not the form of the question, with what is wrong.
-        ModelFailed: the model declined, a filter kept the reply back, or nothing was whole before the token limit.
+
+def salvaging(form: type[_FormT], entries: str) -> Callable[[str], _FormT | None]:
+    """A question's `salvage`: the form with as many objects of its list `entries` as the text holds whole.
+
+    Every other field of the form needs a default.
     """
-    reason = completion.finish_reason
+
+    def salvage(text: str) -> _FormT | None:
+        with suppress(ValueError, TypeError, KeyError):
+            # What was cut behind its last value is not whole either.
+            value = from_json(text[: text.rfind("}") + 1], allow_partial=True)
+            found = value if isinstance(value, list) else value[entries]
+            for whole in (found, found[:-1]):
+                with suppress(ValidationError):
+                    return form.model_validate({entries: whole}, extra="ignore") if whole else None
+        return None
+
+    return salvage
+
+
+def _read(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
+    reason, form = completion.finish_reason, question.reply
     if completion.refused or reason == "refusal":
         raise ModelFailed("the model declined to answer", cause="judge_refused")
     if reason.startswith("content_filter"):
@@ -117,32 +132,124 @@ def _read(completion: Completion, question: Question[_FormT]) -> ReadReply[_Form
     if completion.called_tools:
         raise Unusable("the reply calls tools; none were offered")
     content = completion.content or ""
-    if question.reply is YesNo:
-        return _word_of(content, question.reply, is_cut_off=reason in CUT_OFF)
-    start = len(content) - len(content.lstrip())
-    if content.startswith(("{", "["), start):
+    if form is YesNo:
+        return _word_of(content, form, is_cut_off=reason in CUT_OFF)
+    fault = Unusable("the reply holds no JSON object" if content.strip() else "the reply is empty")
+    if content.lstrip().startswith(("{", "[")):
         # By far the most replies are the object and nothing else.
         try:
-            return ReadReply(_of_form(content[start:], question.reply), start, len(content))
-        except Unusable as fault:
-            bare_fault = fault
-    else:
-        bare_fault = Unusable("the reply holds no JSON object" if content.strip() else "the reply is empty")
-    spoken = _spoken(content, lists=_list_of(question.reply) is not None)
+            return ReadReply(_of_form(content, form), len(content) - len(content.lstrip()), len(content))
+        except Unusable as unusable:
+            fault = unusable
+    start, end = _spoken(content)
+    objects, broken = _objects(content, start, end, lists=_list_of(form) is not None)
     if reason in CUT_OFF:
-        return _cut_off(content, spoken, question)
-    return _among_prose(content, spoken, question, bare_fault)
+        return _cut_off(content, slice(start, end), objects, broken, question)
+    if content.strip() and not content[start:end].strip():
+        raise Unusable("the reply is thought without an answer")
+    return _only_one(content, start, objects, question, fault)
+
+
+def _spoken(content: str) -> tuple[int, int]:
+    """Where the text behind a model's thought begins and ends.
+
+    A closing tag makes thought of all before it, whether it has an opening one or not.
+    """
+    start, end = 0, len(content)
+    for tag in _THOUGHT.finditer(content):
+        if "/" in tag[0]:
+            start, end = tag.end(), len(content)
+        else:
+            end = min(end, tag.start())
+    return start, end
+
+
+def _objects(content: str, start: int, end: int, *, lists: bool = False) -> tuple[list[tuple[int, int]], int | None]:
+    """Where each JSON object begins and ends that is no part of another value; and the last one without an end.
+
+    `lists` count as objects.
+    """
+    found: list[tuple[int, int]] = []
+    broken = None
+    while mark := _VALUE.search(content, start, end):
+        try:
+            _, start = _PLAIN.raw_decode(content, mark.start())
+            if lists or mark[0] == "{":
+                found.append((mark.start(), start))
+        except RecursionError:
+            return found, mark.start()
+        except ValueError:
+            # What follows may be its inside, up to a line that begins with its own bracket.
+            broken = mark.start()
+            start = content.find("\n{", mark.end(), end)
+            if start < 0:
+                break
+    return found, broken
+
+
+def _cut_off(
+    content: str, spoken: slice, objects: list[tuple[int, int]], broken: int | None, question: Question[_FormT]
+) -> ReadReply[_FormT]:
+    """What is whole of a reply that reached the token limit."""
+    if len(objects) == 1 and not content[objects[0][1] :].strip(" \t\r\n`"):
+        # Some models end with white space without end.
+        return ReadReply(_of_form(content[slice(*objects[0])], question.reply), *objects[0])
+    if broken is not None and not objects and (reply := question.salvage(content[broken : spoken.stop])) is not None:
+        return ReadReply(reply, broken, spoken.stop, complete=False)
+    if content[spoken].strip():
+        raise ModelFailed(_CUT_OFF_SAID, cause="judge_cut_off")
+    said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
+    raise ModelFailed(said, cause="judge_cut_off", begun=False)
+
+
+def _only_one(
+    content: str, start: int, objects: list[tuple[int, int]], question: Question[_FormT], fault: Unusable
+) -> ReadReply[_FormT]:
+    """The reading of the objects that have the form, if they are the same; else raise a fault."""
+    readings: list[ReadReply[_FormT]] = []
+    for begins, ends in objects:
+        text = content[begins:ends]
+        if _FENCE.sub("", content[start:begins]).strip() and _stands_in(question, text):
+            fault = Unusable("the reply quotes an object of the question and gives none of its own")
+            continue
+        try:
+            readings.append(ReadReply(_of_form(text, question.reply), begins, ends))
+        except Unusable as unusable:
+            fault = unusable
+    if any(one.reply != readings[0].reply for one in readings):
+        raise Unusable("the reply holds several JSON objects of the form that was asked for, and they differ")
+    if not readings:
+        raise fault
+    return readings[-1]
+
+
+def _stands_in(question: Question[Any], text: str) -> bool:
+    """True if the question holds the text, as it is or in a string of JSON."""
+    forms = [straightened(text), straightened(json.dumps(text, ensure_ascii=False)[1:-1])]
+    shown = [straightened(message.content) for message in question.messages]
+    return any(form in content for form in forms for content in shown)
+
+
+def _word_of(content: str, form: type[_FormT], *, is_cut_off: bool) -> ReadReply[_FormT]:
+    """The yes or no that a reply begins with, or the only one in it."""
+    start, end = _spoken(content)
+    found = list(_YES_OR_NO.finditer(content, start, end))
+    words = {one[0].casefold() for one in found}
+    opens = bool(found) and not any(map(str.isalnum, content[start : found[0].start()]))
+    if opens or (len(words) == 1 and not is_cut_off):
+        return ReadReply(form.model_validate({"yes": found[0][0].casefold() == "yes"}), *found[0].span())
+    if is_cut_off:
+        raise ModelFailed(_CUT_OFF_SAID, cause="judge_cut_off")
+    raise Unusable("the reply is neither yes nor no")
 
 
 def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str | None:
     """What a reply has of the prompt in place of an answer, which small models give back; None if nothing."""
-    value = reply.model_dump(mode="json", by_alias=True)
-    strings = list(_strings(value))
+    strings = list(_strings(reply.model_dump(mode="json", by_alias=True)))
     if any(map(_BLANK_OF_FORM.fullmatch, strings)):
         return "the reply has '...' where its own words belong"
-    tags = [notice[1] for message in question.messages if (notice := TAG_NOTICE.match(message.content))]
-    if any(tag in text for tag in tags for text in strings):
-        return "the reply repeats a marker that stands around the material"
+    if any(text.startswith("> ") for text in strings) and "> > " not in question.messages[-1].content:
+        return "the reply repeats the mark of a quotation"
     if complained and any(complained in text for text in strings):
         return "the reply repeats what was said about the one before"
     if len(_WORD.findall(" ".join(strings))) >= _FEWEST_WORDS:
@@ -171,54 +278,8 @@ def _strings(value: object) -> Iterator[str]:
 @lru_cache(maxsize=256)
 def _objects_in(role: Role, content: str) -> tuple[str, ...]:
     """The JSON objects of a turn of ours: the form, or an example."""
-    if role == "user":
-        return ()
-    return tuple(content[start:end] for start, end in _spoken(content).objects)
-
-
-def _word_of(content: str, form: type[_FormT], *, is_cut_off: bool) -> ReadReply[_FormT]:
-    """The yes or no that a reply begins with, or the only one in it."""
-    spoken = _spoken(content)
-    found = list(_YES_OR_NO.finditer(content, spoken.start, spoken.end))
-    words = {one[0].casefold() for one in found}
-    opens = bool(found) and not any(map(str.isalnum, content[spoken.start : found[0].start()]))
-    if opens or (len(words) == 1 and not is_cut_off):
-        reply = form.model_validate({"yes": found[0][0].casefold() == "yes"})
-        return ReadReply(reply, found[0].start(), found[0].end())
-    if is_cut_off:
-        raise ModelFailed(_CUT_OFF_SAID, cause="judge_cut_off")
-    raise Unusable("the reply is neither yes nor no")
-
-
-def answer_of(content: str) -> str:
-    """The model's words without its thought."""
-    spoken = _spoken(content)
-    return content[spoken.start : spoken.end].strip()
-
-
-def salvaging(form: type[_FormT], entries: str) -> Callable[[str], _FormT | None]:
-    """A question's `salvage`: the form with as many objects of its list `entries` as the text holds whole.
-
-    Every other field of the form needs a default.
-    """
-
-    def salvage(text: str) -> _FormT | None:
-        try:
-            # An entry that was cut behind its last value is not whole either.
-            closed = text[: text.rfind("}") + 1]
-            value = from_json(closed, allow_partial=True)
-            _decoded_strictly(f"{closed}]" if isinstance(value, list) else f"{closed}]}}")
-            found = value if isinstance(value, list) else value[entries]
-            # Of an object that was cut, the keys that were whole are there.
-            try:
-                form.model_validate({entries: found[-1:]}, extra="ignore")
-            except ValidationError:
-                found = found[:-1]
-            return form.model_validate({entries: found}, extra="ignore") if found else None
-        except (ValueError, TypeError, KeyError):
-            return None
-
-    return salvage
+    found, _ = _objects(content, 0, 0 if role == "user" else len(content))
+    return tuple(content[start:end] for start, end in found)
 
 
 def _list_of(form: type[BaseModel]) -> str | None:
@@ -227,118 +288,18 @@ def _list_of(form: type[BaseModel]) -> str | None:
     return name if only is not None and not others and get_origin(only.annotation) in {list, tuple} else None
 
 
-@dataclass(slots=True)
-class _Spoken:
-    """The text behind a model's thought."""
-
-    start: int
-    end: int
-    objects: list[tuple[int, int]] = field(default_factory=list)  # each JSON object that is no part of another value
-    broken: int | None = None  # where the last object or list begins that has no end
-
-
-def _spoken(content: str, *, lists: bool = False) -> _Spoken:
-    """Divide a reply into thought, JSON and prose; `lists` count as objects.
-
-    Objects are read whole before tags are looked for behind them, as a tag may be part of a string. A closing tag makes
-    thought of all before it, whether it has an opening one or not.
-    """
-    found = _Spoken(0, len(content))
-    at = 0
-    # What follows an unfinished bracket may be its inside, up to a line that begins with its own bracket.
-    while mark := (_MARK if found.broken is None else _MARK_BEHIND_BROKEN).search(content, at):
-        if mark[0] in "{[":
-            try:
-                _, at = _PLAIN.raw_decode(content, mark.start())
-            except RecursionError:
-                # No form is so deep, and looking for others further in would take long.
-                found.broken = found.end = mark.start()
-                break
-            except ValueError:
-                found.broken, at = mark.start(), mark.end()
-            else:
-                if mark[0] == "{" or lists:
-                    found.objects.append((mark.start(), at))
-        elif _CLOSING.fullmatch(mark[0]):
-            at = mark.end()
-            found = _Spoken(at, len(content))
-        else:
-            closing = _CLOSING.search(content, mark.end())
-            if closing is None:
-                found.end = mark.start()
-                break
-            at = closing.start()
-    return found
-
-
-def _among_prose(content: str, spoken: _Spoken, question: Question[_FormT], bare_fault: Unusable) -> ReadReply[_FormT]:
-    readings: list[ReadReply[_FormT]] = []
-    faults: list[Unusable] = []
-    for start, end in spoken.objects:
-        text = content[start:end]
-        prose = _FENCE.sub("", content[spoken.start : start]).strip()
-        if prose and _stands_in(question, text):
-            faults.append(Unusable("the reply quotes an object of the question and gives none of its own"))
-            continue
-        try:
-            readings.append(ReadReply(_of_form(text, question.reply), start, end))
-        except Unusable as fault:
-            faults.append(fault)
-    if any(one.reply != readings[0].reply for one in readings):
-        raise Unusable("the reply holds several JSON objects of the form that was asked for, and they differ")
-    if readings:
-        return readings[-1]
-    if faults:
-        raise faults[-1]
-    if content.strip() and not content[spoken.start : spoken.end].strip():
-        raise Unusable("the reply is thought without an answer")
-    raise bare_fault
-
-
-def _stands_in(question: Question[Any], text: str) -> bool:
-    """True if the question holds the text, as it is or in a string of JSON."""
-    forms = [straightened(text), straightened(json.dumps(text, ensure_ascii=False)[1:-1])]
-    shown = [straightened(message.content) for message in question.messages]
-    return any(form in content for form in forms for content in shown)
-
-
-def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadReply[_FormT]:
-    if len(spoken.objects) == 1:
-        # Some models end with white space without end.
-        ((start, end),) = spoken.objects
-        if not content[end:].strip(" \t\r\n`"):
-            return ReadReply(_of_form(content[start:end], question.reply), start, end)
-    elif spoken.broken is not None and not spoken.objects:
-        reply = question.salvage(content[spoken.broken : spoken.end])
-        if reply is not None:
-            return ReadReply(reply, spoken.broken, spoken.end, complete=False)
-    if content[spoken.start : spoken.end].strip():
-        raise ModelFailed(_CUT_OFF_SAID, cause="judge_cut_off")
-    said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
-    raise ModelFailed(said, cause="judge_cut_off", begun=False)
-
-
 def _of_form(text: str, form: type[_FormT]) -> _FormT:
     try:
-        value = from_json(text)
+        value = _STRICT.decode(text)
         if isinstance(value, list) and (name := _list_of(form)) is not None:
             value = {name: value}
-        reply = form.model_validate(value, extra="ignore")
+        return form.model_validate(value, extra="ignore")
     except ValidationError as error:
         raise Unusable(_faults(error)) from None
-    except TypeError:
-        raise Unusable("it is no JSON: half of a character stands in it") from None
-    except ValueError as error:
+    except Unusable:
+        raise
+    except (ValueError, RecursionError) as error:
         raise Unusable(f"it is no JSON: {error}") from None
-    # Only now: the depth is bounded, and the last of two equal keys was taken without a word.
-    _decoded_strictly(text)
-    return reply
-
-
-def _decoded_strictly(text: str) -> None:
-    """Raise Unusable for what JSON allows and nobody means; text that is no JSON is left to others."""
-    with suppress(json.JSONDecodeError, RecursionError):
-        _STRICT.decode(text)
 
 
 def _faults(error: ValidationError) -> str:

@@ -190,9 +190,6 @@ class JudgeSettings(EndpointSettings):
     """Judge nothing, and do not start, with a model that is right on fewer than three quarters of its self-test."""
     currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
     """Currency of the prices, a label of the metrics on cost."""
-    prompts: dict[str, Path] = Field(default_factory=dict)
-    """Files with custom prompt templates, by the name of the one they replace; a wrong name is answered with all that
-    there are."""
 
     @property
     def is_pinned(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Annotated, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
@@ -15,7 +15,7 @@ from checkers.lines import read_forms
 from checkers.thresholds import ScoringSettings
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.judges.questions import before_answer
-from models.prompts import Placeholders, PromptSet, behind
+from models.prompts import PromptSet, behind
 from models.protocol import ModelFailed, Question
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Generation
@@ -92,7 +92,6 @@ class CriterionQuestions(PromptSet):
     """What a writer is asked: to `quote` the words at fault, or to `make` an answer that gets the other reply."""
 
     package = "checkers.criteria.prompts"
-    placeholders: ClassVar = dict.fromkeys(("quote", "make"), Placeholders(("answer",), ("before", "asked", "reply")))
 
     def words(
         self, name: Literal["quote", "make"], reply: Reply, claims: Claims, known: Iterable[tuple[Claims, str]] = ()

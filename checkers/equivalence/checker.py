@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from checkers.checker import Checker, CheckerSettings, Decision, Models, Prompts, no_subject
+from checkers.checker import Checker, CheckerSettings, Decision, Models, no_subject
 from checkers.draws import seed_of
 from checkers.equivalence.alignment import AlignedSentences, Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
@@ -33,7 +33,6 @@ class EquivalenceSettings(CheckerSettings):
     proofs, and fewer wrong ones."""
     tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
     """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
-    prompts: Prompts = Field(default_factory=dict)
 
 
 class EquivalenceChecker(Checker[EquivalenceSettings]):
@@ -42,9 +41,8 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
     name = "equivalence"
 
     def __init__(self, settings: EquivalenceSettings, models: Models) -> None:
-        """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        self._prompts = EquivalencePrompts(settings.prompts)
+        self._prompts = EquivalencePrompts()
         self._aligner = Aligner()
 
     def fingerprint(self) -> JsonValue:

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,7 +11,7 @@ from checkers.checker import Undecidable
 from checkers.equivalence.alignment import MOST_CHARACTERS, PhrasePair
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
-from models.prompts import Placeholders, PromptSet
+from models.prompts import PromptSet
 from models.protocol import Judge, Model, ModelFailed, Question, ReplyT
 from models.sampling import sample
 from schemas.base import Text
@@ -54,11 +54,6 @@ class EquivalencePrompts(PromptSet):
     """
 
     package = "checkers.equivalence.prompts"
-    placeholders: ClassVar = {
-        "equivalent": Placeholders(("first", "second")),
-        "phrase": Placeholders(("first", "second")),
-        "paraphrase": Placeholders(("sentence",), ("manner",), ("manner",)),
-    }
 
     def alike(
         self, what: Literal["phrase", "equivalent"], first: str, second: str, under: str | None = None

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from checkers.checker import Checker, CheckerSettings, Decision, Models, Prompts, Undecidable
+from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.draws import generator, seed_of
 from checkers.extraction.evidence import Trial, absent, causes, not_given, reason_of, shown, statistics
 from checkers.extraction.linearity import (
@@ -56,7 +56,6 @@ class ExtractionSettings(CheckerSettings):
     transformation: Literal["replace", "paraphrase"] = "replace"
     """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
     paraphrase of it that keeps them, which the judge writes; it must be an endpoint then."""
-    prompts: Prompts = Field(default_factory=dict)
 
     def tests_of(self, entities: int, repeats: int) -> int:
         """Tests that so many entities are put to, by a subject that is asked so often about each text."""
@@ -82,9 +81,8 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     version = "3"
 
     def __init__(self, settings: ExtractionSettings, models: Models) -> None:
-        """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        self._prompts = ExtractionPrompts(settings.prompts)
+        self._prompts = ExtractionPrompts()
         self._writer = models.writer
         self._seen = SeenNames()
         self._names = Names(self._writer, self._prompts, self._seen)

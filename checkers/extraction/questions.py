@@ -1,14 +1,14 @@
 """Questions to the subject (the paper's prompt 1), and to the writer about replacements and paraphrases."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from checkers.checker import Undecidable
 from checkers.extraction.linearity import Extracted, further, missing
 from checkers.extraction.mentions import bare
-from models.prompts import Placeholders, PromptSet, as_list
+from models.prompts import PromptSet, as_list
 from models.protocol import Model, ModelFailed, Question
 from models.replies import salvaging
 from models.sampling import sample
@@ -70,12 +70,6 @@ class ExtractionPrompts(PromptSet):
     """Questions about a text and its entities."""
 
     package = "checkers.extraction.prompts"
-    placeholders: ClassVar = {
-        "entities": Placeholders(("text",)),
-        "names": Placeholders(("text", "class", "expression"), ("count",), ("text", "class", "count")),
-        "synonyms": Placeholders(("text", "class", "expression"), ("count",), ("text", "class", "count")),
-        "rewording": Placeholders(("entities", "text"), ("count",), ("count",)),
-    }
 
     def entities(self, text: str, under: str | None = None) -> Question[EntitiesReply]:
         """The entities of `text`; `under` is the prompt of the application that the subject works for."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Prompts, Undecidable
+from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.evaluators import LLMEvaluator
@@ -39,7 +39,6 @@ class LabellingSettings(CheckerSettings):
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
-    prompts: Prompts = Field(default_factory=dict)
 
 
 class LabellingChecker(Checker[LabellingSettings]):
@@ -49,9 +48,9 @@ class LabellingChecker(Checker[LabellingSettings]):
     version = "3"
 
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
-        """Raises ValueError (as RubricError, TemplateError) if a file of the settings is wrong."""
+        """Raises ValueError (as RubricError) if a file of the settings is wrong."""
         super().__init__(settings, models)
-        self.prompts = LabellingPrompts(settings.prompts)
+        self.prompts = LabellingPrompts()
         unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
         if unknown:
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, create_model
@@ -13,7 +13,7 @@ from checkers.draws import canonical
 from checkers.labelling.rubric import Rubric, same_label, shown
 from checkers.lines import read_forms
 from models.claims import ClaimKind, Claims
-from models.prompts import Placeholders, PromptSet, as_list
+from models.prompts import PromptSet, as_list
 from models.protocol import Judge, Question
 from schemas.evidence import Label
 
@@ -92,15 +92,6 @@ class LabellingPrompts(PromptSet):
     """Questions to a labeller and generator; `under` is the prompt of the application that it works for."""
 
     package = "checkers.labelling.prompts"
-    placeholders: ClassVar = {
-        "label": Placeholders(
-            ("examples", "datapoint"), ("rubric", "aggregator", "labels", "count"), ("examples", "count")
-        ),
-        "pick": Placeholders(("datapoint", "candidates"), ("rubric", "count"), ("count",)),
-        "generate": Placeholders(
-            ("examples", "earlier", "datapoint"), ("rubric", "label", "form"), ("examples", "form")
-        ),
-    }
 
     def label(
         self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar], *, under: str | None = None

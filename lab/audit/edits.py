@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,7 @@ from checkers.model_patience import ModelPatience
 from lab.audit.cases import Triplet
 from lab.audit.relations import Relation, relation_of
 from models.concurrent import gather_or_cancel
-from models.prompts import Placeholders, PromptSet
+from models.prompts import PromptSet
 from models.protocol import Model, ModelFailed, ReplyT
 from models.wording import straightened
 
@@ -88,11 +88,6 @@ class TripletWriter(PromptSet):
     """Asks a judge for positives and negatives, and for its word on the result; raises what the judge raises."""
 
     package = "lab.audit.prompts"
-    placeholders: ClassVar = {
-        **dict.fromkeys(("positive", "back_translation", "inference"), Placeholders(("text",))),
-        "edit": Placeholders(("text",), ("edit",)),
-        "quality": Placeholders(("base", "positive", "negative"), ("relation",)),
-    }
 
     def __init__(self, judge: Model) -> None:
         super().__init__()
@@ -144,8 +139,8 @@ class TripletWriter(PromptSet):
         complaint: Callable[[ReplyT], str | None],
         words: Mapping[str, str] | None = None,
     ) -> ReplyT:
-        task, fenced = f"retrieval.{name}", {"text": text}
-        question = self._question(name, task, reply, fenced, words or {}, complaint=complaint)
+        task, texts = f"retrieval.{name}", {"text": text}
+        question = self._question(name, task, reply, texts, words or {}, complaint=complaint)
         return (await self._judge.ask(question)).reply
 
 

@@ -40,7 +40,7 @@ async def search_models(
         raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another one")
     named = {"scorer": options.scorer, "measurer": options.measurer}
     scorers = {role: _scorer(configured, name, f"--{role}", shown) for role, name in named.items() if name is not None}
-    judge = PromptedJudge(build_model(critic), JudgeQuestions(configured.judge.prompts), configured.judge)
+    judge = PromptedJudge(build_model(critic), JudgeQuestions(), configured.judge)
     models = SearchModels(knowledge_model(configured), judge, scorers, kept, shown)
     try:
         yield models

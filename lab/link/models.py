@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import openai
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -22,7 +22,7 @@ from models.concurrent import gather_or_cancel
 from models.endpoint import client_options, request_headers
 from models.judges.prompted import PromptedJudge
 from models.model_loading import ModelThread, loading
-from models.prompts import Placeholders, PromptSet
+from models.prompts import PromptSet
 from models.protocol import Answer, Model, ModelFailed, ModelUnavailable, Question, ReplyT
 from models.settings import EndpointSettings
 from models.wording import first_line
@@ -53,7 +53,6 @@ class LinkPrompts(PromptSet):
     """Makes the question for values from its template."""
 
     package = "lab.link.prompts"
-    placeholders: ClassVar = {"values": Placeholders(("sentences", "named"), ("count", "type", "call"))}
 
     def values(
         self, sentences: Sequence[str], data_type: str, *, count: int, call: int, named: Sequence[str]

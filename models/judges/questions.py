@@ -1,12 +1,12 @@
 """The questions that a chat model is asked as judge; each prompt's file says where its form comes from."""
 
 from collections.abc import Mapping
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from models.claims import ClaimKind, Claims
-from models.prompts import Placeholders, PromptSet, as_list, behind, quoted
+from models.prompts import PromptSet, as_list, behind, quoted
 from models.protocol import Question, YesNo
 from models.replies import salvaging
 
@@ -68,22 +68,6 @@ class JudgeQuestions(PromptSet):
     """All that a judge is asked. Untrusted texts are quoted, line by line."""
 
     package = "models.judges.prompts"
-    placeholders: ClassVar = {
-        "supported": Placeholders(("passages", "question", "answer"), ("asked",)),
-        "supported_claim": Placeholders(("passages", "claim"), ("asked",)),
-        "supported_list": Placeholders(("passages", "question", "sentences")),
-        "supported_paper": Placeholders(("passages", "question", "sentences")),
-        "convert": Placeholders(("reasons",)),
-        "informs": Placeholders(("question", "answer")),
-        "answerable": Placeholders(("passages", "question")),
-        "entails": Placeholders(("first", "second")),
-        "same_phrase": Placeholders(("first", "second", "first_sentence", "second_sentence")),
-        "criterion": Placeholders(("text", "criterion")),
-        "compatible": Placeholders(("earlier", "question", "sentence")),
-        "own_question": Placeholders(("answer",), ("before", "asked")),
-        "true_statement": Placeholders(("statement",)),
-        "reason": Placeholders(("passages", "sentence")),
-    }
 
     def supported(self, task: str, claims: Claims, answer: str, sentence: str | None = None) -> Question[YesNo]:
         """Whether the passages support an answer, or one sentence of it; all begin alike for the same passages."""

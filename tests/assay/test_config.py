@@ -129,7 +129,7 @@ def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, sai
             '["http://a:9093"',
             """ASSAY_ALERTMANAGER__URLS = '["http://a:9093"': should be a list: a,b or, as JSON, ["a", "b"]""",
         ),
-        ("ASSAY_EQUIVALENCE__PROMPTS", "[1", "ASSAY_EQUIVALENCE__PROMPTS = '[1': should be a valid dictionary"),
+        ("ASSAY_JUDGE__EXTRA_BODY", "[1", "ASSAY_JUDGE__EXTRA_BODY = '[1': should be a valid dictionary"),
         (
             "ASSAY_JUDGE__TEMPERATURE",
             "null",

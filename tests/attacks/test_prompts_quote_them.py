@@ -17,7 +17,7 @@ from tests.attacks.texts import ATTACKS, name_of
 from tests.support.stub_request import StubRequest
 
 FORMS: tuple[FormName, ...] = ("short", "list", "paper")
-QUESTIONS = JudgeQuestions({})
+QUESTIONS = JudgeQuestions()
 BREAKS = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from models.prompts import fence, fence_tag, tag_notice
+from models.prompts import quoted
 from models.protocol import Message, Model, ModelUnavailable, Question
 
 REFERENCE = "The board met on Monday. It approved the budget."
@@ -46,17 +46,13 @@ class Other(BaseModel):
 def question(*sentences: str, reference: str = REFERENCE, **changes: Any) -> Question[Reasons]:
     """A consistency question; `changes` are laid over its fields."""
     sentences = sentences or ("The board met on Monday.", "It approved nothing.")
-    texts = ("\n".join(sentences), reference)
-    tag = fence_tag(texts)
+    shown = quoted("\n".join(sentences))
     fields: dict[str, Any] = {
         "task": "consistency.summary",
         "prompt_version": "v1",
         "messages": (
             Message("system", "Compare."),
-            Message(
-                "user",
-                f"{tag_notice(tag)}\n\n{fence('sentences', texts[0], tag)}\nwith\n{fence('reference', texts[1], tag)}",
-            ),
+            Message("user", f"Sentences:\n{shown}\nReference:\n{quoted(reference)}"),
         ),
         "reply": Reasons,
         "complaint": lambda reply: None if len(reply.reason) == len(sentences) else "a sentence is missing or invented",

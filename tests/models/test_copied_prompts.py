@@ -59,18 +59,16 @@ def test_no_prompt_of_the_product_is_answered_by_what_stands_in_it(path: Path) -
                 read_reply(completion(form.model_validate(shown).model_dump_json()), asked)
 
 
-def test_a_marker_is_no_answer() -> None:
-    asked = question("First.")
-    tag = re.findall(r"is ([0-9a-f]+)\.", asked.messages[-1].content)[0]
-    reply = f'{{"reason": [{{"sentence": "<sentences-{tag}>First.", "reason": "It is so."}}], "is_consistent": true}}'
-    with pytest.raises(Unusable, match="a marker"):
-        read_reply(completion(reply), asked)
-    read_reply(completion(reply.replace(tag, "0" * 12)), asked)
+def test_the_mark_of_a_quotation_is_no_answer() -> None:
+    reply = '{"reason": [{"sentence": "> First.", "reason": "It is so."}], "is_consistent": true}'
+    with pytest.raises(Unusable, match="the mark of a quotation"):
+        read_reply(completion(reply), question("First."))
+    read_reply(completion(reply), question("> First."))
 
 
 async def test_what_was_said_about_a_reply_is_none(model_of: MakeModel, stub: StubEndpoint) -> None:
     def answer(request: StubRequest) -> stubs.Act:
-        said = request.body["messages"][-1]["content"].partition("> ")[2].partition("\n")[0]
+        said = request.body["messages"][-1]["content"].partition("quoted here:\n> ")[2].partition("\n")[0]
         found = {"sentence": said or "One.", "reason": said or "It is so."}
         entries = [found] * (2 if said else 1)
         return stubs.says(str({"reason": entries, "is_consistent": True}).replace("'", '"').replace("True", "true"))

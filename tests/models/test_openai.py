@@ -209,6 +209,6 @@ async def test_a_completion_without_usage_is_reckoned_and_marked_so(model: Meter
     answer = await model.ask(question())
 
     assert answer.usage.calls == 1
-    assert answer.usage.prompt_tokens > 50
+    assert answer.usage.prompt_tokens > 30
     assert answer.usage.completion_tokens == len(TEXT) // 4
     assert answer.usage.estimated_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens

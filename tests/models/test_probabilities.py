@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
+from models.completions import Completion
 from models.meter import MeteredModel
-from models.probabilities import probabilities_of_true
-from models.replies import salvaging
+from models.probabilities import probabilities_of
+from models.replies import ReadReply, salvaging
 from tests.models.asking import Findings, Found, question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
@@ -57,6 +59,12 @@ def tokenised(text: bytes, cuts: Sequence[int], chances: Sequence[float], spelli
     return {"content": content}
 
 
+def probabilities_in(logprobs: Any, text: str, start: int, end: int, form: type[BaseModel]) -> tuple[float, ...] | None:
+    """Of the booleans called `holds` of a reply at this place in a text."""
+    reading = ReadReply(form.model_validate_json(text[start:end]), start, end)
+    return probabilities_of(Completion(text, "stop", logprobs=logprobs), reading, question(reply=form, graded="holds"))
+
+
 REASONS = st.text(max_size=12).filter(lambda text: "holds" not in text and set(text.strip()) not in ({"."}, {"…"}))
 ENTRIES = st.lists(st.builds(Found, number=st.integers(0, 99), reason=REASONS, holds=st.booleans()), max_size=4)
 AROUND = st.sampled_from(
@@ -78,7 +86,7 @@ def test_the_probabilities_do_not_depend_on_how_the_text_is_cut_into_tokens(
         assume(any(place < cut <= following for cut in cuts))
     logprobs = tokenised(text.encode(), cuts, chances, spellings=data.draw(st.integers(1, 4)))
 
-    found = probabilities_of_true(logprobs, text, len(before), len(text) - len(after), "holds")
+    found = probabilities_in(logprobs, text, len(before), len(text) - len(after), Findings)
 
     assert found == pytest.approx(tuple(chances))
 
@@ -119,7 +127,7 @@ HEAD, TAIL = TEXT[: TEXT.rfind("true")], "}"
     ids=["plain", "spellings", "space", "merged", "split", "thought and end mark", "other word not listed"],
 )  # fmt: skip
 def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], expected: float) -> None:
-    assert probabilities_of_true(logprobs, TEXT, 0, len(TEXT), "holds") == pytest.approx((expected,))
+    assert probabilities_in(logprobs, TEXT, 0, len(TEXT), Found) == pytest.approx((expected,))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +149,7 @@ def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], exp
     ],
 )
 def test_without_alternatives_for_the_text_there_are_none(logprobs: Any) -> None:
-    assert probabilities_of_true(logprobs, TEXT, 0, len(TEXT), "holds") is None
+    assert probabilities_in(logprobs, TEXT, 0, len(TEXT), Found) is None
 
 
 def graded(text: str, chances: Sequence[float], **changes: Any) -> Act:

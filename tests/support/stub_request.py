@@ -1,8 +1,6 @@
 """A request as the stand-in for an endpoint got it, and what it asks.
 
-A judge's questions quote texts below headings (`Passages:`) and end with a line of ours that tells them apart. Other
-questions have fences; sentences in them may be a JSON list (of strings, or of objects with a `number` and a `sentence`)
-or stand one on a line, with or without a number before each.
+Questions quote texts below headings (`Passages:`); a judge's end with a line of ours that tells them apart.
 """
 
 import contextlib
@@ -14,7 +12,6 @@ from typing import Any
 
 import orjson
 
-_TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
 _NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
 _QUOTED = re.compile(r"^([A-Z][^\n:]*)[:.]\n((?:> ?[^\n]*(?:\n|$))+)", re.MULTILINE)
 _SAME = {"Claim": "Answer", "Sentence of the claim": "Sentence of the answer"}
@@ -55,15 +52,9 @@ class StubRequest:
         return sum(len(message["content"]) for message in self.body.get("messages", []))
 
     @cached_property
-    def fences(self) -> dict[str, str]:
-        """The fenced texts of the last user message that has any, by label; else its quoted texts, by heading."""
-        for message in reversed(self.body.get("messages", [])):
-            found = _TAG.search(message["content"]) if message["role"] == "user" else None
-            if found:
-                pattern = rf"^<([a-z0-9_]+)-{found[1]}>\n(.*?)\n</\1-{found[1]}>$"
-                return dict(re.findall(pattern, message["content"], re.DOTALL | re.MULTILINE))
-        last = self._last_question
-        return {} if self.kind else {heading.casefold(): text for heading, text in _quotes(last).items()}
+    def texts(self) -> dict[str, str]:
+        """The quoted texts of a question that is none to a judge, by their headings in lower case."""
+        return {} if self.kind else {name.casefold(): text for name, text in _quotes(self._last_question).items()}
 
     @cached_property
     def kind(self) -> str:
@@ -98,7 +89,7 @@ class StubRequest:
         for heading in ("Sentence of the answer", "Sentence that they do not support", "Answer", "Second text"):
             if heading in self.quotes:
                 return [self.quotes[heading]]
-        return _listed(self.fences.get("sentences", self.fences.get("response", "")))
+        return _listed(self.texts.get("sentences", self.texts.get("response", "")))
 
     @property
     def notes(self) -> dict[int, str]:
@@ -108,7 +99,7 @@ class StubRequest:
     @property
     def reference(self) -> str:
         """The text that the sentences are to be held against."""
-        return self.quotes.get("Passages", self.quotes.get("First text", self.fences.get("reference", "")))
+        return self.quotes.get("Passages", self.quotes.get("First text", self.texts.get("reference", "")))
 
 
 def _quotes(question: str) -> dict[str, str]:

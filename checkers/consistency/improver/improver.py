@@ -49,11 +49,10 @@ class ConsistencyImprover:
     version = "1"
 
     def __init__(self, settings: RewritingSettings, checker: Checker[Any], writer: Model) -> None:
-        """Raises ValueError (as TemplateError) where one of the settings' own templates cannot be used."""
         self._settings = settings
         self._checker = _in_another_form(checker)
         self._writer = writer
-        questions = ImproverQuestions(settings.prompts)
+        questions = ImproverQuestions()
         self._rewriter = Rewriter(writer, questions)
         self._prompt_versions = questions.versions
         self.config_digest = digest(

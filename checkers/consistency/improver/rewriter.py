@@ -1,14 +1,14 @@
 """The writer: what it is asked, and which of its answers can be used (paper, appendix A.2, RAI)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from checkers.consistency.improver.settings import RewritingSettings
 from models.concurrent import gather_or_cancel
 from models.judges.questions import UNKNOWN_QUESTION
-from models.prompts import Placeholders, PromptSet
+from models.prompts import PromptSet
 from models.protocol import Model, ModelFailed, Question
 from schemas import Generation, SentenceFinding
 from schemas.base import Text
@@ -34,11 +34,6 @@ class ImproverQuestions(PromptSet):
     """Questions to a writer."""
 
     package = "checkers.consistency.prompts"
-    placeholders: ClassVar = {
-        _IMPROVE: Placeholders(
-            ("passages", "question", "text", "sentence", "reason"), (), ("question", "text", "reason")
-        )
-    }
 
     def about(self, record: Generation, passages: str, fault: SentenceFinding) -> Question[SentenceRewrite]:
         """A rewrite of a sentence of the record's response."""

@@ -2,9 +2,6 @@
 
 from typing import Literal
 
-from pydantic import Field
-
-from checkers.checker import Prompts
 from checkers.plugin import ImproverSettings
 from models.settings import SubjectSettings
 
@@ -21,4 +18,3 @@ class RewritingSettings(ImproverSettings):
 
     writer: WriterSettings | None = None
     """The model that rewrites; the judge if not set. The local judge cannot."""
-    prompts: Prompts = Field(default_factory=dict)

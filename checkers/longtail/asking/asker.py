@@ -1,7 +1,7 @@
 """Putting a probe to a subject (LINT, section 4): zero-shot, or with a chain of thought."""
 
 import json
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,7 +10,7 @@ from checkers.longtail.corpus import Statement
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
 from models.judges.questions import WORD_TOKENS
-from models.prompts import Placeholders, PromptSet
+from models.prompts import PromptSet
 from models.protocol import Question, YesNo
 
 
@@ -35,11 +35,6 @@ class Asker(PromptSet):
     """Puts probes in one way."""
 
     package = "checkers.longtail.asking.prompts"
-    placeholders: ClassVar = {
-        "answer": Placeholders(("question",)),
-        "reasoning": Placeholders(("question",), ("examples",)),
-        "word": Placeholders(("question",)),
-    }
 
     def __init__(self, way: Way, *, seed: int = 0) -> None:
         """`seed` draws the order of worked examples."""
@@ -49,16 +44,16 @@ class Asker(PromptSet):
 
     def question(self, statement: Statement, template: ProbeTemplate) -> Question[Any]:
         """The question to the subject; the same whenever it is asked."""
-        fenced = {"question": template.question(statement)}
+        texts = {"question": template.question(statement)}
         if self._way == "zero-shot":
-            return self._question("answer", "longtail.answer", AnswerReply, fenced)
+            return self._question("answer", "longtail.answer", AnswerReply, texts)
         examples = _worked_examples(seed_of(self._seed, statement.id, template.number))
-        return self._question("reasoning", "longtail.reasoning", ReasonedReply, fenced, {"examples": examples})
+        return self._question("reasoning", "longtail.reasoning", ReasonedReply, texts, {"examples": examples})
 
     def word(self, statement: Statement, template: ProbeTemplate) -> Question[YesNo]:
         """A question that offers yes and no, for the probability of a yes."""
-        fenced = {"question": template.question(statement)}
-        return self._question("word", "longtail.word", YesNo, fenced, written=1, max_tokens=WORD_TOKENS)
+        texts = {"question": template.question(statement)}
+        return self._question("word", "longtail.word", YesNo, texts, written=1, max_tokens=WORD_TOKENS)
 
 
 _PLASTER = Statement(

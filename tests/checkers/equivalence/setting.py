@@ -36,7 +36,7 @@ def as_bytes(record: Paraphrase) -> bytes:
 
 
 class StubSubject:
-    """A subject's answers, told by the fences of the question; each can be replaced."""
+    """A subject's answers, told by the texts of the question; each can be replaced."""
 
     def __init__(
         self,
@@ -54,17 +54,17 @@ class StubSubject:
         self.asked_paraphrases: list[str] = []
 
     def __call__(self, request: StubRequest) -> str:
-        fences = request.fences
-        if "sentence" in fences:
-            self.asked_paraphrases.append(fences["sentence"])
+        texts = request.texts
+        if "sentence" in texts:
+            self.asked_paraphrases.append(texts["sentence"])
             asked = request.body["messages"][-1]["content"]
             number = next(place for place, manner in enumerate(MANNERS) if manner in asked)
-            return orjson.dumps({"paraphrase": [*self.paraphrases(fences["sentence"])][number]}).decode()
+            return orjson.dumps({"paraphrase": [*self.paraphrases(texts["sentence"])][number]}).decode()
         if request.kind == "same_phrase":
             pair = (request.quotes["Phrase of the first"], request.quotes["Phrase of the second"])
             self.asked_phrases.append(pair)
             return "yes" if self.phrases(*pair) else "no"
-        pair = (fences["first"], fences["second"])
+        pair = (texts["first"], texts["second"])
         if any("Could these two texts" in one["content"] for one in request.body["messages"]):
             self.asked_phrases.append(pair)
             said = self.phrases(*pair)

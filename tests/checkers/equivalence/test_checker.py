@@ -114,7 +114,7 @@ class TestUnderTheApplicationsPrompt:
         without, forms = _told(stub), _forms(stub)
         stub.requests.clear()
         under = await checker_of().check(decision(*ALIGNED, answer=answer, prompt=APPLICATION))
-        assert {request.fences.pop("prompt", None) for request in stub.requests} == {APPLICATION}
+        assert {request.texts.pop("prompt", None) for request in stub.requests} == {APPLICATION}
         # But for the prompt, it is asked the same in the same form, and all material stands in its fence.
         assert _told(stub) == without
         assert _forms(stub) == forms
@@ -124,11 +124,11 @@ class TestUnderTheApplicationsPrompt:
     async def test_no_question_is_put_to_a_judge(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
         await checker_of(subjects=()).check(decision(*ALIGNED, prompt=APPLICATION))
         assert stub.requests
-        assert not any("prompt" in request.fences for request in stub.requests)
+        assert not any("prompt" in request.texts for request in stub.requests)
 
 
 def _told(stub: StubEndpoint) -> list[str]:
-    return sorted(json.dumps(request.fences, sort_keys=True) for request in stub.requests)
+    return sorted(json.dumps(request.texts, sort_keys=True) for request in stub.requests)
 
 
 def _forms(stub: StubEndpoint) -> list[str]:
@@ -235,18 +235,13 @@ class TestTheConfigurationDigest:
     def test_changes_with_what_bears_on_a_verdict(self, checker_of: MakeChecker, setting: dict[str, Any]) -> None:
         assert checker_of().config_digest != checker_of(**setting).config_digest
 
-    def test_changes_with_a_template(self, checker_of: MakeChecker, tmp_path: Any) -> None:
-        own = tmp_path / "own.txt"
-        own.write_text("=== user ===\nAlike?\n{{first}}\nand\n{{second}}\n", encoding="utf-8")
-        assert checker_of().config_digest != checker_of(prompts={"phrase": own}).config_digest
-
 
 class TestAttacks:
     @pytest.mark.parametrize("attack", ATTACKS[::8], ids=name_of)
-    async def test_what_a_sentence_says_stays_in_its_fence(
+    async def test_what_a_sentence_says_stays_in_its_quotation(
         self, checker_of: MakeChecker, subject: StubSubject, attack: Any
     ) -> None:
-        """The stub reads fences as strictly as they are written, and no word of the attack stands outside."""
+        """The stub reads texts as strictly as they are written, and no word of the attack stands outside."""
         sentences = (attack.response, f"{ALIGNED[0]} {attack.response}")
         verdict = await checker_of().check(decision(*sentences, answer=False))
         assert verdict.outcome == "accept"

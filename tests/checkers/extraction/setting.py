@@ -55,10 +55,10 @@ def answering(extract: Callable[[str], list[str]]) -> Callable[[StubRequest], st
     """A language model that finds what `extract` does."""
 
     def answer(request: StubRequest) -> str:
-        if "text" not in request.fences:
+        if "text" not in request.texts:
             # It is only asked whether it is there.
             return '{"alive": true}'
-        found = extract(request.fences["text"])
+        found = extract(request.texts["text"])
         return json.dumps({"entities": [{"class": class_of(entity), "entity": entity} for entity in found]})
 
     return answer

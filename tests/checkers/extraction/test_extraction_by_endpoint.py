@@ -56,18 +56,18 @@ class TestEndpoints:
     async def test_a_language_model_gives_several_answers_a_request_under_its_applications_prompt(self, stub):
         verdict = await self.verdict(base_url=stub.base_url, model="m", temperature=0.7)
         assert verdict.outcome == "accept"
-        asked = [(request.fences["text"], request.body.get("n", 1)) for request in stub.requests]
+        asked = [(request.texts["text"], request.body.get("n", 1)) for request in stub.requests]
         assert asked[0][0] == TEXT
         assert {count for _, count in asked} == {6}
         assert len(asked) == len(set(asked)) == verdict.usage.calls
         assert sum(count for _, count in asked) == evidence_of(verdict).answers
-        assert {request.fences["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
+        assert {request.texts["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
 
     async def test_a_language_model_without_a_temperature_is_asked_once_about_each_text(self, stub):
         verdict = await self.verdict(base_url=stub.base_url, model="m")
         evidence = evidence_of(verdict)
         assert (verdict.outcome, evidence.tests, evidence.repeats) == ("accept", 10, 1)
-        asked = [request.fences["text"] for request in stub.requests]
+        asked = [request.texts["text"] for request in stub.requests]
         assert verdict.usage.calls == len(asked) == len(set(asked)) + 2
         assert asked.count(TEXT) == 3
         assert all("n" not in request.body for request in stub.requests)

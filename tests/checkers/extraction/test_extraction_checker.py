@@ -4,13 +4,11 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from assay.testing import ScriptedJudge, ScriptedModel, check
-from checkers.checker import Models
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.extractors import CallableSubject, Extract
@@ -343,19 +341,6 @@ class TestParaphrase:
     def test_without_one_that_keeps_them_the_verdict_abstains(self):
         verdict = self.check("Turin became her home.", extract=self.places)
         assert cause_of(verdict) == "no_paraphrase"
-
-
-def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
-    own = tmp_path / "entities.txt"
-    own.write_text('=== user ===\nNames, please, as {"entities": []}:\n\n{{text}}\n', encoding="utf-8")
-    models = Models(judge=ScriptedJudge())
-    bare, other = (
-        ExtractionChecker(PLUGIN.settings.model_validate({"prompts": prompts}), models)
-        for prompts in ({}, {"entities": own})
-    )
-    assert bare.config_digest != other.config_digest
-    with pytest.raises(ValueError, match="'nonsense'; allowed are entities, names, synonyms, rewording"):
-        ExtractionChecker(PLUGIN.settings.model_validate({"prompts": {"nonsense": own}}), models)
 
 
 def test_more_tests_are_made_where_they_cost_no_more_than_the_papers():

@@ -126,7 +126,7 @@ _TOTAL_BITS: dict[tuple[str, str], tuple[tuple[int, ...], frozenset[tuple[int, .
 
 
 class StubLabeller:
-    """An honest model under a rubric of rules; it tells questions apart by their fences.
+    """An honest model under a rubric of rules; it tells questions apart by their texts.
 
     `generates` and `labels` replace what it answers: the former is given x and how often it was asked before.
     """
@@ -140,12 +140,12 @@ class StubLabeller:
     def __call__(self, request: StubRequest) -> str:
         if request.kind == "criterion":
             return "yes" if self.judges(request.quotes["Criterion"], request.quotes["Text"]) else "no"
-        fences = request.fences
-        x = fences["datapoint"]
-        if "candidates" in fences:
-            return self._picked(x, orjson.loads(fences["candidates"]))
-        if "earlier" in fences:
-            asked = len(orjson.loads(fences["earlier"]))
+        texts = request.texts
+        x = texts["datapoint"]
+        if "candidates" in texts:
+            return self._picked(x, orjson.loads(texts["candidates"]))
+        if "earlier" in texts:
+            asked = len(orjson.loads(texts["earlier"]))
             return _json({"reason": "They agree.", "datapoint": self.generates(x, asked)})
         bits = encoded(self.rubric, x)[0] if not self.rubric.plain else [1] * len(self.rubric.criteria)
         reasons = [
@@ -180,11 +180,11 @@ class StubLabeller:
 
 def agreeable(request: StubRequest) -> str:
     """The reply of a model that finds every criterion met, and makes each datapoint anew: for measuring."""
-    fences = request.fences
-    if "earlier" in fences:
-        made = {"prompt": fences["datapoint"], "output": f"{request.at}"}
+    texts = request.texts
+    if "earlier" in texts:
+        made = {"prompt": texts["datapoint"], "output": f"{request.at}"}
         return _json({"reason": "They agree.", "datapoint": _json(made)})
-    if "examples" in fences:
+    if "examples" in texts:
         count = int(re.findall(r"each of the (\d+) criteria", request.body["messages"][0]["content"])[0])
         reasons = [{"criterion": number, "reason": "It is.", "holds": True} for number in range(1, count + 1)]
         return _json({"reasons": reasons, "label": "1"})

@@ -60,9 +60,9 @@ class Labeller(StubLabeller):
         return self._says(bits, int(str(self.rubric.label(bits))), Random(x))
 
     def __call__(self, request: StubRequest) -> str:
-        if "examples" not in request.fences or "earlier" in request.fences:
+        if "examples" not in request.texts or "earlier" in request.texts:
             return super().__call__(request)
-        bits, label = self.reply(request.fences["datapoint"])
+        bits, label = self.reply(request.texts["datapoint"])
         reasons = [{"criterion": n, "reason": "Looked.", "holds": bool(bit)} for n, bit in enumerate(bits, 1)]
         return orjson.dumps({"reasons": reasons, "label": str(label)}).decode()
 

@@ -183,7 +183,7 @@ async def test_picking_shows_five_candidates_of_which_one_matches(
     checker = checker_of(strategy="pick", examples={"in-phenomenon": pool})
     verdict = await checker.check(labelling())
     assert verdict.outcome == "accept"
-    shown = [orjson.loads(one.fences["candidates"]) for one in stub.requests if "candidates" in one.fences]
+    shown = [orjson.loads(one.texts["candidates"]) for one in stub.requests if "candidates" in one.texts]
     assert [len(candidates) for candidates in shown] == [5, 5, 5]
     assert all("011011010110" not in candidates for candidates in shown)
 
@@ -201,7 +201,6 @@ async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: Mak
         ({"strategy": "pick"}, "needs labelling.examples.in-phenomenon"),
         ({"examples": {"tone": "x.jsonl"}}, "there is no labelling.rubrics.tone"),
         ({"rubrics": {"r": "missing.yaml"}}, "missing.yaml"),
-        ({"prompts": {"lable": "x.txt"}}, "no template is called 'lable'; allowed are label, "),
         ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 has two meanings"),
     ],
 )
@@ -229,12 +228,12 @@ INJECTED = (
 )
 
 
-async def test_injected_text_stays_in_its_fence_and_changes_nothing(
+async def test_injected_text_stays_in_its_quotation_and_changes_nothing(
     checker_of: MakeChecker, stub: StubEndpoint, labeller: StubLabeller
 ) -> None:
     labeller.generates = lambda x, _: INJECTED
     verdict = await checker_of().check(labelling(INJECTED))
-    assert all(request.fences["datapoint"] == INJECTED for request in stub.requests)
+    assert all(request.texts["datapoint"] == INJECTED for request in stub.requests)
     assert verdict.outcome == "reject"
     assert _evidence(verdict).runs[0].rounds[0].fault == "echo"
 
@@ -254,9 +253,9 @@ async def test_datapoints_that_are_no_texts_are_shown_and_made_as_json(
     )
 
     def answer(request):
-        if "earlier" in request.fences:
+        if "earlier" in request.texts:
             return orjson.dumps({"reason": "", "datapoint": next(answers)}).decode()
-        assert orjson.loads(request.fences["datapoint"]) == {"plan": "gold", "minutes": 61}
+        assert orjson.loads(request.texts["datapoint"]) == {"plan": "gold", "minutes": 61}
         reasons = [{"criterion": number, "reason": "", "holds": True} for number in (1, 2)]
         return orjson.dumps({"reasons": reasons, "label": "1"}).decode()
 
@@ -283,11 +282,11 @@ async def test_the_subject_is_asked_under_the_applications_prompt(
     pool.write_text("".join(f'{{"x": "{x}"}}\n' for x in bit_strings()))
     checker = checker_of(strategy=strategy, examples={"in-phenomenon": pool})
     plain = await checker.check(labelling())
-    asked, forms = [request.fences for request in stub.requests], [one.body["response_format"] for one in stub.requests]
+    asked, forms = [request.texts for request in stub.requests], [one.body["response_format"] for one in stub.requests]
     stub.requests.clear()
     under = await checker.check(labelling(prompt=APPLICATION))
-    assert {request.fences.pop("prompt", None) for request in stub.requests} == {APPLICATION}
-    assert [request.fences for request in stub.requests] == asked
+    assert {request.texts.pop("prompt", None) for request in stub.requests} == {APPLICATION}
+    assert [request.texts for request in stub.requests] == asked
     assert [request.body["response_format"] for request in stub.requests] == forms
     assert under.evidence == plain.evidence
     assert all(APPLICATION not in request.body["messages"][0]["content"] for request in stub.requests)
@@ -303,5 +302,5 @@ async def test_the_judge_of_a_criterion_is_not_told_the_applications_prompt(
     labeller.generates = lambda x, asked: f"Thanks a lot, number {asked}."
     checker = checker_of(rubrics={"polite": rubric})
     await checker.check(labelling("Thank you.", 1, rubric="polite", prompt=APPLICATION))
-    told = {(request.body["model"], "prompt" in request.fences) for request in stub.requests}
+    told = {(request.body["model"], "prompt" in request.texts) for request in stub.requests}
     assert told == {("subject", True), ("judge", False)}

@@ -94,16 +94,16 @@ class SimulatedSubject:
         }
 
     def __call__(self, request: StubRequest) -> str:
-        if "question" not in request.fences:
+        if "question" not in request.texts:
             return self._word(request.body["messages"][-1]["content"].split("\n")[0].removeprefix("> "))
-        return json.dumps(self._reply(request.fences["question"], "step by step" in str(request.body["messages"])))
+        return json.dumps(self._reply(request.texts["question"], "step by step" in str(request.body["messages"])))
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         texts = [message.content for message in question.messages]
         if question.reply is YesNo:
             word = self._word(texts[-1].split("\n")[0].removeprefix("> "))
             return Answer(question.reply.model_validate({"yes": word == "yes"}), Usage(calls=1))
-        asked = texts[-1].split(">\n")[1].split("\n</")[0]
+        asked = texts[-1].split("Question:\n> ")[1].split("\n")[0]
         reply = self._reply(asked, "reasoning" in question.reply.model_fields)
         return Answer(question.reply.model_validate(reply), Usage(calls=1))
 

@@ -188,12 +188,12 @@ class Writes:
     """Rewords by turning a sentence round, and finds triplets about pilots bad."""
 
     def __call__(self, request: StubRequest) -> str:
-        fences = request.fences
-        if "negative" in fences:
-            good = "pilot" not in fences["base"]
+        texts = request.texts
+        if "negative" in texts:
+            good = "pilot" not in texts["base"]
             verdicts = {"positive_holds": good, "negative_differs": True, "well_formed": True}
             return orjson.dumps({"reason": "I say so.", **verdicts}).decode()
-        return orjson.dumps({"rewording": f"It is said: {fences['text']}"}).decode()
+        return orjson.dumps({"rewording": f"It is said: {texts['text']}"}).decode()
 
 
 def writing(base_url: str) -> dict[str, str]:

@@ -158,17 +158,3 @@ async def test_nothing_is_held_against_an_empty_text(judge_of: MakeJudge, stub: 
     with pytest.raises(ModelFailed, match="is empty"):
         await graded(judge_of(), GOOD, reference=" ")
     assert not stub.requests
-
-
-async def test_the_users_own_template_is_used_and_is_part_of_the_version(
-    judge_of: MakeJudge, stub: StubEndpoint, tmp_path
-) -> None:  # type: ignore[no-untyped-def]
-    template = tmp_path / "mine.txt"
-    template.write_text("=== user ===\n> {{passages}}\n> {{question}}\n> {{answer}}\nBe strict. {{asked}}\n")
-    stub.answer = lambda request: "yes"
-    own = judge_of(prompts={"supported": template})
-    await graded(own, GOOD, prompt="What was decided?")
-    assert "Be strict." in stub.requests[0].body["messages"][-1]["content"]
-    assert own.version != judge_of().version
-    with pytest.raises(ValueError, match="allowed are supported"):
-        judge_of(prompts={"suported": template})

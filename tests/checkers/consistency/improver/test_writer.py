@@ -151,18 +151,3 @@ class TestTheWriter:
         found = await improved(checker, ConsistencyImprover(RewritingSettings(), checker, writer), f"{GOOD} {FALSE}")
         assert (found.status, found.writer) == ("improved", "openai/stub")
         await judge.close()
-
-    async def test_the_users_own_template_is_used(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, tmp_path
-    ):
-        template = tmp_path / "mine.txt"
-        template.write_text("=== user ===\nMend this:\n> {{sentence}}\nBy this:\n> {{passages}}\n")
-        writer.play([rewrites(MENDED)])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker, prompts={"improve": template}), f"{GOOD} {FALSE}")
-        assert found.status == "improved"
-        assert f"Mend this:\n> {FALSE}" in writer.requests[0].body["messages"][-1]["content"]
-        assert (
-            found.prompt_versions
-            != improver_of(checker).not_tried(await checker.check(generation(FALSE)), "-").prompt_versions
-        )
