@@ -17,7 +17,7 @@ from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
-from models.worktime import WaitObserver
+from models.worktime import observed_waits
 from schemas import Envelope, Generation, Origin, Trace, Unreadable, Verdict, read_record
 from streams.admission import Slot, Slots
 from streams.messages import Hold, Incoming, Outgoing, verdict_message
@@ -151,7 +151,7 @@ class CheckerAgent(Listener):
         checker = self._checker
         exhausted = self._budgets.exhausted(checker.name)
         try:
-            with WaitObserver(incoming.slot.queue, incoming.slot.give_up), self._budgets.booked(checker.name):
+            with observed_waits(incoming.slot.queue, incoming.slot.give_up), self._budgets.booked(checker.name):
                 verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
         except ModelUnavailable as error:
             given_up = checker.abstain(record, "judge_failed", blamed(error))

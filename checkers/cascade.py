@@ -45,7 +45,7 @@ class CascadeChecker(Checker[Any]):
         try:
             verdict = await super().check(record)
         except ModelUnavailable as error:
-            raise error.copied_as(EscalationUnavailable, error.usage) from error
+            raise EscalationUnavailable(**vars(error)) from error
         evidence = screened.evidence
         score = evidence.score if isinstance(evidence, Abstention) else None
         return verdict.model_copy(update={"cascade": Cascade(judges=self._judges, escalated=True, first_score=score)})

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from models.billing import billed
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
-from models.worktime import WorkLimit
+from models.worktime import work_limit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence
@@ -233,7 +233,7 @@ class Checker(ABC, Generic[SettingsT]):
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
         with billed() as bill:
             try:
-                async with WorkLimit(self.settings.deadline_seconds) as deadline:
+                async with work_limit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = error.evidence

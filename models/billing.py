@@ -1,35 +1,40 @@
 """The cost of asking: booked once, by the meter around every model, onto the bill of whatever is under way."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from itertools import count
 
-from models.worktime import WorkClock
+from models.worktime import Work
 from schemas import Usage
 
 _NUMBERS = count(1)
 
 
-@dataclass(slots=True)
 class Bill:
     """The running cost of one check, improvement or datapoint."""
 
-    number: int = field(default_factory=_NUMBERS.__next__)
-    """In the order in which bills are opened."""
-    recorded: list[str] = field(default_factory=list)
-    """Digests of the questions that a recording has."""
-    _booked: list[Usage] = field(default_factory=list)
-    clock: WorkClock = field(default_factory=WorkClock)
+    def __init__(self) -> None:
+        self.number = next(_NUMBERS)
+        """In the order in which bills are opened."""
+        self.recorded: list[str] = []
+        """Digests of the questions that a recording has."""
+        self.booked: list[Usage] = []
+        self._begun, self._stopped = time.perf_counter(), 0.0
 
     @property
     def usage(self) -> Usage:
         """The sum up to now; `seconds` is the time since the bill was opened, but for what was only waited."""
-        return Usage.total(self._booked, seconds=round(self.clock.seconds, 6))
+        seconds = (self._stopped or time.perf_counter()) - self._begun
+        return Usage.total(self.booked, seconds=round(seconds, 6))
 
-    def book(self, usage: Usage) -> None:
-        self._booked.append(usage)
+    def stop_clock(self, work: Work) -> None:
+        """Stop the clock while nothing is done, and start it again."""
+        if work.only_waits:
+            self._stopped = self._stopped or time.perf_counter()
+        elif self._stopped:
+            self._begun, self._stopped = self._begun + time.perf_counter() - self._stopped, 0.0
 
 
 _OPEN: ContextVar[tuple[Bill, ...]] = ContextVar("open_bills", default=())
@@ -44,7 +49,7 @@ def billed() -> Iterator[Bill]:
     bill = Bill()
     token = _OPEN.set((*_OPEN.get(), bill))
     try:
-        with bill.clock:
+        with Work(bill.stop_clock).counted():
             yield bill
     finally:
         _OPEN.reset(token)
@@ -65,4 +70,4 @@ def note(digest: str) -> None:
 def book(usage: Usage) -> None:
     """Add the cost of one question to every open bill."""
     for bill in _OPEN.get():
-        bill.book(usage)
+        bill.booked.append(usage)

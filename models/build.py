@@ -28,13 +28,10 @@ def build_judge(
     """
     if settings.backend == "local":
         return _of_this_process(settings, on_usage=on_usage)
-    if settings.backend == "replay" and settings.recording:
-        replay = Replay(settings.recording, model=settings.model)
-        if replay.grades:
-            return MeteredJudge(replay, cached=True, on_usage=on_usage)
-    questions = JudgeQuestions()
     model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
-    return PromptedJudge(model, questions, settings)
+    if isinstance(model.inner, Replay) and model.inner.grades:
+        return MeteredJudge(model.inner, on_usage=on_usage)
+    return PromptedJudge(model, JudgeQuestions(), settings)
 
 
 def build_model(
@@ -51,7 +48,7 @@ def build_model(
     Raises:
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
-    journal = _journal(settings)
+    journal = Journal(settings.recording) if settings.recording and settings.backend != "replay" else None
     model: Model
     if settings.backend == "replay" and settings.recording:
         model = Replay(settings.recording, model=settings.model)
@@ -73,16 +70,11 @@ def build_model(
             model = chat(settings)
     return MeteredModel(
         model,
-        cached=True,
         journal=journal,
         on_usage=on_usage,
         is_subject=isinstance(settings, SubjectSettings),
         temperature=None if settings.backend == "service" else settings.temperature,
     )
-
-
-def _journal(settings: JudgeSettings | SubjectSettings) -> Journal | None:
-    return Journal(settings.recording) if settings.recording and settings.backend != "replay" else None
 
 
 def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredJudge | None:
@@ -105,5 +97,5 @@ def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
 def _of_this_process(settings: JudgeSettings, *, on_usage: UsageListener | None, charged: bool = True) -> MeteredJudge:
     from models.local_judges import local_judge
 
-    judge = local_judge(settings.local)
-    return MeteredJudge(judge, cached=True, journal=_journal(settings), on_usage=on_usage, charged=charged)
+    journal = Journal(settings.recording) if settings.recording else None
+    return MeteredJudge(local_judge(settings.local), journal=journal, on_usage=on_usage, charged=charged)

@@ -5,7 +5,8 @@ import re
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import httpx2 as httpx
@@ -14,7 +15,6 @@ import orjson
 from pydantic import BaseModel
 
 from models.completions import Completion, Completions, completions_of
-from models.concurrent import gather_or_cancel
 from models.dialect import SEVERAL, Dialect, GivenUp
 from models.endpoint import Endpoint, Exchange, client_options, http_client, request_headers
 from models.faults import ExchangeFault, Refused, Transient, quoted
@@ -27,13 +27,12 @@ from models.protocol import (
     ModelFailed,
     Question,
     ReplyT,
-    Samples,
-    Sampling,
     WindowExceeded,
     YesNo,
 )
 from models.recording import Journal, request_digest
-from models.replies import Unusable, answer_of, lacks_room, read_reply, usable_or_none
+from models.replies import Unusable, answer_of, lacks_room, read_reply
+from models.sampling import SharedRequests
 from models.settings import OMIT, EndpointSettings
 from models.window import Prompt, Window, prompt_of
 from models.worktime import Phase
@@ -108,6 +107,7 @@ class ChatModel(Endpoint):
         self._window = Window(settings.context_tokens, name=self.name)
         self._is_first, self._settled = True, asyncio.Event()
         """Whether there was no question yet; set once the first is answered, fails, or has taken a moment."""
+        self._shared = SharedRequests[Completion]()
         self._talks = False
         """True once an answer had no room in a reply of a few tokens."""
 
@@ -126,15 +126,21 @@ class ChatModel(Endpoint):
                 the repair turn can be used, and the other causes as they say.
         """
         turn, fault = self._turn(question), ""
-        async with self._asked(turn.spent):
+        async with self._asked(turn):
             while True:
                 try:
-                    async for attempt in self._flow.retrying(turn.run):
-                        with attempt, self._conceding(turn):
-                            (completion,) = await self._send(turn, self._flow.slot(turn.run))
+                    if question.number is not None and SEVERAL not in self._dialect.given_up:
+                        same = request_digest(replace(question, number=None))
+                        completion = await self._shared.one(same, partial(self._several, turn))
+                    else:
+                        async for attempt in self._flow.retrying(turn.run):
+                            with attempt, self._conceding(turn):
+                                (completion,) = await self._send(turn, self._flow.slot(turn.run))
                     reading = read_reply(completion, question, fault)
                     break
                 except Unusable as unusable:
+                    if question.number is not None:
+                        raise _unusable(str(unusable)) from None
                     if fault:
                         raise _unusable(f"after one repair turn: {unusable}") from None
                     fault = str(unusable)
@@ -147,49 +153,40 @@ class ChatModel(Endpoint):
         probabilities = probabilities_of(completion, reading, question)
         return Answer(reading.reply, self._usage(turn.spent), probabilities, reading.complete)
 
-    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        """The replies, in one request where the endpoint gives several; raises as `ask` does.
-
-        A reply that cannot be used, was cut off or declined is None, and is not repaired.
-        """
-        question, spent = sampling.question, list[Usage]()
-
-        async def completions(count: int) -> tuple[Completion, ...]:
-            turn = self._turn(question, spent, count)
-            async for attempt in self._flow.retrying(turn.run):
-                with attempt, self._conceding(turn):
-                    found = await self._send(turn, self._flow.slot(turn.run))
-            return found
-
-        async with self._asked(spent):
-            gives_several = sampling.count > 1 and SEVERAL not in self._dialect.given_up
-            found = list(await completions(sampling.count)) if gives_several else []
-            for others in await gather_or_cancel(completions(1) for _ in range(sampling.count - len(found))):
-                found += others
-            replies = tuple(usable_or_none(one, question) for one in found)
-        return Answer(replies, self._usage(spent))
-
     async def close(self) -> None:
         await self._client.close()
 
-    def _turn(self, question: Question[Any], spent: list[Usage] | None = None, count: int = 1) -> _Turn:
+    async def _several(self, turn: _Turn, count: int) -> tuple[Completion, ...]:
+        """At most so many completions by one request."""
+        turn.count = count
+        await self._after_the_first()
+        async for attempt in self._flow.retrying(turn.run):
+            with attempt, self._conceding(turn):
+                found = await self._send(turn, self._flow.slot(turn.run))
+        return found
+
+    def _turn(self, question: Question[Any], spent: list[Usage] | None = None) -> _Turn:
         characters = sum(len(message.content) for message in question.messages)
         run = Attempts((question.written, characters), self._settings.deadline_seconds)
-        return _Turn(question, question.messages, run, [] if spent is None else spent, count)
+        return _Turn(question, question.messages, run, [] if spent is None else spent)
 
     @asynccontextmanager
-    async def _asked(self, spent: list[Usage]) -> AsyncIterator[None]:
-        """Waits for what the first question learns of the endpoint, so that it does not refuse the same of all."""
+    async def _asked(self, turn: _Turn) -> AsyncIterator[None]:
+        if turn.question.number is None:
+            await self._after_the_first()
+        try:
+            with self._charged(turn.spent):
+                yield
+        finally:
+            self._settled.set()
+
+    async def _after_the_first(self) -> None:
+        """Wait for what the first question learns of the endpoint, so that it does not refuse the same of all."""
         if not self._is_first and not self._settled.is_set():
             with Phase("waits"), suppress(TimeoutError):
                 await asyncio.wait_for(self._settled.wait(), _MOMENT)
             self._settled.set()
         self._is_first = False
-        try:
-            with self._charged(spent):
-                yield
-        finally:
-            self._settled.set()
 
     @contextmanager
     def _conceding(self, turn: _Turn) -> Iterator[None]:
@@ -310,7 +307,7 @@ class ChatModel(Endpoint):
                 "type": "exchange",
                 "judge": self.name,
                 "task": turn.question.task,
-                **({} if turn.question is _PROBE else {"digest": request_digest(turn.question)}),
+                **({} if turn.question is _PROBE else {"digest": request_digest(replace(turn.question, number=None))}),
                 "request": {**turn.body, **self._settings.extra_body},
                 "status": None if response is None else response.status_code,
                 "response": text,

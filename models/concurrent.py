@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
-from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from contextlib import ExitStack, nullcontext
+from typing import Any, Generic, TypeVar, cast
 
-from models.worktime import Phase, WaitObserver
+from models.worktime import Phase, observed_waits
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 OtherT = TypeVar("OtherT")
-P = ParamSpec("P")
 
 
 async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[ResultT]:
@@ -21,9 +20,6 @@ async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[Res
     Raises:
         Exception: the first failure itself, not a group: callers distinguish them by type.
     """
-    awaitables = list(awaitables)
-    if len(awaitables) == 1:
-        return [await awaitables[0]]
     tasks = [asyncio.ensure_future(one) for one in awaitables]
     try:
         return await asyncio.gather(*tasks)
@@ -58,19 +54,9 @@ async def in_order(
     under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
 
     async def worked(item: ItemT) -> ResultT:
-        given_up = False
-
-        def give_up() -> None:
-            nonlocal given_up
-            if not given_up:
-                given_up = True
-                slots.release()
-
-        try:
-            with WaitObserver(give_up=give_up):
-                return await work(item)
-        finally:
-            give_up()
+        with ExitStack() as slot, observed_waits(give_up=slot.close):
+            slot.callback(slots.release)
+            return await work(item)
 
     async def feed(tasks: asyncio.TaskGroup) -> None:
         async for item in items:
@@ -90,48 +76,41 @@ async def in_order(
         raise group.exceptions[0] from None
 
 
-@dataclass(slots=True)
-class _Flight(Generic[ResultT]):
-    task: asyncio.Task[ResultT]
-    waiters: int = 0
+class Flight(Generic[ResultT]):
+    """Work whose result several may wait for; it is cancelled when the last of them is."""
+
+    def __init__(self, work: asyncio.Future[ResultT]) -> None:
+        self.work, self.waiters = work, 0
+        self.is_taken = False
+        """To be set by the first who has the result."""
+
+    async def result(self) -> ResultT:
+        """The result; raises the work's exception to all who wait."""
+        self.waiters += 1
+        try:
+            with nullcontext() if self.waiters == 1 else Phase("computed"):
+                return await asyncio.shield(self.work)
+        finally:
+            self.waiters -= 1
+            if not self.waiters and not self.work.done():
+                self.work.cancel()
+                # It books its cost before the caller that leaves adds it up.
+                await asyncio.wait({self.work})
 
 
 class SingleFlight(Generic[ResultT]):
-    """Work under way, by key; belongs to one event loop. It is cancelled when the last one who waits is."""
+    """Work under way, by key; belongs to one event loop."""
 
-    def __init__(self, on_left: Callable[[ResultT], None] = lambda result: None) -> None:
-        """`on_left` is called with a result that came as the last one who waits was cancelled."""
-        self._on_left = on_left
-        self._under_way: dict[str, _Flight[ResultT]] = {}
+    def __init__(self) -> None:
+        self._under_way: dict[str, Flight[ResultT]] = {}
 
-    async def join(
-        self, key: str, start: Callable[P, Coroutine[Any, Any, ResultT]], *args: P.args, **kwargs: P.kwargs
-    ) -> ResultT:
-        """The result of `start`, which only the first caller starts; its exception is raised to all of them."""
+    def get(self, key: str) -> Flight[ResultT] | None:
+        """The work under way; nobody may join what the last who waited has left."""
         flight = self._under_way.get(key)
-        joined = None if flight is None else Phase("joined")
-        if flight is None:
-            flight = self._under_way[key] = _Flight(asyncio.create_task(start(*args, **kwargs)))
-            flight.task.add_done_callback(lambda task: self._ended(key, task))
-        flight.waiters += 1
-        try:
-            return await asyncio.shield(flight.task)
-        except asyncio.CancelledError:
-            if flight.waiters == 1 and flight.task.done() and not flight.task.cancelled():
-                self._on_left(flight.task.result())
-            raise
-        finally:
-            if joined is not None:
-                joined.end()
-            flight.waiters -= 1
-            if not flight.waiters and not flight.task.done():
-                # Nobody may join what is being cancelled.
-                self._under_way.pop(key, None)
-                flight.task.cancel()
-                # It books its cost before the caller that leaves adds it up.
-                await asyncio.wait({flight.task})
+        return flight if flight is not None and flight.waiters else None
 
-    def _ended(self, key: str, task: asyncio.Task[ResultT]) -> None:
-        flight = self._under_way.get(key)
-        if flight is not None and flight.task is task:
-            del self._under_way[key]
+    def start(self, key: str, work: Coroutine[Any, Any, ResultT]) -> Flight[ResultT]:
+        """Work that is to be waited for at once."""
+        flight = self._under_way[key] = Flight(asyncio.create_task(work))
+        flight.work.add_done_callback(lambda _: self._under_way.get(key) is flight and self._under_way.pop(key))
+        return flight

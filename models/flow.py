@@ -22,7 +22,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wai
 
 from models.billing import work_number
 from models.faults import MAX_RETRY_AFTER, EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
-from models.protocol import EndpointDown, ModelFailed, ModelUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
 from models.wording import counted
 from models.worktime import Phase
@@ -68,56 +68,54 @@ class Breaker:
     def __init__(self, probe: Probe, name: str, seconds: float, on_change: BreakerListener | None) -> None:
         self._probe, self._name, self._seconds = probe, name, seconds
         self._on_change = on_change or (lambda state: None)
-        self.state: BreakerState = "closed"
         self.answered_at, self.misconfigured, self._probing = -math.inf, False, asyncio.Lock()
-        self.failures, self._openings, self._opens_until, self._detail = 0, 0, 0.0, ""
+        self.failures, self.openings, self._opens_until, self._detail = 0, 0, 0.0, ""
 
     async def check(self, since: float = -math.inf, *, after_probe: bool = False) -> None:
-        """Return if the endpoint is up, by an answer since then or by one to a probe; else raise EndpointDown."""
+        """Return if the endpoint is up, by an answer since then or by one to a probe; else raise."""
         if self._is_due(since) or (after_probe and self._probing.locked()):
             with Phase("waits"):
                 async with self._probing:
                     if self._is_due(since):
                         await self._send_probe()
-        if self.state == "open":
+        if self.openings:
             pause = max(self._opens_until - loop_time(), 0.0) or _COOLDOWN
-            raise EndpointDown(self._detail, retry_after=pause, misconfigured=self.misconfigured)
+            raise ModelUnavailable(self._detail, retry_after=pause, misconfigured=self.misconfigured)
 
     def _is_due(self, since: float) -> bool:
-        return self.answered_at < since if self.state == "closed" else loop_time() >= self._opens_until
+        return loop_time() >= self._opens_until if self.openings else self.answered_at < since
 
     def alive(self) -> None:
         """The endpoint answered, be it with a refusal of one request."""
         self.answered_at = loop_time()
-        self.failures = self._openings = 0
-        self._become("closed")
+        was_open, self.failures, self.openings = self.openings > 0, 0, 0
+        if was_open:
+            self._tell("closed")
 
     def trip(self, fault: Transient | EndpointMisconfigured) -> None:
         """Open; if the endpoint refuses every call, for the longest time."""
         refuses = isinstance(fault, EndpointMisconfigured)
         self.misconfigured = refuses and self.answered_at == -math.inf
-        seconds = _LONGEST_COOLDOWN if refuses else min(_COOLDOWN * 2.0 ** min(self._openings, 30), _LONGEST_COOLDOWN)
-        self._opens_until, self._openings = loop_time() + seconds, self._openings + 1
+        seconds = _LONGEST_COOLDOWN if refuses else min(_COOLDOWN * 2.0 ** min(self.openings, 30), _LONGEST_COOLDOWN)
+        self._opens_until, self.openings = loop_time() + seconds, self.openings + 1
         self._detail = f"{self._name} is down: {fault.detail}"
-        self._become("open")
+        if self.openings == 1:
+            self._tell("open")
 
     async def _send_probe(self) -> None:
         begun = loop_time()
         try:
             await self._probe(self._seconds)
-        except (Transient, EndpointMisconfigured) as fault:
-            if not isinstance(fault, Throttled):
-                return None if self.answered_at >= begun else self.trip(fault)
-        except Refused:
+        except (Throttled, Refused):
             pass
+        except (Transient, EndpointMisconfigured) as fault:
+            return None if self.answered_at >= begun else self.trip(fault)
         return self.alive()
 
-    def _become(self, state: BreakerState) -> None:
-        if state != self.state:
-            self.state = state
-            event = "opened" if state == "open" else "closed"
-            _LOG.warning(f"endpoint_breaker_{event}", model=self._name, detail=self._detail)
-            self._on_change(state)
+    def _tell(self, state: BreakerState) -> None:
+        event = "opened" if state == "open" else "closed"
+        _LOG.warning(f"endpoint_breaker_{event}", model=self._name, detail=self._detail)
+        self._on_change(state)
 
 
 class Limiter:
@@ -232,7 +230,7 @@ class Flow:
                 with Phase("waits"):
                     await asyncio.sleep(held)
             await self._limiter.enter(run)
-            if self._breaker.state == "closed" and self._held_until <= loop_time():
+            if not self._breaker.openings and self._held_until <= loop_time():
                 break
             self._limiter.leave(run)  # the breaker opened, or a 429 came, while others had the slot
         run.count, run.started, run.under_way = run.count + 1, loop_time(), self._limiter.under_way

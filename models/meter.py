@@ -2,35 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Generic, Literal, TypeVar
 
 from cachetools import TTLCache
 
 from models.billing import book, note
 from models.claims import Claims, Grades
-from models.concurrent import SingleFlight
-from models.protocol import (
-    Answer,
-    Grading,
-    Judge,
-    Model,
-    ModelFailed,
-    ModelUnavailable,
-    Question,
-    ReplyT,
-    Sampler,
-    Samples,
-    Sampling,
-)
-from models.recording import Journal, Request, request_digest
-from models.sampling import asked_often
+from models.concurrent import Flight, SingleFlight
+from models.protocol import Answer, AnswerT, Judge, Model, ModelError, ModelFailed, ModelUnavailable, Question, ReplyT
+from models.recording import Journal, claims_digest, request_digest
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
 _KEPT, _KEPT_SECONDS = 4096, 3600.0
 """Answers in memory, the least recently used of which go first, and how long each stays."""
+
+InnerT = TypeVar("InnerT", bound=Model | Judge)
 
 Ending = Literal["answered", "failed", "unavailable", "left"]
 """`failed`: with no answer to be used. `unavailable`: the model cannot be asked for now. `left`: nobody waits."""
@@ -52,26 +41,17 @@ UsageListener = Callable[[EndedRequest], None]
 """Called with every request that ended, answered or not."""
 
 
-@dataclass(slots=True)
-class _Outcome:
-    task: str
-    result: Answer[Any] | ModelUnavailable | ModelFailed
-    is_charged: bool = False
-    """True once its cost was charged."""
-
-
-class _Metered:
+class _Metered(Generic[InnerT]):
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
-    If it is `cached`, identical requests are made once, also while the first of them is under way. A failure is raised
-    to all who wait for it and then forgotten.
+    Identical requests are made once, also while the first of them is under way. Replies are shared and must not be
+    changed. A failure is raised to all who wait for it and then forgotten.
     """
 
     def __init__(
         self,
-        inner: Model | Judge,
+        inner: InnerT,
         *,
-        cached: bool = False,
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         charged: bool = True,
@@ -79,10 +59,11 @@ class _Metered:
         temperature: float | str | None = None,
     ) -> None:
         """A call that is not `charged` is on no bill."""
-        self.inner, self.temperature = inner, temperature
+        self.inner = inner
+        self.temperature = temperature
         self._journal, self._charged, self._is_subject = journal, charged, is_subject
         self._on_usage = on_usage or (lambda ended: None)
-        self._flights = SingleFlight(self._left) if cached else None
+        self._flights = SingleFlight[Answer[Any]]()
         self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
 
     @property
@@ -92,63 +73,56 @@ class _Metered:
     async def close(self) -> None:
         await self.inner.close()
 
-    async def _booked(self, request: Request) -> Answer[Any]:
-        """The model's answer, with `usage.cached` 1 if it cost nothing; the reply is shared and must not be changed."""
-        begun, key = time.monotonic(), request_digest(request)
+    def _under_way(self, digest: str) -> Flight[Answer[Any]] | None:
+        """The answer to an identical request, known or still to come."""
         if self._journal is not None:
-            # Of samples the question is recorded with each of its answers.
-            note(request_digest(request.question) if isinstance(request, Sampling) else key)
-        if self._flights is None:
-            outcome = await self._fresh(request, key)
-        elif (known := self._answers.get(key)) is not None:
-            return self._count(request.task, _shared(known, Usage(cached=1)), begun)
-        else:
-            outcome = await self._flights.join(key, self._fresh, request, key)
-        # The first to ask is charged, unless it has left meanwhile.
-        is_another, outcome.is_charged = outcome.is_charged, True
-        joined = Usage(cached=1, seconds=time.monotonic() - begun)
-        return self._count(request.task, _shared(outcome.result, joined) if is_another else outcome.result, begun)
+            # A recording has several answers to one question under its digest.
+            note(digest.partition("/")[0])
+        if (known := self._answers.get(digest)) is None:
+            return self._flights.get(digest)
+        answered = asyncio.get_running_loop().create_future()
+        answered.set_result(replace(known, usage=Usage(cached=1)))
+        return Flight(answered)
 
-    async def _fresh(self, request: Request, key: str) -> _Outcome:
-        """Ask the model itself."""
-        begun, inner = time.monotonic(), cast("Any", self.inner)
-        answer: Answer[Any]
+    async def _fresh(self, task: str, digest: str, asked: Awaitable[Answer[AnswerT]]) -> Answer[AnswerT]:
+        """The answer of the model itself, kept and recorded."""
+        begun = time.monotonic()
+        ending: Answer[AnswerT] | ModelFailed | None = None
         try:
-            if isinstance(request, Grading):
-                answer = await inner.grade(request.task, request.claims)
-            elif isinstance(request, Question):
-                answer = await inner.ask(request)
-            elif isinstance(inner, Sampler):
-                answer = await inner.sample(request)
-            else:
-                answer = await asked_often(inner, request)
+            self._answers[digest] = ending = await asked
+        except ModelFailed as error:
+            ending = error
+            raise
         except asyncio.CancelledError as left:
             # Nobody waits for it any longer, and it has cost what it has cost.
-            self._book(request.task, "left", getattr(left, "usage", Usage()), begun)
+            self._book(task, "left", getattr(left, "usage", Usage()), begun)
             raise
-        except ModelUnavailable as error:
-            return _Outcome(request.task, error)
-        except ModelFailed as error:
-            if self._journal is not None:
-                self._journal.record(self.name, request, error)
-            return _Outcome(request.task, error)
-        if self._flights is not None:
-            self._answers[key] = answer
-        if self._journal is not None:
-            self._journal.record(self.name, request, answer)
-        return _Outcome(request.task, answer)
+        finally:
+            if self._journal is not None and ending is not None:
+                self._journal.record(self.name, task, digest, ending)
+        return ending
 
-    def _left(self, outcome: _Outcome) -> None:
-        if not outcome.is_charged:
-            self._book(outcome.task, "left", outcome.result.usage, time.monotonic())
-
-    def _count(self, task: str, result: Answer[Any] | ModelUnavailable | ModelFailed, begun: float) -> Answer[Any]:
-        """Book the result, and return or raise it."""
+    async def _paid(self, task: str, flight: Flight[Answer[AnswerT]]) -> Answer[AnswerT]:
+        """What came of a request; the first to have it pays for it."""
+        begun = time.monotonic()
+        result: Answer[AnswerT] | ModelError
+        try:
+            result = await flight.result()
+        except ModelError as error:
+            result = error
+        except asyncio.CancelledError:
+            if not (flight.waiters or flight.is_taken or flight.work.cancelled()):
+                # It ended as the last one left.
+                ended = flight.work.exception() or flight.work.result()
+                self._book(task, "left", getattr(ended, "usage", Usage()), begun)
+            raise
+        is_first, flight.is_taken = not flight.is_taken, True
+        usage = result.usage if is_first else Usage(cached=1, seconds=time.monotonic() - begun)
         if isinstance(result, Answer):
-            self._book(task, "answered", result.usage, begun)
-            return result
-        self._book(task, "unavailable" if isinstance(result, ModelUnavailable) else "failed", result.usage, begun)
-        raise result
+            self._book(task, "answered", usage, begun)
+            return replace(result, usage=usage)
+        self._book(task, "unavailable" if isinstance(result, ModelUnavailable) else "failed", usage, begun)
+        raise result if is_first else replace(result, usage=usage)
 
     def _book(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
         if self._charged:
@@ -158,35 +132,31 @@ class _Metered:
         self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
 
 
-class MeteredModel(_Metered):
+class MeteredModel(_Metered[Model]):
     """Around a model."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        return await self._booked(question)
+        task, digest = question.task, request_digest(question)
+        flight = self._under_way(digest) or self._flights.start(
+            digest, self._fresh(task, digest, self.inner.ask(question))
+        )
+        return await self._paid(task, flight)
 
-    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        return await self._booked(sampling)
 
-
-class MeteredJudge(_Metered):
+class MeteredJudge(_Metered[Judge]):
     """Around a judge of this process, or a recorded one: the same."""
 
     @property
     def version(self) -> str:
-        return cast("Judge", self.inner).version
+        return self.inner.version
 
     @property
     def self_test(self) -> SelfTestFigure | None:
-        return cast("Judge", self.inner).self_test
+        return self.inner.self_test
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        return await self._booked(Grading(task, tuple(claims)))
-
-
-def _shared(
-    result: Answer[Any] | ModelUnavailable | ModelFailed, usage: Usage
-) -> Answer[Any] | ModelUnavailable | ModelFailed:
-    """A copy with another cost."""
-    if isinstance(result, Answer):
-        return replace(result, usage=usage)
-    return result.copied_as(type(result), usage)
+        digest = claims_digest(task, claims)
+        flight = self._under_way(digest) or self._flights.start(
+            digest, self._fresh(task, digest, self.inner.grade(task, claims))
+        )
+        return await self._paid(task, flight)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, JsonValue
 
@@ -54,33 +54,8 @@ class Question(Generic[ReplyT]):
     salvage: Callable[[str], ReplyT | None] = lambda text: None
     """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
     reply gets no `complaint`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grading:
-    """Claims to be graded together, by a model that works on the material itself."""
-
-    task: str
-    """As of a question."""
-    claims: tuple[Claims, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling(Generic[ReplyT]):
-    """A question to be answered several times."""
-
-    question: Question[ReplyT]
-    count: int
-    first: int = 0
-    """Number of the first of the answers: further answers to the same question have other numbers."""
-
-    @property
-    def task(self) -> str:
-        return self.question.task
-
-
-Samples = tuple[ReplyT | None, ...]
-"""Replies to a sampling; None for each that cannot be used."""
+    number: int | None = None
+    """Of several answers to the same question, the one that is wanted: not repaired, and known by its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +91,6 @@ class Model(Protocol):
         """Release connections and threads."""
 
 
-@runtime_checkable
-class Sampler(Protocol):
-    """A model that knows how to answer one question several times."""
-
-    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        """As many replies as are wanted; raises as `Model.ask` does, unless only some replies cannot be used."""
-
-
 class Judge(Protocol):
     """Decides whether claims hold."""
 
@@ -149,64 +116,42 @@ class Judge(Protocol):
         """Release connections and threads."""
 
 
+@dataclass(eq=False)
 class ModelError(Exception):
-    """No answer; `usage` is what the attempts cost."""
+    """No answer."""
 
-    def __init__(self, detail: str, *, usage: Usage | None = None) -> None:
-        super().__init__(detail)
-        self.detail = detail
-        self.usage = usage or Usage()
+    detail: str
+    usage: Usage = field(default_factory=Usage, kw_only=True)
+    """What the attempts cost."""
 
-    def copied_as(self, kind: "type[ErrorT]", usage: Usage) -> "ErrorT":
-        """A copy of this kind, with another cost."""
-        copy = kind.__new__(kind, *self.args)
-        copy.__dict__.update(self.__dict__, usage=usage)
-        return copy
+    def __str__(self) -> str:
+        return self.detail
 
 
-ErrorT = TypeVar("ErrorT", bound=ModelError)
-
-
+@dataclass(eq=False, kw_only=True)
 class ModelUnavailable(ModelError):
     """No answer for now: hold the record and ask again after `retry_after` seconds."""
 
-    def __init__(
-        self,
-        detail: str,
-        *,
-        retry_after: float,
-        usage: Usage | None = None,
-        suspect: bool = False,
-        misconfigured: bool = False,
-    ) -> None:
-        super().__init__(detail, usage=usage)
-        self.retry_after = retry_after
-        self.misconfigured = misconfigured
-        """True if the endpoint refuses the configured key, model or address, and has answered nothing yet: waiting
-        seldom helps."""
-        self.suspect = suspect
-        """True if this question was sent and the endpoint failed on it: if that happens again and again while others
-        are answered, the question is to blame."""
-
-
-class EndpointDown(ModelUnavailable):
-    """The endpoint answers nothing, whatever it is asked."""
+    retry_after: float
+    misconfigured: bool = False
+    """True if the endpoint refuses the configured key, model or address, and has answered nothing yet: waiting seldom
+    helps."""
+    suspect: bool = False
+    """True if this question was sent and the endpoint failed on it: if that happens again and again while others are
+    answered, the question is to blame."""
 
 
 class EscalationUnavailable(ModelUnavailable):
     """Only the second judge of a cascade is away: records that the first one decides go on."""
 
 
+@dataclass(eq=False, kw_only=True)
 class ModelFailed(ModelError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
-    def __init__(
-        self, detail: str, *, cause: JudgeCause | GraderCause, usage: Usage | None = None, begun: bool = True
-    ) -> None:
-        super().__init__(detail, usage=usage)
-        self.cause: JudgeCause | GraderCause = cause
-        self.begun = begun
-        """False if the token limit was reached before the reply began: to ask about less at once does not help."""
+    cause: JudgeCause | GraderCause
+    begun: bool = True
+    """False if the token limit was reached before the reply began: to ask about less at once does not help."""
 
     @property
     def cause_of_subject(self) -> SubjectCause:
@@ -214,12 +159,12 @@ class ModelFailed(ModelError):
         return cast("SubjectCause", self.cause.replace("judge_", "subject_"))
 
 
+@dataclass(eq=False, kw_only=True)
 class WindowExceeded(ModelFailed):
     """The question is longer than the model's window; a shorter one may get an answer."""
 
-    def __init__(self, detail: str, *, characters: int, asked: int, usage: Usage | None = None) -> None:
-        super().__init__(detail, cause="too_long", usage=usage)
-        self.asked = asked
-        """The characters of the question's messages."""
-        self.characters = characters
-        """As many characters of messages fit at most, as far as is known."""
+    cause: JudgeCause | GraderCause = "too_long"
+    asked: int
+    """The characters of the question's messages."""
+    characters: int
+    """As many characters of messages fit at most, as far as is known."""

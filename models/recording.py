@@ -1,13 +1,12 @@
 """Recording and replay: every exchange and answer as JSON lines, so that verdicts can be looked into and repeated.
 
-`{"type": "exchange", ...}` is one request to an endpoint with what came back, for people. `{"type": "answer", ...}`
-(with a `reply`, `samples` or `grades`) and `{"type": "failure", ...}` are how a request ended, for replaying. The key
-of the endpoint is in none of them; prompts and replies are, so the file deserves the protection that they do.
+`{"type": "exchange", ...}` is one request to an endpoint with what came back, for people. `{"type": "answer", ...}`,
+with a `reply`, `grades` or the `cause` of a failure, is how a request ended, for replaying. The key of the endpoint is
+in none of them; prompts and replies are, so the file deserves the protection that they do.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -15,18 +14,12 @@ from typing import Any
 
 import orjson
 import structlog
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from models.claims import Claims, Grades, Judgement
-from models.protocol import Answer, Grading, ModelFailed, Question, ReplyT, Samples, Sampling, WindowExceeded
+from models.claims import Claims, Grades
+from models.protocol import Answer, AnswerT, ModelFailed, Question, ReplyT, WindowExceeded
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
-
-MAX_LINE_BYTES = 4 * 1024 * 1024
-"""Longer lines are skipped, and logged as such: a recording stays readable line by line."""
-
-Request = Question[Any] | Grading | Sampling[Any]
-_KINDS = {Question: "reply", Sampling: "samples", Grading: "grades"}
 
 _LOG = structlog.get_logger(__name__)
 
@@ -44,9 +37,6 @@ class Journal:
         If the file cannot be written that is logged: a full disk must not stop the checking.
         """
         data = orjson.dumps({"at": datetime.now(UTC), **line}, _plain, orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
-        if len(data) > MAX_LINE_BYTES:
-            _LOG.warning("recording_line_skipped", file=str(self._path), type=line["type"], bytes=len(data))
-            return
         try:
             if not self._begun:
                 data = self._begin() + data
@@ -59,19 +49,18 @@ class Journal:
         else:
             self._begun, self._failing = True, False
 
-    def record(self, judge: str, request: "Request", ending: Answer[Any] | ModelFailed) -> None:
-        """Append how a request to the model called `judge` ended."""
+    def record(self, model: str, task: str, digest: str, ending: Answer[Any] | ModelFailed) -> None:
+        """Append how a request ended."""
         line: dict[str, Any]
-        if isinstance(ending, ModelFailed):
-            line = {"type": "failure", "cause": ending.cause, "detail": ending.detail}
-            if isinstance(ending, WindowExceeded):
-                line |= {"characters": ending.characters, "asked": ending.asked}
-            line |= {} if ending.begun else {"begun": False}
+        if isinstance(ending, WindowExceeded):
+            line = {"cause": ending.cause, "detail": ending.detail, "fits": ending.characters, "asked": ending.asked}
+        elif isinstance(ending, ModelFailed):
+            line = {"cause": ending.cause, "detail": ending.detail, "begun": ending.begun}
         else:
-            line = {"type": "answer", _KINDS[type(request)]: ending.reply, "usage": ending.usage.model_dump()}
-            line |= {} if ending.probabilities is None else {"probabilities": ending.probabilities}
-            line |= {} if ending.complete else {"complete": False}
-        self.write({"judge": judge, "task": request.task, "digest": request_digest(request), **line})
+            kind = "reply" if isinstance(ending.reply, BaseModel) else "grades"
+            line = {kind: ending.reply, "usage": ending.usage.model_dump(), "probabilities": ending.probabilities}
+            line["complete"] = ending.complete
+        self.write({"type": "answer", "judge": model, "task": task, "digest": digest, **line})
 
     def _begin(self) -> bytes:
         """The prefix of our first line: a line end, if an earlier process left a line unfinished."""
@@ -89,21 +78,25 @@ def _plain(value: object) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def request_digest(request: Request) -> str:
-    """Digest (256 bits, hex) of all that bears on the answer: messages, form, limits, probability; or the claims.
+def request_digest(question: Question[Any]) -> str:
+    """Digest (256 bits, hex) of all that bears on the answer: messages, form, limits and probability.
 
-    Two requests that differ in any of it have different digests; the model's name is not part of it.
+    Two questions that differ in any of it have different digests; the model's name is not part of it. The number of a
+    question is appended as `/3`.
     """
-    parts: tuple[object, ...]
-    if isinstance(request, Grading):
-        parts = (request.task, request.claims)
-    elif isinstance(request, Sampling):
-        parts = (request_digest(request.question), request.first, request.count)
-    else:
-        messages = [(message.role, message.content) for message in request.messages]
-        form: type[BaseModel] = request.reply
-        parts = (request.task, request.prompt_version, messages, _form_digest(form), request.max_tokens)
-        parts += (request.graded,) if request.graded else ()
+    form: type[BaseModel] = question.reply
+    messages = [(message.role, message.content) for message in question.messages]
+    parts = [question.task, question.prompt_version, messages, _form_digest(form), question.max_tokens]
+    digest = _digest([*parts, question.graded] if question.graded else parts)
+    return digest if question.number is None else f"{digest}/{question.number}"
+
+
+def claims_digest(task: str, claims: Sequence[Claims]) -> str:
+    """As `request_digest`, for a grading."""
+    return _digest([task, claims])
+
+
+def _digest(parts: Sequence[object]) -> str:
     try:
         data = orjson.dumps(parts)
     except TypeError:  # lone surrogates: no text for an endpoint, but the local judge and the caller may ask
@@ -154,63 +147,39 @@ class Replay:
         Raises:
             ModelFailed: the question is not in the recording, or had failed when it was recorded.
         """
-        ending = self._ending(question)
-        with _in_form(question):
-            reply = question.reply.model_validate_json(orjson.dumps(ending.get("reply")))
-        given = ending.get("probabilities")
-        return Answer(reply, Usage(cached=1), None if given is None else tuple(given), ending.get("complete", True))
-
-    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        """The recorded samples; raises as `ask` does."""
-        recorded: Any = self._ending(sampling).get("samples")
-        form = sampling.question.reply
-        with _in_form(sampling):
-            replies = [None if one is None else form.model_validate_json(orjson.dumps(one)) for one in recorded]
-        return Answer(tuple(replies), Usage(cached=1))
+        return self._answer(question.task, request_digest(question), "reply", TypeAdapter(question.reply))
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The recorded grades; raises as `ask` does."""
-        grading = Grading(task, tuple(claims))
-        recorded: Any = self._ending(grading).get("grades")
-        with _in_form(grading):
-            grades = tuple(tuple(Judgement(**one) for one in each) for each in recorded)
-        return Answer(grades, Usage(cached=1))
+        return self._answer(task, claims_digest(task, claims), "grades", TypeAdapter(Grades))
 
     async def close(self) -> None:
         """Do nothing: no file is open."""
 
-    def _ending(self, request: Request) -> dict[str, Any]:
-        digest = request_digest(request)
-        ending = self._endings.get(digest)
+    def _answer(self, task: str, digest: str, kind: str, form: TypeAdapter[AnswerT]) -> Answer[AnswerT]:
+        ending, usage = self._endings.get(digest), Usage(cached=1)
         if ending is None:
-            detail = f"the recording {self._path} has no answer to the {request.task} question {digest}"
+            detail = f"the recording {self._path} has no answer to the {task} question {digest}"
             raise ModelFailed(detail, cause="judge_failed")
-        if ending["type"] == "failure":
-            detail, usage = ending["detail"], Usage(cached=1)
-            if "characters" in ending:
-                raise WindowExceeded(detail, characters=ending["characters"], asked=ending["asked"], usage=usage)
-            raise ModelFailed(detail, cause=ending["cause"], usage=usage, begun=ending.get("begun", True))
-        return ending
-
-
-@contextmanager
-def _in_form(request: Request) -> Iterator[None]:
-    """Make a failure of what is not of the form that is asked for."""
-    try:
-        yield
-    except (ValidationError, TypeError):
-        asked = f"the {request.task} question {request_digest(request)}"
-        detail = f"the recorded answer to {asked} is not of the form that is asked for"
-        raise ModelFailed(detail, cause="judge_unusable") from None
+        if "fits" in ending:
+            raise WindowExceeded(ending["detail"], characters=ending["fits"], asked=ending["asked"], usage=usage)
+        if "cause" in ending:
+            raise ModelFailed(ending["detail"], cause=ending["cause"], usage=usage, begun=ending["begun"])
+        try:
+            reply = form.validate_json(orjson.dumps(ending.get(kind)))
+        except ValidationError:
+            detail = f"the recorded answer to the {task} question {digest} is not of the form that is asked for"
+            raise ModelFailed(detail, cause="judge_unusable") from None
+        given = ending.get("probabilities")
+        return Answer(reply, usage, None if given is None else tuple(given), ending.get("complete", True))
 
 
 def _endings(path: Path) -> list[dict[str, Any]]:
     try:
-        lines = path.read_bytes().split(b"\n")
+        # After the last line end comes nothing, or a line whose writing was cut short.
+        *lines, _ = path.read_bytes().split(b"\n")
     except OSError as error:
         raise RecordingUnreadable(f"{path}: cannot be read: {error.strerror or error}") from None
-    # After the last line end comes nothing, or a line whose writing was cut short.
-    lines.pop()
     endings = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -220,7 +189,7 @@ def _endings(path: Path) -> list[dict[str, Any]]:
             continue
         if not isinstance(document, dict) or "type" not in document:
             raise RecordingUnreadable(f"{path}:{number}: not a line of a recording")
-        if document["type"] in {"answer", "failure"}:
+        if document["type"] == "answer":
             if not {"judge", "digest"} <= document.keys():
                 raise RecordingUnreadable(f"{path}:{number}: the judge or the digest of the question is missing")
             endings.append(document)

@@ -18,8 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from models.completions import Completion
-from models.protocol import ModelFailed, Question, ReplyT, Role, YesNo
-from models.sampling import CAUSES_OF_ONE_REPLY
+from models.protocol import ModelFailed, Question, Role, YesNo
 from models.wording import straightened
 
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
@@ -70,18 +69,6 @@ def read_reply(completion: Completion, question: Question[_FormT], complained: s
     if fault is not None:
         raise Unusable(fault)
     return reading
-
-
-def usable_or_none(completion: Completion, question: Question[ReplyT]) -> ReplyT | None:
-    """The reply of one of several completions; None if it cannot be used."""
-    try:
-        return read_reply(completion, question).reply
-    except Unusable:
-        return None
-    except ModelFailed as error:
-        if error.cause not in CAUSES_OF_ONE_REPLY:
-            raise
-        return None
 
 
 def lacks_room(completion: Completion, question: Question[Any]) -> bool:

@@ -1,7 +1,6 @@
 """Dividing a response into sentences that are judged one by one (paper, section 3.1), and a long text into pieces."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sentencex
@@ -17,6 +16,7 @@ _OVERLAP = 0.1
 _FULL = 0.6
 """A piece may end this early, for the sake of ending with a paragraph."""
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,11 @@ def split_sentences(text: str, *, language: str = "en") -> list[Sentence]:
     number = 0
     for line_start, line_end in _lines(text):
         start, number = _behind_markers(text, line_start, line_end, number)
-        for piece_start, piece_end in _pieces(text[start:line_end], language):
-            _append(sentences, text, start + piece_start, start + piece_end)
+        for piece in sentencex.segment(language, text[start:line_end]):
+            # The library returns consecutive stretches, but may drop white space between them.
+            start = text.index(piece, start)
+            _append(sentences, text, start, start + len(piece))
+            start += len(piece)
     return sentences
 
 
@@ -69,17 +72,6 @@ def _lines(text: str) -> list[tuple[int, int]]:
     return lines
 
 
-def _pieces(line: str, language: str) -> list[tuple[int, int]]:
-    pieces = []
-    position = 0
-    for piece in sentencex.segment(language, line):
-        # The library returns consecutive stretches, but may drop white space between them.
-        found = line.find(piece, position)
-        pieces.append((found, found + len(piece)))
-        position = found + len(piece)
-    return pieces
-
-
 def _append(sentences: list[Sentence], text: str, start: int, end: int) -> None:
     stripped = text[start:end].strip()
     if not stripped:
@@ -102,28 +94,17 @@ def pieces_of(text: str, room: int, *, language: str = "en") -> list[slice]:
     """
     if len(text) <= room:
         return [slice(0, len(text))]
-    paragraphs = [found.end() for found in _PARAGRAPH.finditer(text)]
+    ends = [found.end() for found in _PARAGRAPH.finditer(text)]
     sentences = [one.start for one in split_sentences(text, language=language)]
-    words = [found.end() for found in re.finditer(r"\s+", text)]
+    words = [found.end() for found in _SPACE.finditer(text)]
     pieces = []
     start = 0
     while len(text) - start > room:
         earliest, latest = start + int(room * _FULL), start + room
-        end = (
-            _last(paragraphs, earliest, latest)
-            or _last(sentences, earliest, latest)
-            or _last(words, earliest, latest)
-            or latest
-        )
-        pieces.append(slice(start, end))
+        fitting = ([one for one in places if earliest < one <= latest] for places in (ends, sentences, words))
+        end = max(next(filter(None, fitting), [latest]))
         back = end - int(room * _OVERLAP)
-        start = _first(sentences, back, end) or _first(words, back, end) or back
+        pieces.append(slice(start, end))
+        fitting = ([one for one in places if back <= one < end] for places in (sentences, words))
+        start = min(next(filter(None, fitting), [back]))
     return [*pieces, slice(start, len(text))]
-
-
-def _last(places: Sequence[int], earliest: int, latest: int) -> int | None:
-    return max((place for place in places if earliest < place <= latest), default=None)
-
-
-def _first(places: Sequence[int], earliest: int, before: int) -> int | None:
-    return min((place for place in places if earliest <= place < before), default=None)

@@ -58,12 +58,10 @@ def _number_or_omit(what: str) -> WrapValidator:
     return WrapValidator(validated)
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class EndpointSettings(_Settings):
+class EndpointSettings(BaseModel):
     """The settings of every model behind an endpoint."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     base_url: str | None = None
     """URL of an OpenAI-compatible API without the final `/chat/completions`, such as
@@ -110,30 +108,27 @@ class EndpointSettings(_Settings):
     @field_validator("base_url")
     @classmethod
     def _is_a_base_url(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
+        parts = urlsplit(value or "")
+        if value and (parts.scheme not in {"http", "https"} or not parts.hostname):
             raise ValueError("expected a URL such as https://api.openai.com/v1")
         if parts.username or parts.password:
             raise ValueError("credentials do not belong in the URL; put the key in api_key")
         if parts.path.rstrip("/").endswith("/chat/completions"):
             raise ValueError("expected the URL before /chat/completions, such as https://api.openai.com/v1")
-        return value.rstrip("/")
+        return value and value.rstrip("/")
 
     @field_validator("extra_headers")
     @classmethod
     def _are_headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
         for name, content in value.items():
+            text = content.get_secret_value()
             if not _HEADER.fullmatch(name):
                 raise ValueError(f"{name!r} is no name of a header")
             if name.lower() in _HEADERS_OF_THE_CLIENT:
                 raise ValueError(f"{name} is set by the client; it cannot be configured")
-            text = content.get_secret_value()
             if not (text.isascii() and text.isprintable()) or text != text.strip():
-                raise ValueError(
-                    f"the value of {name} must be printable ASCII without white space around it, on one line"
-                )
+                said = "must be printable ASCII without white space around it, on one line"
+                raise ValueError(f"the value of {name} {said}")
         if len({name.lower() for name in value}) != len(value):
             raise ValueError("the same header twice; letter case makes no difference")
         return value
@@ -141,16 +136,19 @@ class EndpointSettings(_Settings):
     @field_validator("extra_body")
     @classmethod
     def _are_further_fields(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        for name in value:
-            reason = _FIELDS_OF_REQUESTS.get(name)
-            if reason:
-                raise ValueError(f"{name} cannot be set here: {reason}")
+        for name in value.keys() & _FIELDS_OF_REQUESTS.keys():
+            raise ValueError(f"{name} cannot be set here: {_FIELDS_OF_REQUESTS[name]}")
         return value
 
     @model_validator(mode="after")
-    def _has_one_key(self) -> Self:
+    def _is_complete(self) -> Self:
         if self.api_key and any(name.lower() == "authorization" for name in self.extra_headers):
             raise ValueError("api_key and extra_headers.authorization are both set; an endpoint takes one of them")
+        backend = getattr(self, "backend", "")
+        needed = _NEEDED.get(backend, ())
+        if missing := [name for name in needed if not getattr(self, name)]:
+            lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
+            raise ValueError(f"backend is {backend!r}, but {lacks}; this backend needs {' and '.join(needed)}")
         return self
 
     def cost(self, prompt_tokens: float, completion_tokens: float = 0, cached_tokens: float = 0) -> float:
@@ -158,16 +156,6 @@ class EndpointSettings(_Settings):
         saved = 0.0 if self.cached_price is None else cached_tokens * (self.prompt_price - self.cached_price)
         full = prompt_tokens * self.prompt_price + completion_tokens * self.completion_price
         return (full - saved) / 1_000_000
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> Self:
-        backend = getattr(self, "backend", "")
-        needed = _NEEDED.get(backend, ())
-        missing = [name for name in needed if not getattr(self, name)]
-        if missing:
-            lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
-            raise ValueError(f"backend is {backend!r}, but {lacks}; this backend needs {' and '.join(needed)}")
-        return self
 
 
 class JudgeSettings(EndpointSettings):

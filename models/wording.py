@@ -7,12 +7,7 @@ _STRAIGHT = str.maketrans(
     dict.fromkeys("‘’‚‛′`´", "'")
     | dict.fromkeys("“”„‟«»″", '"')
     | dict.fromkeys("‐‑‒–—―−", "-")
-    | {
-        "\N{SOFT HYPHEN}": None,
-        "\N{ZERO WIDTH SPACE}": None,
-        "\N{WORD JOINER}": None,
-        "\N{ZERO WIDTH NO-BREAK SPACE}": None,
-    }
+    | dict.fromkeys("\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}\N{WORD JOINER}\N{ZERO WIDTH NO-BREAK SPACE}")
 )
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -5,63 +5,47 @@ belongs to.
 """
 
 import asyncio
-import time
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
-from contextvars import ContextVar, Token
-from types import TracebackType
-from typing import Literal, ParamSpec, Self, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from typing import Literal, Self
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-PhaseName = Literal["waits", "slow_lane", "computed", "joined", "asked"]
+PhaseName = Literal["waits", "slow_lane", "computed", "asked"]
 """A question `waits` for a slot or for a model that is being loaded; it waits in the `slow_lane`, perhaps long, while
-others are answered; it is `computed` in this process; it has `joined` an identical one that is under way; or a model
-elsewhere is `asked`."""
+others are answered; it is `computed` in this process, or asked by another; or a model elsewhere is `asked`."""
 
 
-class _Work(ABC):
-    """Counts the questions of one piece of work by their phases, to the end of the context."""
+class Work:
+    """A piece of work: its questions by their phases."""
 
-    def __init__(self) -> None:
-        self._phases: Counter[PhaseName] = Counter()
-        self._ended = False
-        self._token: Token[tuple[_Work, ...]] | None = None
-
-    def move(self, before: PhaseName | None, after: PhaseName | None) -> None:
-        """Count a question in another phase; None: it begins or ends."""
-        self._phases.update({after: 1} if after else {})
-        self._phases.subtract({before: 1} if before else {})
-        # A question that others wait for, too, may outlive this work.
-        if not self._ended:
-            self.changed()
-
-    @abstractmethod
-    def changed(self) -> None:
-        """Act on the counts, which have changed."""
+    def __init__(self, changed: Callable[["Work"], None]) -> None:
+        """`changed` is called whenever the phases have changed, within the context `counted`."""
+        self.phases: Counter[PhaseName] = Counter()
+        self.changed: Callable[[Work], None] | None = changed
 
     @property
     def only_waits(self) -> bool:
         """True if nothing is done for it: its questions wait, all of them."""
-        return 0 < self._phases["waits"] + self._phases["slow_lane"] == self._phases.total()
+        return 0 < self.phases["waits"] + self.phases["slow_lane"] == self.phases.total()
 
-    def __enter__(self) -> Self:
-        self._token = _WORK.set((*_WORK.get(), self))
-        return self
+    @contextmanager
+    def counted(self) -> Iterator[Self]:
+        """Counts the questions of the context."""
+        token = _WORK.set((*_WORK.get(), self))
+        try:
+            yield self
+        finally:
+            # A question that others wait for, too, may outlive this work.
+            self.changed = None
+            _WORK.reset(token)
 
-    def __exit__(self, *_: object) -> None:
-        self._ended = True
-        if self._token is not None:
-            _WORK.reset(self._token)
 
-
-_WORK: ContextVar[tuple[_Work, ...]] = ContextVar("work", default=())
+_WORK: ContextVar[tuple[Work, ...]] = ContextVar("work", default=())
 
 
 class Phase:
-    """The phase that a question is in, from here to the end of the context or to `end`."""
+    """The phase that a question is in, from here to the end of the context."""
 
     def __init__(self, name: PhaseName) -> None:
         self._work = _WORK.get()
@@ -69,105 +53,70 @@ class Phase:
         self.to(name)
 
     def to(self, name: PhaseName | None) -> None:
-        """Go on to another phase; also from another task."""
+        """Go on to another phase, or end; also from another task."""
         before, self._name = self._name, name
         for work in self._work:
-            work.move(before, name)
-
-    def end(self) -> None:
-        if self._name is not None:
-            self.to(None)
+            work.phases.update({name: 1} if name else {})
+            work.phases.subtract({before: 1} if before else {})
+            if work.changed is not None:
+                work.changed(work)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.end()
+        self.to(None)
 
 
-class WaitObserver(_Work):
+@contextmanager
+def observed_waits(
+    on_waits: Callable[[bool], None] = lambda waits: None, give_up: Callable[[], None] = lambda: None
+) -> Iterator[None]:
     """Calls `on_waits` with True when the work within only waits, and with False when that has ended.
 
     For work that has one of a few slots, `give_up` is called, once or more, when a question of it is in the slow lane.
     """
+    waited = False
 
-    def __init__(
-        self, on_waits: Callable[[bool], None] = lambda waits: None, give_up: Callable[[], None] = lambda: None
-    ) -> None:
-        super().__init__()
-        self._on_waits, self._give_up = on_waits, give_up
-        self._waits = False
+    def tell(waits: bool) -> None:
+        nonlocal waited
+        if waits != waited:
+            waited = waits
+            on_waits(waits)
 
-    def changed(self) -> None:
-        if self._phases["slow_lane"]:
-            self._give_up()
-        if self.only_waits != self._waits:
-            self._waits = not self._waits
-            self._on_waits(self._waits)
+    def changed(work: Work) -> None:
+        if work.phases["slow_lane"]:
+            give_up()
+        tell(work.only_waits)
 
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
-        if self._waits:
-            self._on_waits(False)
-
-
-class WorkClock(_Work):
-    """Measures the time of the work within, without the time in which it only waited."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._begun = time.perf_counter()
-        self._stopped: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Up to now."""
-        return (time.perf_counter() if self._stopped is None else self._stopped) - self._begun
-
-    def changed(self) -> None:
-        if self.only_waits and self._stopped is None:
-            self._stopped = time.perf_counter()
-        elif not self.only_waits and self._stopped is not None:
-            self._begun += time.perf_counter() - self._stopped
-            self._stopped = None
+    try:
+        with Work(changed).counted():
+            yield
+    finally:
+        tell(waits=False)
 
 
-class WorkLimit(_Work):
+@asynccontextmanager
+async def work_limit(seconds: float) -> AsyncIterator[asyncio.Timeout]:
     """As `asyncio.timeout`, but the time does not run while its questions wait or are computed in this process.
 
     Raises TimeoutError when the time is over; the timeout's `expired` distinguishes it from others.
     """
+    left: float | None = None
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__()
-        self._timeout = asyncio.timeout(seconds)
-        self._left: float | None = None
-
-    def changed(self) -> None:
-        if self._timeout.expired():
+    def changed(work: Work) -> None:
+        nonlocal left
+        is_paused = work.phases.total() > 0 and not work.phases["asked"]
+        if timeout.expired() or is_paused == (left is not None):
             return
         now = asyncio.get_running_loop().time()
-        is_paused = self._phases.total() > 0 and not self._phases["asked"]
-        if is_paused and self._left is None:
-            self._left = (self._timeout.when() or now) - now
-            self._timeout.reschedule(None)
-        elif not is_paused and self._left is not None:
-            self._timeout.reschedule(now + self._left)
-            self._left = None
+        if left is None:
+            left = (timeout.when() or now) - now
+            timeout.reschedule(None)
+        else:
+            timeout.reschedule(now + left)
+            left = None
 
-    async def __aenter__(self) -> asyncio.Timeout:
-        await self._timeout.__aenter__()
-        self.__enter__()
-        return self._timeout
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.__exit__()
-        await self._timeout.__aexit__(kind, error, traceback)
-
-
-async def compute(call: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """The result of `call`, run on a thread."""
-    with Phase("computed"):
-        return await asyncio.to_thread(call, *args, **kwargs)
+    async with asyncio.timeout(seconds) as timeout:
+        with Work(changed).counted():
+            yield timeout

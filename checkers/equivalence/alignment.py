@@ -7,6 +7,7 @@ words that both sentences leave over at the same place are paired, too: a word b
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -21,7 +22,7 @@ from checkers.equivalence.trees import Tree, holds_words, parse, plain_form, sam
 from models.concurrent import gather_or_cancel
 from models.model_loading import ModelThread
 from models.protocol import ModelFailed
-from models.worktime import Phase, compute
+from models.worktime import Phase
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import Similarities, Vectors
@@ -214,8 +215,8 @@ class Aligner:
             known = {sentence: _ENCODED[sentence] for sentence in sentences if sentence in _ENCODED}
         new = [sentence for sentence in sentences if sentence not in known]
         encode = await self._thread.model()
-        parsed = await gather_or_cancel(_parsed(sentence) for sentence in new)
         with Phase("computed"):
+            parsed = await gather_or_cancel(map(_parsed, new))
             encoded, aligned = await self._thread.run(partial(_align, encode, (first, second), known, parsed))
         with _LOCK:
             for sentence in new:
@@ -229,7 +230,7 @@ class Aligner:
 
 
 async def _parsed(sentence: str) -> Tree:
-    tree = await compute(parse, sentence)
+    tree = await asyncio.to_thread(parse, sentence)
     if not tree:
         raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")
     return tree

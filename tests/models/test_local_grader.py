@@ -9,7 +9,7 @@ import pytest
 from models.claims import Claims, Judgement
 from models.local_grader import Graded, LocalGrader
 from models.protocol import ModelFailed
-from models.worktime import WorkLimit
+from models.worktime import work_limit
 from tests.models.asking import REFERENCE
 from tests.support.waiting import until
 
@@ -125,7 +125,7 @@ async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline(
     grader = LocalGrader(Judge(is_there.wait), called="the local judge")
     grader.load()
     asyncio.get_running_loop().call_later(0.2, is_there.set)
-    async with WorkLimit(0.05):
+    async with work_limit(0.05):
         assert grader.fault == "the local judge is being loaded"
         assert (await grader.grade("t", claims())).reply
     assert grader.fault is None

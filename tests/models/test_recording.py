@@ -98,7 +98,7 @@ async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
 async def test_grades_are_recorded_and_replayed(file: Path) -> None:
     grader = ScriptedGrader(lambda reference, sentence: 0.25 if "not" in sentence else 0.75, name="local/grader")
     claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
-    recorded = await MeteredJudge(grader, cached=True, journal=Journal(file)).grade("consistency.summary", claims)
+    recorded = await MeteredJudge(grader, journal=Journal(file)).grade("consistency.summary", claims)
 
     replay = build_judge(JudgeSettings(backend="replay", recording=file))
     replayed = await replay.grade("consistency.summary", claims)
@@ -147,15 +147,6 @@ def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | N
 
     with pytest.raises(RecordingUnreadable, match=fault):
         replaying(path)
-
-
-def test_a_line_beyond_the_limit_is_left_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.recording.MAX_LINE_BYTES", 200)
-    journal = Journal(file)
-    journal.write({"type": "answer", "reply": "x" * 1000})
-    journal.write({"type": "answer", "reply": "y"})
-
-    assert [line["reply"] for line in lines(file)] == ["y"]
 
 
 def test_a_file_that_cannot_be_written_is_logged_once_and_stops_nothing(tmp_path: Path) -> None:

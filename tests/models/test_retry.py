@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from models.faults import MAX_RETRY_AFTER, retry_after
 from models.meter import MeteredModel
 from models.protocol import Answer, ModelFailed, ModelUnavailable
-from models.worktime import WorkLimit
+from models.worktime import work_limit
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
@@ -191,7 +191,7 @@ async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_tim
     model = model_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
 
     async def asked(number: int) -> Answer[Any]:
-        async with WorkLimit(1.4):
+        async with work_limit(1.4):
             return await model.ask(question(f"Sentence {number}."))
 
     answers = await asyncio.gather(*map(asked, range(4)))

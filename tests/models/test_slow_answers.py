@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from models.flow import BreakerState
-from models.protocol import EndpointDown, ModelFailed
+from models.protocol import ModelFailed, ModelUnavailable
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
@@ -46,10 +46,10 @@ async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
         hooks={"on_breaker": states.append}, timeout_seconds=0.3, deadline_seconds=30, breaker={"cooldown_seconds": 60}
     )
 
-    with pytest.raises(EndpointDown, match="no answer within"):
+    with pytest.raises(ModelUnavailable, match="no answer within"):
         await model.ask(question())
     sent = len(stub.requests)
-    with pytest.raises(EndpointDown):
+    with pytest.raises(ModelUnavailable):
         await model.ask(question("Another."))
 
     assert states == ["open"]

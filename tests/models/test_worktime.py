@@ -9,7 +9,7 @@ import pytest
 from assay.file_check import CheckedLine, FileCheck
 from checkers.model_patience import ModelPatience
 from models.concurrent import SingleFlight
-from models.worktime import Phase, PhaseName, WaitObserver, WorkLimit
+from models.worktime import Phase, PhaseName, observed_waits, work_limit
 from streams.record_lines import Line
 from tests.support.checkers import AsksASlowModel
 
@@ -23,36 +23,35 @@ async def _spend(phase: PhaseName) -> None:
 
 @pytest.mark.parametrize("phase", ["waits", "computed"])
 async def test_a_wait_takes_nothing_of_the_time_and_neither_does_a_slow_machine(phase: PhaseName) -> None:
-    async with WorkLimit(LIMIT):
+    async with work_limit(LIMIT):
         await _spend(phase)
         await asyncio.gather(_spend(phase), _spend("waits"))
 
 
 async def test_what_a_model_elsewhere_takes_counts_also_while_other_questions_wait() -> None:
     with pytest.raises(TimeoutError):
-        async with WorkLimit(LIMIT):
+        async with work_limit(LIMIT):
             await asyncio.gather(_spend("asked"), _spend("waits"))
 
 
 async def test_whoever_joins_a_question_under_way_waits_for_its_answer() -> None:
-    flights: SingleFlight[str] = SingleFlight()
-
     async def asked() -> str:
         await _spend("asked")
         return "answer"
 
-    first = asyncio.create_task(flights.join("key", asked))
+    flight = SingleFlight[str]().start("key", asked())
+    first = asyncio.create_task(flight.result())
     await asyncio.sleep(0)
-    async with WorkLimit(LIMIT):
-        assert await flights.join("key", asked) == "answer"
+    async with work_limit(LIMIT):
+        assert await flight.result() == "answer"
     assert await first == "answer"
 
 
 async def test_a_question_that_outlives_the_work_tells_nobody() -> None:
     told: list[bool] = []
     with suppress(TimeoutError):
-        async with WorkLimit(LIMIT):
-            with WaitObserver(told.append):
+        async with work_limit(LIMIT):
+            with observed_waits(told.append):
                 phase = Phase("waits")
     phase.to("asked")
     phase.end()

@@ -13,7 +13,7 @@ from models.billing import billed
 from models.judges.prompted import PromptedJudge
 from models.protocol import Model
 from models.wording import counted
-from models.worktime import WorkLimit
+from models.worktime import work_limit
 from schemas import (
     ConsistencyEvidence,
     Evidence,
@@ -84,7 +84,7 @@ class ConsistencyImprover:
             record = record.after(verdict.evidence.earlier)
         with billed() as bill:
             try:
-                async with WorkLimit(_DEADLINE_SECONDS) as deadline:
+                async with work_limit(_DEADLINE_SECONDS) as deadline:
                     reason = await self._run(record, course)
             except Undecidable as error:
                 reason = f"There is nothing to rewrite it by: {error.detail}."
