@@ -30,7 +30,7 @@ def build_judge(
         return _of_this_process(settings, on_usage=on_usage)
     model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
     if isinstance(model.inner, Replay) and model.inner.grades:
-        return MeteredJudge(model.inner, on_usage=on_usage)
+        return MeteredJudge(model.inner, cached=True, on_usage=on_usage)
     return PromptedJudge(model, JudgeQuestions(), settings)
 
 
@@ -70,6 +70,7 @@ def build_model(
             model = chat(settings)
     return MeteredModel(
         model,
+        cached=True,
         journal=journal,
         on_usage=on_usage,
         is_subject=isinstance(settings, SubjectSettings),
@@ -98,4 +99,5 @@ def _of_this_process(settings: JudgeSettings, *, on_usage: UsageListener | None,
     from models.local_judges import local_judge
 
     journal = Journal(settings.recording) if settings.recording else None
-    return MeteredJudge(local_judge(settings.local), journal=journal, on_usage=on_usage, charged=charged)
+    judge = local_judge(settings.local)
+    return MeteredJudge(judge, cached=True, journal=journal, on_usage=on_usage, charged=charged)

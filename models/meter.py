@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
 from cachetools import TTLCache
@@ -44,14 +45,15 @@ UsageListener = Callable[[EndedRequest], None]
 class _Metered(Generic[InnerT]):
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
-    Identical requests are made once, also while the first of them is under way. Replies are shared and must not be
-    changed. A failure is raised to all who wait for it and then forgotten.
+    If it is `cached`, identical requests are made once, also while the first of them is under way: replies are shared
+    and must not be changed. A failure is raised to all who wait for it and then forgotten.
     """
 
     def __init__(
         self,
         inner: InnerT,
         *,
+        cached: bool = False,
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         charged: bool = True,
@@ -61,7 +63,7 @@ class _Metered(Generic[InnerT]):
         """A call that is not `charged` is on no bill."""
         self.inner = inner
         self.temperature = temperature
-        self._journal, self._charged, self._is_subject = journal, charged, is_subject
+        self._cached, self._journal, self._charged, self._is_subject = cached, journal, charged, is_subject
         self._on_usage = on_usage or (lambda ended: None)
         self._flights = SingleFlight[Answer[Any]]()
         self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
@@ -78,18 +80,20 @@ class _Metered(Generic[InnerT]):
         if self._journal is not None:
             # A recording has several answers to one question under its digest.
             note(digest.partition("/")[0])
+        if not self._cached:
+            return None
         if (known := self._answers.get(digest)) is None:
             return self._flights.get(digest)
         answered = asyncio.get_running_loop().create_future()
         answered.set_result(replace(known, usage=Usage(cached=1)))
         return Flight(answered)
 
-    async def _fresh(self, task: str, digest: str, asked: Awaitable[Answer[AnswerT]]) -> Answer[AnswerT]:
+    async def _fresh(self, task: str, digest: str, ask: Callable[[], Awaitable[Answer[AnswerT]]]) -> Answer[AnswerT]:
         """The answer of the model itself, kept and recorded."""
         begun = time.monotonic()
         ending: Answer[AnswerT] | ModelFailed | None = None
         try:
-            self._answers[digest] = ending = await asked
+            self._answers[digest] = ending = await ask()
         except ModelFailed as error:
             ending = error
             raise
@@ -137,9 +141,8 @@ class MeteredModel(_Metered[Model]):
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         task, digest = question.task, request_digest(question)
-        flight = self._under_way(digest) or self._flights.start(
-            digest, self._fresh(task, digest, self.inner.ask(question))
-        )
+        ask = partial(self.inner.ask, question)
+        flight = self._under_way(digest) or self._flights.start(digest, self._fresh(task, digest, ask))
         return await self._paid(task, flight)
 
 
@@ -156,7 +159,6 @@ class MeteredJudge(_Metered[Judge]):
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         digest = claims_digest(task, claims)
-        flight = self._under_way(digest) or self._flights.start(
-            digest, self._fresh(task, digest, self.inner.grade(task, claims))
-        )
+        grade = partial(self.inner.grade, task, claims)
+        flight = self._under_way(digest) or self._flights.start(digest, self._fresh(task, digest, grade))
         return await self._paid(task, flight)

@@ -1,12 +1,13 @@
 """Recording and replay: every exchange and answer as JSON lines, so that verdicts can be looked into and repeated.
 
 `{"type": "exchange", ...}` is one request to an endpoint with what came back, for people. `{"type": "answer", ...}`,
-with a `reply`, `grades` or the `cause` of a failure, is how a request ended, for replaying. The key of the endpoint is
+with a `reply`, `grades` or a `failure`, is how a request ended, for replaying. The key of the endpoint is
 in none of them; prompts and replies are, so the file deserves the protection that they do.
 """
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -51,14 +52,10 @@ class Journal:
 
     def record(self, model: str, task: str, digest: str, ending: Answer[Any] | ModelFailed) -> None:
         """Append how a request ended."""
-        line: dict[str, Any]
-        if isinstance(ending, WindowExceeded):
-            line = {"cause": ending.cause, "detail": ending.detail, "fits": ending.characters, "asked": ending.asked}
-        elif isinstance(ending, ModelFailed):
-            line = {"cause": ending.cause, "detail": ending.detail, "begun": ending.begun}
-        else:
+        line: dict[str, Any] = {"failure": vars(ending)}
+        if isinstance(ending, Answer):
             kind = "reply" if isinstance(ending.reply, BaseModel) else "grades"
-            line = {kind: ending.reply, "usage": ending.usage.model_dump(), "probabilities": ending.probabilities}
+            line = {kind: ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
             line["complete"] = ending.complete
         self.write({"type": "answer", "judge": model, "task": task, "digest": digest, **line})
 
@@ -129,15 +126,26 @@ class Replay:
         Raises:
             RecordingUnreadable: the file is missing, is no recording, or holds several models and `model` selects none.
         """
-        endings = _endings(path)
-        recorded = sorted({ending["judge"] for ending in endings})
+        try:
+            # After the last line end comes nothing, or a line whose writing was cut short.
+            *lines, _ = path.read_bytes().split(b"\n")
+        except OSError as error:
+            raise RecordingUnreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+        recorded: dict[str, dict[str, dict[str, Any]]] = {}
+        for number, line in enumerate(lines, start=1):
+            with suppress(orjson.JSONDecodeError):  # of a line torn by a killed process, closed by the next one
+                match document := orjson.loads(line):
+                    case {"type": "answer", "judge": str(name), "digest": str(digest)}:
+                        recorded.setdefault(name, {})[digest] = document
+                    case {"type": "exchange"}:
+                        pass
+                    case _:
+                        raise RecordingUnreadable(f"{path}:{number}: not a line of a recording")
         names = [name for name in recorded if model is None or name in {model, f"openai/{model}"}]
         if len(names) != 1:
-            held = ", ".join(recorded) or "no answers"
+            held = ", ".join(sorted(recorded)) or "no answers"
             raise RecordingUnreadable(f"{path}: model {model!r} does not pick one; the file holds {held}")
-        self.name: str = names[0]
-        self._path = path
-        self._endings = {ending["digest"]: ending for ending in endings if ending["judge"] == self.name}
+        self.name, self._path, self._endings = names[0], path, recorded[names[0]]
         self.grades = any("grades" in ending for ending in self._endings.values())
         """True if the recorded model graded claims."""
 
@@ -161,10 +169,8 @@ class Replay:
         if ending is None:
             detail = f"the recording {self._path} has no answer to the {task} question {digest}"
             raise ModelFailed(detail, cause="judge_failed")
-        if "fits" in ending:
-            raise WindowExceeded(ending["detail"], characters=ending["fits"], asked=ending["asked"], usage=usage)
-        if "cause" in ending:
-            raise ModelFailed(ending["detail"], cause=ending["cause"], usage=usage, begun=ending["begun"])
+        if failure := ending.get("failure"):
+            raise (WindowExceeded if "asked" in failure else ModelFailed)(**{**failure, "usage": usage})
         try:
             reply = form.validate_json(orjson.dumps(ending.get(kind)))
         except ValidationError:
@@ -172,25 +178,3 @@ class Replay:
             raise ModelFailed(detail, cause="judge_unusable") from None
         given = ending.get("probabilities")
         return Answer(reply, usage, None if given is None else tuple(given), ending.get("complete", True))
-
-
-def _endings(path: Path) -> list[dict[str, Any]]:
-    try:
-        # After the last line end comes nothing, or a line whose writing was cut short.
-        *lines, _ = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise RecordingUnreadable(f"{path}: cannot be read: {error.strerror or error}") from None
-    endings = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            document = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            # A line torn by a killed process, closed by the next one that appended.
-            continue
-        if not isinstance(document, dict) or "type" not in document:
-            raise RecordingUnreadable(f"{path}:{number}: not a line of a recording")
-        if document["type"] == "answer":
-            if not {"judge", "digest"} <= document.keys():
-                raise RecordingUnreadable(f"{path}:{number}: the judge or the digest of the question is missing")
-            endings.append(document)
-    return endings

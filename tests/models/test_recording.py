@@ -98,7 +98,7 @@ async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
 async def test_grades_are_recorded_and_replayed(file: Path) -> None:
     grader = ScriptedGrader(lambda reference, sentence: 0.25 if "not" in sentence else 0.75, name="local/grader")
     claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
-    recorded = await MeteredJudge(grader, journal=Journal(file)).grade("consistency.summary", claims)
+    recorded = await MeteredJudge(grader, cached=True, journal=Journal(file)).grade("consistency.summary", claims)
 
     replay = build_judge(JudgeSettings(backend="replay", recording=file))
     replayed = await replay.grade("consistency.summary", claims)
@@ -137,7 +137,7 @@ async def test_an_answer_of_another_form_is_unusable(model_of: MakeModel, file: 
         (None, "cannot be read"),
         (b"", "holds no answers"),
         (b'{"kind": "generation"}\n', "1: not a line of a recording"),
-        (b'{"type": "answer", "judge": "a"}\n', "1: the judge or the digest of the question is missing"),
+        (b'{"type": "answer", "judge": "a"}\n', "1: not a line of a recording"),
     ],
 )
 def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | None, fault: str) -> None:
