@@ -52,12 +52,13 @@ class Journal:
 
     def record(self, model: str, task: str, digest: str, ending: Answer[Any] | ModelFailed) -> None:
         """Append how a request ended."""
-        line: dict[str, Any] = {"failure": vars(ending)}
-        if isinstance(ending, Answer):
-            kind = "reply" if isinstance(ending.reply, BaseModel) else "grades"
-            line = {kind: ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
-            line["complete"] = ending.complete
-        self.write({"type": "answer", "judge": model, "task": task, "digest": digest, **line})
+        line: dict[str, Any] = {"type": "answer", "judge": model, "task": task, "digest": digest}
+        if isinstance(ending, ModelFailed):
+            line["failure"] = vars(ending)
+        else:
+            line["reply" if isinstance(ending.reply, BaseModel) else "grades"] = ending.reply
+            line |= {"usage": ending.usage, "probabilities": ending.probabilities, "complete": ending.complete}
+        self.write(line)
 
     def _begin(self) -> bytes:
         """The prefix of our first line: a line end, if an earlier process left a line unfinished."""

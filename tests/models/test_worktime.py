@@ -54,7 +54,7 @@ async def test_a_question_that_outlives_the_work_tells_nobody() -> None:
             with observed_waits(told.append):
                 phase = Phase("waits")
     phase.to("asked")
-    phase.end()
+    phase.to(None)
     assert told == [True, False]
 
 
