@@ -14,9 +14,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from models.judges import self_test
-from models.judges.questions import JudgeQuestions
-from models.judges.self_test import FormResult, PairOutcome, SelfTest
-from schemas import Usage
+from models.judges.self_test import FormResult, PairOutcome
 from streams.embedded import EmbeddedBroker
 from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
 from tests.support.postgres import Postgres, running_postgres
@@ -190,8 +188,5 @@ def _prefix() -> str:
 def _self_test_on_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every model has passed its self-test in the short form."""
     outcomes = tuple(PairOutcome("number", supported, 5.0 if supported else -5.0) for supported in (True, False))
-
-    def kept(model: str, questions: JudgeQuestions) -> SelfTest:
-        return SelfTest(model, (FormResult("short", 0.0, outcomes),), Usage())
-
-    monkeypatch.setattr(self_test, "kept", kept)
+    passed = FormResult("short", 0.0, outcomes)
+    monkeypatch.setattr(self_test, "kept", lambda forms: [passed for form in forms if form.name == "short"])

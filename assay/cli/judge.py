@@ -1,7 +1,7 @@
 """`assay judge check` and `assay criteria check`: accuracy on built-in pairs, and of a criterion on its examples."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,8 @@ from checkers.wording import plain
 from models.billing import billed
 from models.judges import self_test
 from models.judges.prompted import PromptedJudge
-from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, PairOutcome, SelfTest, pairs
+from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, PairOutcome, best_of, pairs
+from schemas import Usage
 
 _SHOWN = 160
 INACCURATE = 1
@@ -77,14 +78,14 @@ def check_criterion(ctx: click.Context, *, loaded: Configuration, name: str, as_
     _print(ctx, asyncio.run(_tried(loaded, plugin)), as_json=as_json)
 
 
-def _print(ctx: click.Context, test: SelfTest, *, as_json: bool) -> None:
+def _print(ctx: click.Context, report: "_Report", *, as_json: bool) -> None:
     """The figures; exit status 1 if too few are right."""
-    print_figures(_Report(test), as_json=as_json)
-    if test.chosen.accuracy < GOOD_ENOUGH:
+    print_figures(report, as_json=as_json)
+    if best_of(report.results).accuracy < GOOD_ENOUGH:
         ctx.exit(INACCURATE)
 
 
-async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> SelfTest:
+async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> "_Report":
     """The outcomes of a criterion; tells of each that is wrong."""
     outcomes = []
     async with wired(loaded, [plugin]) as service:
@@ -99,43 +100,49 @@ async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> SelfTest:
                     shown.say(plain(f"{label}, not {verdict.outcome}: “{record.response[:_SHOWN]}” {verdict.reason}"))
     if {one.supported for one in outcomes} != {True, False}:
         raise CannotRun(f"{plugin.section}.examples: there should be some of both labels")
-    return SelfTest(checker.judge_name, (FormResult("own", 0.0, tuple(outcomes)),), bill.usage)
+    return _Report(checker.judge_name, [FormResult("own", 0.0, tuple(outcomes))], bill.usage)
 
 
-async def _tested(loaded: Configuration, language: str | None) -> SelfTest:
+async def _tested(loaded: Configuration, language: str | None) -> "_Report":
     asked = pairs(language)
     async with models_of(loaded) as models:
-        if models.judge is None:
+        judge = models.judge
+        if judge is None:
             raise CannotRun("no judge is configured")
-        forms = models.judge.forms if isinstance(models.judge, PromptedJudge) else ()
-        with progress(len(asked) * max(len(forms), 1)) as shown:
-            test = await self_test.run(models.judge, asked, shown.step, forms=forms)
-            if isinstance(models.judge, PromptedJudge):
-                path = self_test.keep(test, models.judge.questions)
-                shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
-            return test
+        forms = judge.forms if isinstance(judge, PromptedJudge) else ()
+        with progress(len(asked) * max(len(forms), 1)) as shown, billed() as bill:
+            results = await self_test.run(forms or [judge], asked, shown.step)
+            if forms:
+                folder = self_test.keep(forms, results)
+                shown.say(
+                    f"saved in {folder}" if folder else "the result could not be saved; the next start tests again"
+                )
+        seconds = round(sum(one.seconds for one in results), 1)
+        return _Report(judge.name, results, bill.usage.model_copy(update={"seconds": seconds}))
 
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    test: SelfTest
+    judge: str
+    results: Sequence[FormResult]
+    usage: Usage
 
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""
-        test = self.test
+        chosen = best_of(self.results)
         return {
-            "judge": test.model,
-            "form": test.chosen.form,
-            "threshold": test.chosen.threshold,
-            "usage": test.usage.model_dump(),
-            "forms": [_figures(one) for one in test.results],
+            "judge": self.judge,
+            "form": chosen.form,
+            "threshold": chosen.threshold,
+            "usage": self.usage.model_dump(),
+            "forms": [_figures(one) for one in self.results],
         }
 
     def lines(self) -> Iterator[str]:
         """The figures for a person."""
-        test, chosen = self.test, self.test.chosen
-        yield f"{plain(test.model)}: {len(chosen.outcomes)} answers"
-        for result in test.results:
+        usage, chosen = self.usage, best_of(self.results)
+        yield f"{plain(self.judge)}: {len(chosen.outcomes)} answers"
+        for result in self.results:
             found = _figures(result)
             low, high = found["accuracy_interval"]
             form = "" if result.form == "own" else f"{result.form} form: "
@@ -143,7 +150,6 @@ class _Report:
             yield f"  {form}{share}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
         for kind, (right, asked) in chosen.by_kind().items():
             yield f"  {kind:<16} {right:g} of {asked}"
-        usage = test.usage
         tokens = f"{usage.prompt_tokens - usage.cached_tokens:,} tokens read, {usage.completion_tokens:,} written"
         yield f"{usage.calls} calls, {tokens}, {usage.cached_tokens:,} from the endpoint's cache, {usage.seconds:g} s"
         if chosen.pace:

@@ -73,7 +73,7 @@ class WordingForm:
         question = Question("wording", self.version, (Message("user", words),), YesNo, max_tokens=4)
         with billed() as bill:
             odds = odds_of(await self._model.ask(question))
-        return Support(odds).degree, bill.usage
+        return Support(odds).judgement.support, bill.usage
 
     async def close(self) -> None:
         await self._model.close()

@@ -69,7 +69,7 @@ def _checker(models: Models) -> Score:
 def _plain(model: Model) -> Score:
     async def score(query: str, text: str) -> float:
         question = Question("plain", "1", (Message("user", _PLAIN.format(query, text)),), YesNo, max_tokens=4)
-        return Support(odds_of(await model.ask(question))).degree
+        return Support(odds_of(await model.ask(question))).judgement.support
 
     return score
 

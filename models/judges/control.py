@@ -28,15 +28,10 @@ _OPEN = re.compile(r"[?:!？：！؟]\W*$")
 _WORD = re.compile(r"\w{4,}")
 
 
-def drawn(key: str) -> int:
-    """A large number that depends on `key` alone, so that answers can be kept."""
-    data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8, person=b"control").digest())
-
-
 def control_sentences(sentences: Sequence[str], reference: str, whole: str) -> list[str]:
     """Three control sentences, the same each time; a judge that calls one of them unsupported goes by the reference."""
-    number = drawn(f"{reference}\n{whole}")
+    data = f"{reference}\n{whole}".encode("utf-8", "surrogatepass")
+    number = int.from_bytes(hashlib.blake2b(data, digest_size=8, person=b"control").digest())
     return [control_sentence(sentences, reference, draw) for draw in (number, number // 7 + 1, number // 49 + 2)]
 
 
@@ -44,12 +39,10 @@ def control_sentence(sentences: Sequence[str], reference: str, number: int) -> s
     """One of the sentences with something exchanged that the reference does not have; `number` draws which and what."""
     telling = _telling(sentences, reference)
     first = number % max(len(telling), 1)
-    known = {reference, *sentences}
-    exchanges: tuple[Callable[[str, str, int], str | None], ...] = (_other_figure, _other_name, _turned)
-    for exchange in exchanges:
+    for exchange in (_other_figure, _other_name, _turned):
         for text in (*telling[first:], *telling[:first]):
             changed = exchange(text, reference, number)
-            if changed is not None and changed not in known and changed not in reference:
+            if changed not in sentences and changed not in reference:
                 return changed
     choice, figure = divmod(number, 9000)
     return _STATEMENTS[choice % len(_STATEMENTS)].format(1000 + figure)
@@ -67,7 +60,7 @@ def _telling(sentences: Sequence[str], reference: str) -> list[str]:
     return [text for text in closed if 2 * shared[text] >= most]
 
 
-def _other_figure(text: str, reference: str, number: int) -> str | None:
+def _other_figure(text: str, reference: str, number: int) -> str:
     known = set(_FIGURE.findall(f"{reference} {text}"))
 
     def other(figure: str) -> str:
@@ -77,21 +70,19 @@ def _other_figure(text: str, reference: str, number: int) -> str | None:
     return _exchanged(_FIGURE, text, number, other)
 
 
-def _other_name(text: str, reference: str, number: int) -> str | None:
+def _other_name(text: str, reference: str, number: int) -> str:
     others = [name for name in _INVENTED if name not in reference and name not in text]
-    return _exchanged(_NAME, text, number, lambda _: others[number % len(others)]) if others else None
+    return _exchanged(_NAME, text, number, lambda _: others[number % len(others)]) if others else text
 
 
-def _exchanged(what: re.Pattern[str], text: str, number: int, other: Callable[[str], str]) -> str | None:
+def _exchanged(what: re.Pattern[str], text: str, number: int, other: Callable[[str], str]) -> str:
     found = list(what.finditer(text))
     if not found:
-        return None
+        return text
     place = found[number % len(found)]
     return text[: place.start()] + other(place[0]) + text[place.end() :]
 
 
-def _turned(text: str, reference: str, number: int) -> str | None:
+def _turned(text: str, _reference: str, _number: int) -> str:
     """The sentence with a negation more, or one less."""
-    if _NOT.search(text):
-        return _NOT.sub("", text, count=1)
-    return _VERB.sub(r"\1 not", text, count=1) if _VERB.search(text) else None
+    return _NOT.sub("", text, count=1) if _NOT.search(text) else _VERB.sub(r"\1 not", text, count=1)

@@ -2,18 +2,18 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal
 
 from models.claims import NO_CLAIM, ClaimKind, Claims, Judgement
 from models.concurrent import gather_or_cancel
 from models.judges.control import control_sentences
-from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions, ListT, ReasonedVerdict, Verdict
-from models.protocol import Answer, Model, ModelFailed, Question, WindowExceeded, YesNo
+from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions
+from models.protocol import Answer, Model, ModelFailed, WindowExceeded, YesNo
 from models.sentences import pieces_of
 
 Asked = Mapping[int, str]
@@ -42,16 +42,11 @@ class Support:
     claims_nothing: bool = False
 
     @property
-    def degree(self) -> float:
-        """0 to 1, from one half on supported."""
-        return 1 / (1 + math.exp(-max(min(self.odds, _CERTAIN), -_CERTAIN)))
-
-    @property
     def judgement(self) -> Judgement:
-        """The grade."""
+        """The grade; its support is 0 to 1, from one half on supported."""
         if self.claims_nothing:
             return NO_CLAIM
-        degree, finds = round(self.degree, 6), "finds" if self.odds >= 0 else "does not find"
+        degree, finds = round((1 + math.tanh(self.odds / 2)) / 2, 6), "finds" if self.odds >= 0 else "does not find"
         return Judgement(degree, self.reason or f"the judge {finds} it supported (probability {degree:.2f})", None)
 
 
@@ -76,7 +71,7 @@ class Form:
         """The same with a threshold; the paper's form has none."""
         return Form(self.name, threshold, self.model, self.questions)
 
-    async def judgements(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
+    async def grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
         """The grades of a response's sentences; raises as `supports`."""
         supports = await self.corrected(task, claims, await self.supports(task, claims))
         misled = any(one.odds >= 0 for one in supports) and await self._is_misled(task, claims, supports)
@@ -86,7 +81,9 @@ class Form:
     async def supports(self, task: str, claims: Claims, asked: Asked | None = None) -> list[Support]:
         """The support of each sentence, or of those that are asked about, by the claims' passages alone.
 
-        Passages that are too long are asked about in pieces, of which the best one counts.
+        Passages that are too long are asked about in pieces, of which the best one counts. Lists are asked about in as
+        few calls as possible, all of about the same size. What an answer lacks is asked about again; without an answer
+        in time, or without one entry before the token limit, in two halves.
 
         Raises what `Model.ask` raises; `too_long` if one sentence with a piece of the passages is more than it takes.
         """
@@ -94,30 +91,40 @@ class Form:
         ask = {"short": self._by_words, "list": self._by_list, "paper": self._by_reasons}[self.name]
         if claims.kind is ClaimKind.ANSWERABILITY:
             ask = self._by_answers
-        pieces = [claims.reference]
-        while True:
+        found: dict[int, Support] = {}
+        parts = 1 if self.name == "short" else -(-len(about) // self._at_most)
+        if parts == 1:
             try:
-                found = await gather_or_cancel(ask(task, replace(claims, reference=one), about) for one in pieces)
-                return [max(each, key=lambda one: one.odds) for each in zip(*found, strict=True)]
+                given = await ask(task, claims, about)
+                found = {number: given[number] for number in about if number in given}
             except WindowExceeded as refusal:
-                longest = max(map(len, pieces))
-                # Unless it is refused again, the window is known to the character.
-                room = int(min(longest * _NARROWER, longest - (refusal.asked - refusal.characters)))
-                if room < min(_LEAST_PIECE, longest):
-                    raise ModelFailed(refusal.detail, cause="too_long") from None
-                pieces = [claims.reference[piece] for piece in pieces_of(claims.reference, room)]
+                pieces = [replace(claims, reference=one) for one in _pieces(claims.reference, refusal)]
+                each = await gather_or_cancel(self.supports(task, one, about) for one in pieces)
+                return [max(one, key=lambda support: support.odds) for one in zip(*each, strict=True)]
+            except ModelFailed as failure:
+                too_much = failure.cause in _TOO_MUCH_AT_ONCE and failure.begun
+                if self.name == "short" or not too_much or len(about) == 1:
+                    raise
+                if failure.cause == "judge_slow":
+                    # So are the next ones.
+                    self._at_most = min(self._at_most, len(about) // 2)
+            if not found and len(about) == 1:
+                raise ModelFailed(f"no entry about number {min(about)}, asked about alone", cause="judge_unusable")
+            parts = 1 if found else 2
+        missing = [number for number in about if number not in found]
+        bounds = [len(missing) * part // parts for part in range(parts + 1)] if missing else []
+        more = [{number: about[number] for number in missing[start:end]} for start, end in pairwise(bounds)]
+        rest = await gather_or_cancel(self.supports(task, claims, one) for one in more)
+        found.update(zip(missing, chain(*rest), strict=True))
+        return [found[number] for number in about]
 
-    async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
-        questions = [self.questions.about(task, claims, question) for question in asked.values()]
-        return [Support(odds_of(answer)) for answer in await gather_or_cancel(map(self.model.ask, questions))]
-
-    async def _by_words(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
+    async def _by_words(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         whole = None
         if 0 not in asked and len(asked) <= _SHORT_ANSWER:
             answer = await self.model.ask(self.questions.supported(task, claims, claims.whole))
             whole = odds_of(answer) - self.threshold
             if whole >= 0 or len(asked) == 1:
-                return [Support(whole)] * len(asked)
+                return dict.fromkeys(asked, Support(whole))
         first, *others = [
             self.questions.supported(task, claims, _around(claims, number), sentence)
             for number, sentence in asked.items()
@@ -128,49 +135,25 @@ class Form:
         if whole is not None:
             # The answer as a whole decides: the least of its sentences has no higher support.
             each[each.index(min(each))] = min(*each, whole)
-        return [Support(odds) for odds in each]
+        return dict(zip(asked, map(Support, each), strict=True))
 
-    async def _by_list(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
-        found = await self._listed(partial(self.questions.listed, task, claims), asked)
-        return [Support(found[number].odds - self.threshold) for number in asked]
+    async def _by_list(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
+        answer = await self.model.ask(self.questions.listed(task, claims, asked))
+        verdicts = answer.reply.verdicts
+        odds = map(_logit, answer.probabilities or [float(one.supported) for one in verdicts])
+        return {one.number: Support(value - self.threshold) for one, value in zip(verdicts, odds, strict=True)}
 
-    async def _by_reasons(self, task: str, claims: Claims, asked: Asked) -> list[Support]:
-        notes = await self._listed(partial(self.questions.reasoned, task, claims), asked)
-        reasons = {number: notes[number].reason or "" for number in asked}
-        found = await self._listed(partial(self.questions.conversion, task), reasons)
-        return [replace(found[number], reason=reasons[number]) for number in asked]
+    async def _by_reasons(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
+        noted = (await self.model.ask(self.questions.reasoned(task, claims, asked))).reply.verdicts
+        reasons = {one.number: one.reason for one in noted if one.number in asked}
+        read = (await self.model.ask(self.questions.conversion(task, reasons))).reply.verdicts
+        marks = {one.number: _CERTAIN if one.supported else -_CERTAIN for one in read}
+        return {number: Support(marks[number], reason) for number, reason in reasons.items() if number in marks}
 
-    async def _listed(self, question: Callable[[Asked], Question[ListT]], asked: Asked) -> dict[int, Support]:
-        """Ask about all numbers, in as few calls as possible, all of about the same size.
-
-        What an answer lacks is asked about again. Without an answer in time, or without one entry before the token
-        limit, ask about two halves side by side; calls stay smaller once the model was too slow for as many.
-
-        Raises:
-            ModelFailed: the model gave no usable answer, or none about a number that it was asked about alone.
-            ModelUnavailable: its endpoint is down.
-        """
-        found: dict[int, Support] = {}
-        parts = -(-len(asked) // self._at_most)
-        if parts == 1:
-            try:
-                answer = await self.model.ask(question(asked))
-            except ModelFailed as failure:
-                if failure.cause not in _TOO_MUCH_AT_ONCE or not failure.begun or len(asked) == 1:
-                    raise
-                if failure.cause == "judge_slow":
-                    self._at_most = max(1, min(self._at_most, len(asked) // 2))
-            else:
-                found = {number: one for number, one in _entries(answer) if number in asked}
-            if not found and len(asked) == 1:
-                raise ModelFailed(f"no entry about number {min(asked)}, asked about alone", cause="judge_unusable")
-            parts = 1 if found else 2
-        missing = [number for number in asked if number not in found]
-        bounds = [len(missing) * part // parts for part in range(parts + 1)] if missing else []
-        more = [{number: asked[number] for number in missing[start:end]} for start, end in pairwise(bounds)]
-        for part in await gather_or_cancel(self._listed(question, one) for one in more):
-            found |= part
-        return found
+    async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
+        questions = [self.questions.about(task, claims, question) for question in asked.values()]
+        answers = await gather_or_cancel(map(self.model.ask, questions))
+        return {number: Support(odds_of(answer)) for number, answer in zip(asked, answers, strict=True)}
 
     async def corrected(self, task: str, claims: Claims, supports: list[Support]) -> list[Support]:
         """The supports with those of a refusal, and of sentences that claim nothing, corrected.
@@ -226,12 +209,13 @@ class Form:
         return support.judgement
 
 
-def _entries(answer: Answer[ListT]) -> list[tuple[int, Support]]:
-    verdicts: Sequence[Verdict | ReasonedVerdict] = answer.reply.verdicts
-    given = answer.probabilities or [float(one.supported) for one in verdicts]
-    reasons = [one.reason if isinstance(one, ReasonedVerdict) else None for one in verdicts]
-    supports = map(Support, map(_logit, given), reasons)
-    return [(one.number, support) for one, support in zip(verdicts, supports, strict=True)]
+def _pieces(text: str, refusal: WindowExceeded) -> list[str]:
+    """The text in pieces of which none is refused; raises ModelFailed if there is no room for any."""
+    # Unless it is refused again, the window is known to the character.
+    room = int(min(len(text) * _NARROWER, len(text) - (refusal.asked - refusal.characters)))
+    if room < min(_LEAST_PIECE, len(text)):
+        raise ModelFailed(refusal.detail, cause="too_long") from None
+    return [text[piece] for piece in pieces_of(text, room)]
 
 
 def _around(claims: Claims, number: int) -> str:

@@ -11,7 +11,7 @@ from models.concurrent import gather_or_cancel
 from models.judges import self_test
 from models.judges.forms import Form, FormName, Support, odds_of
 from models.judges.questions import JudgeQuestions
-from models.judges.self_test import GOOD_ENOUGH, FormResult, SelfTest, best_of
+from models.judges.self_test import GOOD_ENOUGH, FormResult, best_of
 from models.protocol import Answer, Model, ModelFailed, ModelUnavailable
 from models.settings import JudgeSettings
 from models.worktime import Phase
@@ -41,44 +41,38 @@ class PromptedJudge:
         other_than: "PromptedJudge | None" = None,
     ) -> None:
         """`other_than` is a judge whose form is not to be used."""
-        self.model, self.questions = model, questions
-        self._settings, self._other_than = settings, other_than
+        self.model, self.questions, self.name = model, questions, model.name
+        self.version = ""
+        """Form, prompts and threshold, as verdicts' digests have them; empty while they are not known."""
+        self.self_test: SelfTestFigure | None = None
+        """The accuracy in the form that is used; None before the self-test, and where none is needed."""
+        self.pace: float | None = None
+        """Records a second, a few at once, by the self-test."""
         names: tuple[FormName, ...] = ("short", "list") if settings.form == "auto" else (settings.form,)
         self.forms = tuple(Form(name, 0.0, model, questions) for name in names)
         """Those that the settings allow."""
+        self._settings, self._other_than = settings, other_than
         self._form: Form | None = None
-        self._result: FormResult | None = None
-        self._testing: asyncio.Task[None] | None = None
+        self._testing: asyncio.Task[Form] | None = None
         if other_than is not None:
             return
-        known = None if settings.is_pinned else self_test.kept(model.name, questions)
-        # A recording has a self-test's answers only if that was run meanwhile.
-        if not (known and self._take(known)) and (settings.is_pinned or settings.backend == "replay"):
-            self._form = self.forms[0].at(settings.threshold or 0.0)
+        known = [] if settings.is_pinned else self_test.kept(self.forms)
+        if known:
+            self._choose(known)
+        elif settings.is_pinned or settings.backend == "replay":
+            # A recording has a self-test's answers only if that was run meanwhile.
+            self._ask_in(self.forms[0], settings.threshold or 0.0)
 
-    @property
-    def name(self) -> str:
-        return self.model.name
+    def in_another_form(self) -> "PromptedJudge":
+        """The same model, asked sentence by sentence if this one asks for lists, else for lists."""
+        return PromptedJudge(self.model, self.questions, self._settings, other_than=self)
 
-    @property
-    def version(self) -> str:
-        """Form, prompts and threshold, as verdicts' digests have them; empty while they are not known."""
-        if self._other_than is not None:
-            return f"not {self._other_than.version}"
-        return f"{self._form.name} {self.questions.digest} {self._form.threshold:g}" if self._form else ""
+    def through(self, model: Model) -> "PromptedJudge":
+        """The same judge, asking `model`, which wraps its own."""
+        return PromptedJudge(model, self.questions, self._settings)
 
-    @property
-    def self_test(self) -> SelfTestFigure | None:
-        """The accuracy in the form that is used; None before the self-test, and where none is needed."""
-        result = self._result
-        if result is None:
-            return None
-        return SelfTestFigure(form=result.form, accuracy=round(result.accuracy, 3), pairs=len(result.outcomes))
-
-    @property
-    def pace(self) -> float | None:
-        """Records a second, a few at once, by the self-test."""
-        return None if self._result is None else self._result.pace
+    async def close(self) -> None:
+        await self.model.close()
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """A grade for each sentence of each of `claims`; the calls are on the caller's bill.
@@ -91,18 +85,17 @@ class PromptedJudge:
         if any(not one.reference.strip() and one.kind not in _OF_NO_TEXT for one in claims):
             raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
         form = await self.ready()
-        grades = [
-            form.judgements(task, one) if one.kind in _RESPONSES else self._judgements(task, one) for one in claims
-        ]
+        grades = [form.grade(task, one) if one.kind in _RESPONSES else self._grade(task, one) for one in claims]
         return Answer(tuple(await gather_or_cancel(grades)))
 
-    async def _judgements(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
-        """The grades of what is asked in no form: a question for each sentence."""
+    async def _grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
+        """Grade what is asked in no form: a question for each sentence."""
         questions = [self.questions.about(task, claims, sentence) for sentence in claims.sentences]
         both_ways = claims.kind is ClaimKind.PARAPHRASE
         if both_ways:
             # Each sentence must follow from the reference, and the reference from all of them.
-            questions.append(self.questions.word("entails", task, {"first": claims.whole, "second": claims.reference}))
+            texts = {"first": claims.whole, "second": claims.reference}
+            questions.append(self.questions.word("entails", task, texts))
         odds = [odds_of(answer) for answer in await gather_or_cancel(map(self.model.ask, questions))]
         least = odds.pop() if both_ways else max(odds, default=0.0)
         return tuple(Support(min(one, least)).judgement for one in odds)
@@ -115,62 +108,37 @@ class PromptedJudge:
         """
         if self._other_than is not None:
             name: FormName = "list" if (await self._other_than.ready()).name == "short" else "short"
-            self._form = self._form or Form(name, 0.0, self.model, self.questions)
-            return self._form
-        if self._form is None:
+            return self._form or self._ask_in(Form(name, 0.0, self.model, self.questions), 0.0)
+        form = self._form
+        if form is None:
             if self._testing is None or self._testing.done():
                 # What it costs is on nobody's bill, and takes of nobody's time.
                 self._testing = asyncio.get_running_loop().create_task(self._test(), context=Context())
             with Phase("waits"):
-                await asyncio.shield(self._testing)
-        if self._form is None:
-            raise RuntimeError("a self-test ended without a form")
-        if self._settings.require_self_test and self._result and self._result.accuracy < GOOD_ENOUGH:
+                form = await asyncio.shield(self._testing)
+        figure = self.self_test
+        if self._settings.require_self_test and figure is not None and figure.accuracy < GOOD_ENOUGH:
             said = (
-                f"{self.name} was right on {self._result.accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}, and "
-                "judge.require_self_test is set (`assay judge check` shows what it fails on)"
+                f"right on {figure.accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}, and judge.require_self_test"
             )
+            said = f"{self.name} was {said} is set (`assay judge check` shows what it fails on)"
             raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=True)
-        return self._form
+        return form
 
-    async def _test(self) -> None:
-        async with self_test.alone(self.name, self.questions):
-            # Another process may have run it meanwhile: with their own thresholds, their verdicts would differ.
-            known = self_test.kept(self.name, self.questions)
-            if known is None or not self._take(known):
-                _LOG.info("self_test_started", model=self.name)
-                test = await self_test.run(self, self_test.pairs(), forms=self.forms)
-                self_test.keep(test, self.questions)
-                self._take(test)
+    async def _test(self) -> Form:
+        return self._choose(await self_test.tested(self.forms))
 
-    def _take(self, test: SelfTest) -> bool:
-        """Ask in the best of the forms that the settings allow; returns False if the test has none of them."""
-        forms: dict[str, Form] = {form.name: form for form in self.forms}
-        allowed = [one for one in test.results if one.form in forms]
-        if not allowed:
-            return False
-        result = self._result = best_of(allowed)
-        threshold = result.threshold if self._settings.threshold is None else self._settings.threshold
-        self._form = forms[result.form].at(threshold)
+    def _choose(self, results: Sequence[FormResult]) -> Form:
+        """Ask in the best of the forms that were tested."""
+        result, threshold = best_of(results), self._settings.threshold
+        self.self_test, self.pace = result.figure, result.pace
         log = _LOG.info if result.accuracy >= GOOD_ENOUGH else _LOG.warning
-        log(
-            "self_test",
-            model=test.model,
-            form=result.form,
-            accuracy=round(result.accuracy, 3),
-            pairs=len(result.outcomes),
-            records_a_second=result.pace and round(result.pace, 2),
-            fails_on=result.failed,
-        )
-        return True
+        pace = result.pace and round(result.pace, 2)
+        log("self_test", model=self.name, **result.figure.model_dump(), records_a_second=pace, fails_on=result.failed)
+        form = next(one for one in self.forms if one.name == result.form)
+        return self._ask_in(form, result.threshold if threshold is None else threshold)
 
-    def in_another_form(self) -> "PromptedJudge":
-        """The same model, asked sentence by sentence if this one asks for lists, else for lists."""
-        return PromptedJudge(self.model, self.questions, self._settings, other_than=self)
-
-    def through(self, model: Model) -> "PromptedJudge":
-        """The same judge, asking `model`, which wraps its own."""
-        return PromptedJudge(model, self.questions, self._settings)
-
-    async def close(self) -> None:
-        await self.model.close()
+    def _ask_in(self, form: Form, threshold: float) -> Form:
+        self._form = form = form.at(threshold)
+        self.version = f"{form.name} {self.questions.digest} {form.threshold:g}"
+        return form

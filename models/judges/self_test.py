@@ -1,40 +1,37 @@
 """The self-test of a judge: pairs on invented passages that say how often it is right, in which form, from where on.
 
-Kept in a file by model and prompts, so that it is run once.
+Kept in a file by model, prompts and forms, so that it is run once.
 """
 
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import structlog
 from filelock import AsyncFileLock
 from pydantic import TypeAdapter, ValidationError
 
-from models.billing import billed
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.concurrent import gather_or_cancel
-from models.judges.forms import Form, FormName
-from models.judges.questions import JudgeQuestions
+from models.judges.forms import Form
 from models.protocol import Judge, ModelFailed
 from models.sentences import split_sentences
-from schemas import Usage
+from schemas.evidence import SelfTestFigure
 
 TASK = "self_test"
 GOOD_ENOUGH = 0.75
 """Share of right answers below which a judge is warned of, or refused."""
 _MASTERED = 0.9
 """Share of right answers from which on the list form is chosen: it is cheaper, and asks more of a model."""
-_LANGUAGE = "language: "
 AT_ONCE = 8
 """Pairs under way: a small server answers more at once no sooner."""
 
@@ -80,7 +77,7 @@ class PairOutcome:
 class FormResult:
     """The outcomes in one form."""
 
-    form: FormName | Literal["own"]
+    form: str
     """`own`: of a judge that is asked in no form."""
     threshold: float
     """Half-way between the mean log-odds of supported and of other answers, rounded to a quarter."""
@@ -92,6 +89,11 @@ class FormResult:
     def pace(self) -> float | None:
         """Pairs judged a second, each as a short record; None if it was not measured."""
         return len(self.outcomes) / self.seconds if self.seconds else None
+
+    @property
+    def figure(self) -> SelfTestFigure:
+        """As verdicts have it."""
+        return SelfTestFigure(form=self.form, accuracy=round(self.accuracy, 3), pairs=len(self.outcomes))
 
     @property
     def accuracy(self) -> float:
@@ -116,19 +118,7 @@ class FormResult:
         return ", ".join(kind for kind, (right, count) in self.by_kind().items() if right <= count / 2)
 
 
-@dataclass(frozen=True, slots=True)
-class SelfTest:
-    """The results of a model with these prompts."""
-
-    model: str
-    results: tuple[FormResult, ...]
-    usage: Usage
-    """Of all of them; `seconds` is the time that it took."""
-
-    @property
-    def chosen(self) -> FormResult:
-        """As `best_of` all results."""
-        return best_of(self.results)
+_FILE = TypeAdapter(list[FormResult])
 
 
 def best_of(results: Sequence[FormResult]) -> FormResult:
@@ -137,43 +127,32 @@ def best_of(results: Sequence[FormResult]) -> FormResult:
     return max(mastered or results, key=lambda one: one.accuracy)
 
 
-_FILE = TypeAdapter(SelfTest)
-
-
-def pairs(language: str | None = None) -> list[Pair]:
-    """The built-in pairs; those in other languages only for that one, by its English name."""
-    known = _pairs()
-    return [one for one in known if not one.kind.startswith(_LANGUAGE) or one.kind == f"{_LANGUAGE}{language}"]
-
-
 @cache
 def _pairs() -> tuple[Pair, ...]:
     text = resources.files("models.judges").joinpath("self_test.jsonl").read_text(encoding="utf-8")
     return tuple(Pair(**json.loads(line)) for line in text.splitlines())
 
 
-def nobody() -> None:
-    """Tell nobody that a pair was judged."""
+def pairs(language: str | None = None) -> list[Pair]:
+    """The built-in pairs; those in other languages only for that one, by its English name."""
+    return [one for one in _pairs() if one.kind.removeprefix("language: ") in {one.kind, language}]
 
 
 async def run(
-    judge: Judge, asked: Sequence[Pair], on_answer: Callable[[], None] = nobody, *, forms: Sequence[Form] = ()
-) -> SelfTest:
-    """Ask about every pair in each of the judge's `forms`, or as it does; `on_answer` is called after each.
+    judges: Sequence[Form | Judge], asked: Sequence[Pair], on_answer: Callable[[], None] = lambda: None
+) -> list[FormResult]:
+    """The outcomes in each form, or of a judge that is asked in none; `on_answer` is called after each pair.
 
-    The list form is skipped if the first form is right too seldom for it to be chosen.
+    Further forms are skipped if the first one is right too seldom for the list form to be chosen.
 
     Raises:
         ModelUnavailable: the model's endpoint is down.
     """
-    begun, results = time.monotonic(), list[FormResult]()
-    tested: Sequence[Form | Judge] = forms or [judge]
-    with billed() as bill:
-        for one in tested:
-            if not results or results[0].accuracy >= _MASTERED:
-                results.append(await _result(one, asked, on_answer))
-    usage = bill.usage.model_copy(update={"seconds": round(time.monotonic() - begun, 1)})
-    return SelfTest(judge.name, tuple(results), usage)
+    results: list[FormResult] = []
+    for judge in judges:
+        if not results or results[0].accuracy >= _MASTERED:
+            results.append(await _result(judge, asked, on_answer))
+    return results
 
 
 async def _result(judge: Form | Judge, asked: Sequence[Pair], on_answer: Callable[[], None]) -> FormResult:
@@ -188,7 +167,7 @@ async def _result(judge: Form | Judge, asked: Sequence[Pair], on_answer: Callabl
     for place, first in enumerate(plain):
         if first is not None and found[place] == first - threshold:
             # A pair has no say in the threshold that it is measured by.
-            found[place] = first - _threshold(plain, asked, without=place)
+            found[place] = first - _threshold([*plain[:place], None, *plain[place + 1 :]], asked)
     outcomes = [PairOutcome(pair.kind, pair.supported, odds) for pair, odds in zip(asked, found, strict=True)]
     form = judge.name if isinstance(judge, Form) else "own"
     return FormResult(form, threshold, tuple(outcomes), round(time.monotonic() - begun, 2))
@@ -208,7 +187,7 @@ async def _odds(judge: Form | Judge, claims: Claims, *, corrected: bool = True) 
 
 
 async def in_turn(
-    asked: Sequence[AskedT], ask: Callable[[AskedT], Awaitable[FoundT]], on_answer: Callable[[], None] = nobody
+    asked: Sequence[AskedT], ask: Callable[[AskedT], Awaitable[FoundT]], on_answer: Callable[[], None] = lambda: None
 ) -> list[FoundT]:
     """The results, a few at a time: a small server answers all at once no sooner, and too late."""
     found: list[FoundT] = []
@@ -219,38 +198,48 @@ async def in_turn(
     return found
 
 
-def _threshold(odds: Sequence[float | None], asked: Sequence[Pair], without: int | None = None) -> float:
-    """The threshold that all pairs give, or all but one."""
-    known = [
-        (value, pair.supported)
-        for place, (value, pair) in enumerate(zip(odds, asked, strict=True))
-        if value is not None and place != without
-    ]
+def _threshold(odds: Sequence[float | None], asked: Sequence[Pair]) -> float:
+    known = [(value, pair.supported) for value, pair in zip(odds, asked, strict=True) if value is not None]
     sides = [[value for value, supported in known if supported is side] for side in (True, False)]
     return round(4 * fmean(map(fmean, sides))) / 4 if all(sides) else 0.0
 
 
-def kept(model: str, questions: JudgeQuestions) -> SelfTest | None:
-    """The result that is on file for this model and these prompts."""
-    path = _path(model, questions)
+async def tested(forms: Sequence[Form]) -> list[FormResult]:
+    """The results on file, or else of a test that is run now, by one process of this machine at a time."""
+    path = _path(forms)
+    async with AsyncExitStack() as stack:
+        # Where there can be no file, each for itself.
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            await stack.enter_async_context(AsyncFileLock(path.with_suffix(".lock")))
+        # Another process may have run it meanwhile: with their own thresholds, their verdicts would differ.
+        results = kept(forms)
+        if not results:
+            _LOG.info("self_test_started", model=forms[0].model.name)
+            results = await run(forms, pairs())
+            keep(forms, results)
+        return results
+
+
+def kept(forms: Sequence[Form]) -> list[FormResult]:
+    """The results that are on file for these forms of a model."""
+    path = _path(forms)
     try:
         return _FILE.validate_json(path.read_bytes())
     except FileNotFoundError:
-        return None
+        return []
     except (OSError, ValidationError) as error:
         _LOG.warning("self_test_unreadable", file=str(path), reason=type(error).__name__)
-        return None
+        return []
 
 
-def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
-    """Write the results to their file, with those of other forms; returns it, or None if it cannot be written."""
-    path, known = _path(test.model, questions), kept(test.model, questions)
-    own = {one.form for one in test.results}
-    others = [one for one in known.results if one.form not in own] if known else []
+def keep(forms: Sequence[Form], results: list[FormResult]) -> Path | None:
+    """Write the results to their file; returns it, or None if it cannot be written."""
+    path = _path(forms)
     part = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(_FILE.dump_json(replace(test, results=(*test.results, *others))))
+        part.write_bytes(_FILE.dump_json(results))
         part.replace(path)
     except OSError as error:
         _LOG.warning("self_test_not_kept", file=str(path), reason=error.strerror)
@@ -258,21 +247,10 @@ def keep(test: SelfTest, questions: JudgeQuestions) -> Path | None:
     return path
 
 
-@asynccontextmanager
-async def alone(model: str, questions: JudgeQuestions) -> AsyncIterator[None]:
-    """Only one process of this machine at a time; where there can be no file, each for itself."""
-    path = _path(model, questions)
-    async with AsyncExitStack() as stack:
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            await stack.enter_async_context(AsyncFileLock(path.with_suffix(".lock")))
-        yield
-
-
-def _path(model: str, questions: JudgeQuestions) -> Path:
+def _path(forms: Sequence[Form]) -> Path:
+    """By the model, its prompts and the pairs, and the forms."""
     shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
-    version = blake2b(f"{questions.digest}{shown}".encode(), digest_size=6).hexdigest()
+    known = forms[0].model.name, forms[0].questions.digest, shown, [form.name for form in forms]
     # Not `Path.home`, which raises for a user without a home, as containers have.
     cache_home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
-    name = blake2b(f"{model}\n{version}".encode(), digest_size=12).hexdigest()
-    return cache_home / "assay" / "self-tests" / f"{name}.json"
+    return cache_home / "assay" / "self-tests" / f"{blake2b(repr(known).encode(), digest_size=12).hexdigest()}.json"

@@ -92,8 +92,7 @@ async def test_no_pair_has_a_say_in_the_threshold_that_it_is_measured_by(
     stub.probability = lambda request, place: 1 / (1 + math.exp(-told[request.quotes["Answer"]]))
     asked = [good[0], good[1], bad[0]]
     judge = judge_of("short")
-    found = await self_test.run(judge, asked, forms=judge.forms)
-    (result,) = found.results
+    (result,) = await self_test.run(judge.forms, asked)
     # By all three it would be 1.5, and the second right.
     assert result.threshold == 1.5
     assert result.outcomes[1].odds == pytest.approx(1.6 - 2.0)
@@ -160,12 +159,11 @@ def test_its_pairs_are_many_balanced_and_in_another_language_only_where_it_is_as
 
 async def test_a_result_in_one_form_says_nothing_of_another(judge_of: MakeJudge, stub: StubEndpoint) -> None:
     stub.answer = perfect
-    for form in ("short", "paper", "list"):
+    for form in ("short", "paper", "list", "auto"):
         judge = judge_of(form, None)
         await graded(judge, GOOD)
-        assert judge.version.startswith(form)
+        assert judge.version.startswith("list" if form == "auto" else form)
     asked = len(stub.requests)
-    # All three are on file now, and the paper's form is only taken where it is named.
-    assert judge_of("auto", None).version.startswith("list")
-    assert judge_of("short", None).version.startswith("short")
+    for form in ("short", "paper", "list", "auto"):
+        assert judge_of(form, None).version.startswith("list" if form == "auto" else form)
     assert len(stub.requests) == asked
