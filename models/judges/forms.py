@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, pairwise
 from typing import Literal
@@ -12,7 +12,8 @@ from typing import Literal
 from models.claims import NO_CLAIM, ClaimKind, Claims, Judgement
 from models.concurrent import gather_or_cancel
 from models.judges.control import control_sentences
-from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions
+from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions, ReasonedVerdicts, Verdicts, numbered
+from models.prompts import as_list
 from models.protocol import Answer, Model, ModelFailed, WindowExceeded, YesNo
 from models.sentences import pieces_of
 
@@ -55,6 +56,7 @@ def odds_of(answer: Answer[YesNo]) -> float:
     return _logit(float(answer.reply.yes) if answer.probabilities is None else answer.probabilities[0])
 
 
+@dataclass
 class Form:
     """A model that is asked in one form.
 
@@ -62,14 +64,12 @@ class Form:
     each. `paper`: DCR, a reason before each verdict (DCE), and the verdict read off the reason by a further call (AMC).
     """
 
-    def __init__(self, name: FormName, threshold: float, model: Model, questions: JudgeQuestions) -> None:
-        self.name, self.threshold = name, 0.0 if name == "paper" else threshold
-        self.model, self.questions = model, questions
-        self._at_most = _AT_ONCE
-
-    def at(self, threshold: float) -> "Form":
-        """The same with a threshold; the paper's form has none."""
-        return Form(self.name, threshold, self.model, self.questions)
+    name: FormName
+    model: Model
+    questions: JudgeQuestions
+    threshold: float = 0.0
+    """Log-odds of a yes from which on a sentence counts as supported; the paper's form has none."""
+    _at_most: int = field(default=_AT_ONCE, init=False)
 
     async def grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
         """The grades of a response's sentences; raises as `supports`."""
@@ -138,16 +138,21 @@ class Form:
         return dict(zip(asked, map(Support, each), strict=True))
 
     async def _by_list(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
-        answer = await self.model.ask(self.questions.listed(task, claims, asked))
+        texts = numbered(claims, asked)
+        answer = await self.model.ask(self.questions.verdicts("supported_list", task, Verdicts, texts, asked))
         verdicts = answer.reply.verdicts
         odds = map(_logit, answer.probabilities or [float(one.supported) for one in verdicts])
         return {one.number: Support(value - self.threshold) for one, value in zip(verdicts, odds, strict=True)}
 
     async def _by_reasons(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
-        noted = (await self.model.ask(self.questions.reasoned(task, claims, asked))).reply.verdicts
-        reasons = {one.number: one.reason for one in noted if one.number in asked}
-        read = (await self.model.ask(self.questions.conversion(task, reasons))).reply.verdicts
-        marks = {one.number: _CERTAIN if one.supported else -_CERTAIN for one in read}
+        # DCE (paper, section 3.1): a reason and a verdict for each sentence.
+        texts, reply = numbered(claims, asked), ReasonedVerdicts
+        noted = await self.model.ask(self.questions.verdicts("supported_paper", task, reply, texts, asked))
+        reasons = {one.number: one.reason for one in noted.reply.verdicts if one.number in asked}
+        # AMC (section 3.2): for each reason whether its sentence is supported by it.
+        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
+        read = await self.model.ask(self.questions.verdicts("convert", task, reply, {"reasons": listed}, reasons))
+        marks = {one.number: _CERTAIN if one.supported else -_CERTAIN for one in read.reply.verdicts}
         return {number: Support(marks[number], reason) for number, reason in reasons.items() if number in marks}
 
     async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextvars import Context
+from dataclasses import replace
 
 import structlog
 
@@ -49,7 +50,7 @@ class PromptedJudge:
         self.pace: float | None = None
         """Records a second, a few at once, by the self-test."""
         names: tuple[FormName, ...] = ("short", "list") if settings.form == "auto" else (settings.form,)
-        self.forms = tuple(Form(name, 0.0, model, questions) for name in names)
+        self.forms = tuple(Form(name, model, questions) for name in names)
         """Those that the settings allow."""
         self._settings, self._other_than = settings, other_than
         self._form: Form | None = None
@@ -108,7 +109,7 @@ class PromptedJudge:
         """
         if self._other_than is not None:
             name: FormName = "list" if (await self._other_than.ready()).name == "short" else "short"
-            return self._form or self._ask_in(Form(name, 0.0, self.model, self.questions), 0.0)
+            return self._form or self._ask_in(Form(name, self.model, self.questions), 0.0)
         form = self._form
         if form is None:
             if self._testing is None or self._testing.done():
@@ -139,6 +140,6 @@ class PromptedJudge:
         return self._ask_in(form, result.threshold if threshold is None else threshold)
 
     def _ask_in(self, form: Form, threshold: float) -> Form:
-        self._form = form = form.at(threshold)
+        self._form = form = replace(form, threshold=threshold)
         self.version = f"{form.name} {self.questions.digest} {form.threshold:g}"
         return form

@@ -6,7 +6,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from models.claims import ClaimKind, Claims
-from models.prompts import PromptSet, as_list, behind, quoted
+from models.prompts import PromptSet, behind, quoted
 from models.protocol import Question, YesNo
 from models.replies import salvaging
 
@@ -107,38 +107,10 @@ class JudgeQuestions(PromptSet):
         """The question of this name, to be answered by yes or no; `words` are ours."""
         return self._question(name, task, YesNo, texts, words or {}, written=1, max_tokens=WORD_TOKENS)
 
-    def listed(self, task: str, claims: Claims, sentences: Mapping[int, str]) -> Question[Verdicts]:
-        """A verdict for each numbered sentence."""
-        texts = _numbered(claims, sentences)
-        return self._verdicts("supported_list", task, Verdicts, texts, asked=sentences, tokens=14, graded="supported")
-
-    def reasoned(self, task: str, claims: Claims, sentences: Mapping[int, str]) -> Question[ReasonedVerdicts]:
-        """A reason and a verdict for each numbered sentence: DCE (paper, section 3.1)."""
-        texts = _numbered(claims, sentences)
-        return self._verdicts("supported_paper", task, ReasonedVerdicts, texts, asked=sentences, tokens=60)
-
-    def conversion(self, task: str, reasons: Mapping[int, str]) -> Question[ReasonedVerdicts]:
-        """For each numbered reason whether its sentence is supported by it: AMC (paper, section 3.2)."""
-        texts = {"reasons": as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])}
-        return self._verdicts("convert", task, ReasonedVerdicts, texts, asked=reasons, tokens=60)
-
-    def reason(self, task: str, passages: str, sentence: str) -> Question[Reason]:
-        """What is wrong with a sentence that was found not to be supported."""
-        texts = {"passages": passages, "sentence": sentence}
-        return self._question("reason", task, Reason, texts, written=25, max_tokens=_REASON_TOKENS)
-
-    def _verdicts(
-        self,
-        name: str,
-        task: str,
-        reply: type[ListT],
-        texts: Mapping[str, str],
-        *,
-        asked: Mapping[int, str],
-        tokens: int,
-        graded: str | None = None,
+    def verdicts(
+        self, name: str, task: str, reply: type[ListT], texts: Mapping[str, str], asked: Mapping[int, str]
     ) -> Question[ListT]:
-        """A question about the numbers `asked`, with so many `tokens` written about each."""
+        """The question of this name, to be answered by a verdict for each number of `asked`."""
 
         def complaint(reply: ListT) -> str | None:
             """A reply is refused only if nothing of it can be used: else only what it lacks is asked again."""
@@ -146,10 +118,16 @@ class JudgeQuestions(PromptSet):
                 return None
             return f"'verdicts' has none with a number of the list: {', '.join(map(str, asked))}"
 
+        graded, tokens = ("supported", 14) if reply is Verdicts else (None, 60)
         salvage, written = salvaging(reply, "verdicts"), tokens * len(asked)
         return self._question(
             name, task, reply, texts, complaint=complaint, graded=graded, salvage=salvage, written=written
         )
+
+    def reason(self, task: str, passages: str, sentence: str) -> Question[Reason]:
+        """What is wrong with a sentence that was found not to be supported."""
+        texts = {"passages": passages, "sentence": sentence}
+        return self._question("reason", task, Reason, texts, written=25, max_tokens=_REASON_TOKENS)
 
 
 def before_answer(claims: Claims) -> str:
@@ -158,7 +136,8 @@ def before_answer(claims: Claims) -> str:
     return "".join(f"{name}:\n{quoted(text)}\n\n" for name, text in parts.items() if text.strip())
 
 
-def _numbered(claims: Claims, sentences: Mapping[int, str]) -> dict[str, str]:
+def numbered(claims: Claims, sentences: Mapping[int, str]) -> dict[str, str]:
+    """The texts of a question about numbered sentences."""
     # A sentence with a line break cannot begin the next one's number.
     lines = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in sentences.items())
     return {"passages": claims.reference, "question": claims.prompt or UNKNOWN_QUESTION, "sentences": lines}

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
 from importlib import resources
@@ -161,7 +161,7 @@ async def _result(judge: Form | Judge, asked: Sequence[Pair], on_answer: Callabl
     if isinstance(judge, Form) and judge.name != "paper":
         plain = await in_turn(claims, partial(_odds, judge, corrected=False))
         threshold = _threshold(plain, asked)
-        judge = judge.at(threshold)
+        judge = replace(judge, threshold=threshold)
     # Answers are cached: only what follows a sentence that is not supported is asked in addition.
     found = await in_turn(claims, partial(_odds, judge), on_answer)
     for place, first in enumerate(plain):
