@@ -31,17 +31,14 @@ def prefix(requests: list[StubRequest]) -> str:
     return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-async def test_a_short_answer_is_asked_about_as_a_whole(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    grades = await graded(judge_of(), GOOD, "Nobody objected.", prompt="What did they do?")
-    assert [one.supported for one in grades] == [True, True]
-    assert asked(stub)[0] == f"{GOOD} Nobody objected."
-    # The other one is about a control sentence.
-    assert len(stub.requests) == 2
-
-
-async def test_of_one_that_is_not_supported_the_sentence_at_fault_is_found(
+async def test_a_short_answer_is_asked_about_as_a_whole_and_then_by_sentence_if_it_is_not_supported(
     judge_of: MakeJudge, stub: StubEndpoint
 ) -> None:
+    grades = await graded(judge_of(), GOOD, "Nobody objected.", prompt="What did they do?")
+    assert [one.supported for one in grades] == [True, True]
+    # The other one is about a control sentence.
+    assert (asked(stub)[0], len(stub.requests)) == (f"{GOOD} Nobody objected.", 2)
+    stub.requests.clear()
     grades = await graded(judge_of(), GOOD, FALSE, prompt="What did they do?")
     assert [one.supported for one in grades] == [True, False]
     assert asked(stub)[:3] == [f"{GOOD} {FALSE}", GOOD, FALSE]
@@ -58,11 +55,17 @@ async def test_the_answer_as_a_whole_decides_where_each_sentence_alone_pleases(
     assert [one.support for one in grades] == pytest.approx([0.9, 0.2])
 
 
-async def test_a_long_answer_is_asked_about_sentence_by_sentence(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_a_long_answer_is_asked_about_sentence_by_sentence_with_those_around_it_if_it_is_very_long(
+    judge_of: MakeJudge, stub: StubEndpoint
+) -> None:
     grades = await graded(judge_of(), *LONG, reference=ALL)
     assert all(one.supported for one in grades)
     assert asked(stub)[0] == LONG[0]
     assert sorted(asked(stub)[:15]) == sorted(LONG)
+    many = [f"The board approved the budget of Monday {number:04}." for number in range(120)]
+    await graded(judge_of(), *many, reference=" ".join(many))
+    shown = next(one for one in stub.requests if one.sentences == [many[60]]).quotes["Answer"]
+    assert shown == " ".join(many[55:62])
 
 
 async def test_all_questions_of_a_record_share_a_prefix_up_to_the_sentence(
@@ -76,13 +79,6 @@ async def test_all_questions_of_a_record_share_a_prefix_up_to_the_sentence(
             shared = prefix([supported[0], other])
             assert PASSAGES in shared
             assert shared.rindex(sentences[-1]) < shared.rindex("Sentence of the claim")
-
-
-async def test_of_a_very_long_answer_those_around_a_sentence_are_shown(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    many = [f"The board approved the budget of Monday {number:04}." for number in range(120)]
-    await graded(judge_of(), *many, reference=" ".join(many))
-    shown = next(one for one in stub.requests if one.sentences == [many[60]]).quotes["Answer"]
-    assert shown == " ".join(many[55:62])
 
 
 async def test_the_probability_of_yes_is_the_support_from_the_threshold_on(
@@ -106,18 +102,19 @@ async def test_the_list_form_asks_about_at_most_seven_in_parts_of_about_the_same
     assert len(stub.requests) == 4
 
 
-async def test_what_a_list_lacks_is_asked_for_again(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    stub.play([says(verdicts_of({1: True, 4711: True}))])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        says(verdicts_of({1: True, 4711: True})),
+        says(verdicts_of({1: True})[:-2] + ', {"number": 2, "supp', finish_reason="length"),
+    ],
+    ids=["lacking", "cut off"],
+)
+async def test_what_a_list_lacks_is_asked_for_again(judge_of: MakeJudge, stub: StubEndpoint, reply: Act) -> None:
+    stub.play([reply])
     grades = await graded(judge_of("list"), GOOD, FALSE, "Nobody objected.")
     assert [one.supported for one in grades] == [True, False, True]
     assert parts(stub) == [[1, 2, 3], [2, 3]]
-
-
-async def test_of_a_list_that_is_cut_off_what_is_whole_counts(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    stub.play([says(verdicts_of({1: True})[:-2] + ', {"number": 2, "supp', finish_reason="length")])
-    grades = await graded(judge_of("list"), GOOD, FALSE)
-    assert [one.supported for one in grades] == [True, False]
-    assert parts(stub) == [[1, 2], [2]]
 
 
 @pytest.mark.parametrize("act", [says('{"verdicts": [{"num', finish_reason="length"), hang()], ids=["cut off", "slow"])

@@ -83,17 +83,17 @@ async def test_a_weak_yes_or_two_to_controls_are_followed_by_another(
     assert (grade.supported, grade.misled, len(set(controls))) == (True, False, weak + 1)
 
 
-async def test_what_is_not_supported_at_all_needs_no_control(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    await graded(judge_of(), FALSE)
-    assert kinds(stub) == ["supported", "informs", "reason"]
-
-
-async def test_reasons_are_asked_for_what_is_rejected_alone(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_reasons_are_asked_for_what_is_rejected_alone_and_controls_where_anything_is_supported(
+    judge_of: MakeJudge, stub: StubEndpoint
+) -> None:
     grades = await graded(judge_of(), GOOD, FALSE)
     asked = [request.sentences for request in stub.requests if request.kind == "reason"]
     assert asked == [[FALSE]]
     assert grades[1].reason == "not in the reference"
     assert grades[0].reason == "the judge finds it supported (probability 1.00)"
+    stub.requests.clear()
+    await graded(judge_of(), FALSE)
+    assert kinds(stub) == ["supported", "informs", "reason"]
 
 
 @pytest.mark.parametrize(

@@ -39,26 +39,23 @@ def odds(supported: float, other: float) -> Callable[[StubRequest, int], float]:
     return probability
 
 
-async def test_a_perfect_judge_is_found_to_be_one_and_asked_in_the_cheaper_form(
-    judge_of: MakeJudge, stub: StubEndpoint
+@pytest.mark.parametrize("masters", [True, False])
+async def test_a_perfect_judge_is_asked_in_the_list_form_where_it_masters_that(
+    judge_of: MakeJudge, stub: StubEndpoint, masters: bool
 ) -> None:
-    stub.answer = perfect
+    def answer(request: StubRequest) -> str:
+        if request.kind == "list" and not masters:
+            return verdicts_of(dict.fromkeys(request.numbered, True))
+        return perfect(request)
+
+    stub.answer = answer
     judge = judge_of("auto", None)
     assert judge.version == ""
     assert (await graded(judge, GOOD))[0].supported
-    assert judge.self_test is not None
-    assert (judge.self_test.form, judge.self_test.accuracy, judge.self_test.pairs) == ("list", 1.0, len(pairs()))
-    assert judge.version.startswith("list ")
-
-
-async def test_the_list_form_is_not_chosen_where_it_is_not_mastered(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    stub.answer = lambda request: (
-        verdicts_of(dict.fromkeys(request.numbered, True)) if request.kind == "list" else perfect(request)
-    )
-    judge = judge_of("auto", None)
-    await graded(judge, GOOD)
-    assert judge.self_test is not None
-    assert judge.self_test.form == "short"
+    form, figure = "list" if masters else "short", judge.self_test
+    assert figure is not None
+    assert (figure.form, figure.accuracy, figure.pairs) == (form, 1.0, len(pairs()))
+    assert judge.version.startswith(form)
 
 
 async def test_a_coin_is_refused_where_a_self_test_is_required(judge_of: MakeJudge, stub: StubEndpoint) -> None:
