@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from models.judges.prompted import PromptedJudge
-from models.judges.questions import JudgeQuestions
 from models.local_settings import BUNDLED_JUDGE
 from models.meter import MeteredJudge, MeteredModel, UsageListener
 from models.protocol import Model
@@ -31,7 +30,7 @@ def build_judge(
     model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
     if isinstance(model.inner, Replay) and model.inner.grades:
         return MeteredJudge(model.inner, cached=True, on_usage=on_usage)
-    return PromptedJudge(model, JudgeQuestions(), settings)
+    return PromptedJudge(model, settings)
 
 
 def build_model(

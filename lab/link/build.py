@@ -13,8 +13,6 @@ from lab.link.rules import Rule
 from lab.link.search import SearchOptions, search
 from lab.link.statements import BuildFigures, statements_of
 from models.build import build_model
-from models.judges.prompted import PromptedJudge
-from models.judges.questions import JudgeQuestions
 from models.protocol import Model
 from models.settings import OMIT, JudgeSettings, SubjectSettings
 
@@ -40,8 +38,7 @@ async def search_models(
         raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another one")
     named = {"scorer": options.scorer, "measurer": options.measurer}
     scorers = {role: _scorer(configured, name, f"--{role}", shown) for role, name in named.items() if name is not None}
-    judge = PromptedJudge(build_model(critic), JudgeQuestions(), configured.judge)
-    models = SearchModels(knowledge_model(configured), judge, scorers, kept, shown)
+    models = SearchModels(knowledge_model(configured), build_model(critic), scorers, kept, shown)
     try:
         yield models
     finally:

@@ -20,7 +20,7 @@ from checkers.model_patience import ModelPatience
 from lab.kept_answers import KeptAnswers, KeptModel
 from models.concurrent import gather_or_cancel
 from models.endpoint import client_options, request_headers
-from models.judges.prompted import PromptedJudge
+from models.judges.questions import QUESTIONS
 from models.model_loading import ModelThread, loading
 from models.prompts import PromptSet
 from models.protocol import Answer, Model, ModelFailed, ModelUnavailable, Question, ReplyT
@@ -249,18 +249,17 @@ class SearchModels:
     def __init__(
         self,
         knowledge: Model,
-        critic: PromptedJudge,
+        critic: Model,
         scorers: Mapping[str, Scorer],
         kept: KeptAnswers,
         shown: Progress,
     ) -> None:
         """`scorers` are the one that ranks, `scorer`, and perhaps the one that measures, `measurer`."""
         self.prompts = LinkPrompts()
-        self._critic_questions = critic.questions
         self.failures: Counter[str] = Counter()
         """Questions without a usable answer, by cause; they are asked again by the next build."""
         self._knowledge = KeptModel(knowledge, kept, "knowledge")
-        self._critic = KeptModel(critic.model, kept, "critic")
+        self._critic = KeptModel(critic, kept, "critic")
         self._scorers = scorers
         self._scored = dict.fromkeys(scorers, Usage())
         self._kept = kept
@@ -296,7 +295,7 @@ class SearchModels:
         """Ask for the critic's probability that each statement is true; None if it gave no usable answer."""
 
         async def judge(statement: str) -> None:
-            question = self._critic_questions.word("true_statement", "longtail.critic", {"statement": statement})
+            question = QUESTIONS.word("true_statement", "longtail.critic", {"statement": statement})
             answer = await self._asked(self._critic, question)
             if answer is not None:
                 self._judged[statement] = answer.probabilities[0] if answer.probabilities else float(answer.reply.yes)

@@ -12,7 +12,7 @@ from typing import Literal
 from models.claims import NO_CLAIM, ClaimKind, Claims, Judgement
 from models.concurrent import gather_or_cancel
 from models.judges.control import control_sentences
-from models.judges.questions import UNKNOWN_QUESTION, JudgeQuestions, ReasonedVerdicts, Verdicts, numbered
+from models.judges.questions import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, numbered
 from models.prompts import as_list
 from models.protocol import Answer, Model, ModelFailed, WindowExceeded, YesNo
 from models.sentences import pieces_of
@@ -66,7 +66,6 @@ class Form:
 
     name: FormName
     model: Model
-    questions: JudgeQuestions
     threshold: float = 0.0
     """Log-odds of a yes from which on a sentence counts as supported; the paper's form has none."""
     _at_most: int = field(default=_AT_ONCE, init=False)
@@ -121,13 +120,12 @@ class Form:
     async def _by_words(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         whole = None
         if 0 not in asked and len(asked) <= _SHORT_ANSWER:
-            answer = await self.model.ask(self.questions.supported(task, claims, claims.whole))
+            answer = await self.model.ask(QUESTIONS.supported(task, claims, claims.whole))
             whole = odds_of(answer) - self.threshold
             if whole >= 0 or len(asked) == 1:
                 return dict.fromkeys(asked, Support(whole))
         first, *others = [
-            self.questions.supported(task, claims, _around(claims, number), sentence)
-            for number, sentence in asked.items()
+            QUESTIONS.supported(task, claims, _around(claims, number), sentence) for number, sentence in asked.items()
         ]
         # The first goes ahead: endpoints that cache prefixes then know what the others share.
         answers = [await self.model.ask(first), *await gather_or_cancel(map(self.model.ask, others))]
@@ -139,7 +137,7 @@ class Form:
 
     async def _by_list(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         texts = numbered(claims, asked)
-        answer = await self.model.ask(self.questions.verdicts("supported_list", task, Verdicts, texts, asked))
+        answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, Verdicts, texts, asked))
         verdicts = answer.reply.verdicts
         odds = map(_logit, answer.probabilities or [float(one.supported) for one in verdicts])
         return {one.number: Support(value - self.threshold) for one, value in zip(verdicts, odds, strict=True)}
@@ -147,16 +145,16 @@ class Form:
     async def _by_reasons(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         # DCE (paper, section 3.1): a reason and a verdict for each sentence.
         texts, reply = numbered(claims, asked), ReasonedVerdicts
-        noted = await self.model.ask(self.questions.verdicts("supported_paper", task, reply, texts, asked))
+        noted = await self.model.ask(QUESTIONS.verdicts("supported_paper", task, reply, texts, asked))
         reasons = {one.number: one.reason for one in noted.reply.verdicts if one.number in asked}
         # AMC (section 3.2): for each reason whether its sentence is supported by it.
         listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
-        read = await self.model.ask(self.questions.verdicts("convert", task, reply, {"reasons": listed}, reasons))
+        read = await self.model.ask(QUESTIONS.verdicts("convert", task, reply, {"reasons": listed}, reasons))
         marks = {one.number: _CERTAIN if one.supported else -_CERTAIN for one in read.reply.verdicts}
         return {number: Support(marks[number], reason) for number, reason in reasons.items() if number in marks}
 
     async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
-        questions = [self.questions.about(task, claims, question) for question in asked.values()]
+        questions = [QUESTIONS.about(task, claims, question) for question in asked.values()]
         answers = await gather_or_cancel(map(self.model.ask, questions))
         return {number: Support(odds_of(answer)) for number, answer in zip(asked, answers, strict=True)}
 
@@ -186,7 +184,7 @@ class Form:
     async def _informing(self, task: str, claims: Claims, texts: Sequence[str]) -> list[str]:
         """Those of the texts that give information."""
         question = claims.prompt or UNKNOWN_QUESTION
-        asked = [self.questions.word("informs", task, {"question": question, "answer": text}) for text in texts]
+        asked = [QUESTIONS.word("informs", task, {"question": question, "answer": text}) for text in texts]
         answers = await gather_or_cancel(map(self.model.ask, asked))
         return [text for text, answer in zip(texts, answers, strict=True) if odds_of(answer) >= 0]
 
@@ -208,7 +206,7 @@ class Form:
         if support.odds < 0 and support.reason is None and not support.claims_nothing:
             # The verdict does not need it.
             with suppress(ModelFailed):
-                reason = (await self.model.ask(self.questions.reason(task, claims.reference, sentence))).reply.reason
+                reason = (await self.model.ask(QUESTIONS.reason(task, claims.reference, sentence))).reply.reason
                 if _says_something(reason, sentence, claims.reference):
                     support = replace(support, reason=reason)
         return support.judgement

@@ -11,7 +11,7 @@ from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.concurrent import gather_or_cancel
 from models.judges import self_test
 from models.judges.forms import Form, FormName, Support, odds_of
-from models.judges.questions import JudgeQuestions
+from models.judges.questions import QUESTIONS
 from models.judges.self_test import GOOD_ENOUGH, FormResult, best_of
 from models.protocol import Answer, Model, ModelFailed, ModelUnavailable
 from models.settings import JudgeSettings
@@ -33,16 +33,9 @@ class PromptedJudge:
     is run with the first claims, unless it is on file.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        questions: JudgeQuestions,
-        settings: JudgeSettings,
-        *,
-        other_than: "PromptedJudge | None" = None,
-    ) -> None:
+    def __init__(self, model: Model, settings: JudgeSettings, *, other_than: "PromptedJudge | None" = None) -> None:
         """`other_than` is a judge whose form is not to be used."""
-        self.model, self.questions, self.name = model, questions, model.name
+        self.model, self.name = model, model.name
         self.version = ""
         """Form, prompts and threshold, as verdicts' digests have them; empty while they are not known."""
         self.self_test: SelfTestFigure | None = None
@@ -50,7 +43,7 @@ class PromptedJudge:
         self.pace: float | None = None
         """Records a second, a few at once, by the self-test."""
         names: tuple[FormName, ...] = ("short", "list") if settings.form == "auto" else (settings.form,)
-        self.forms = tuple(Form(name, model, questions) for name in names)
+        self.forms = tuple(Form(name, model) for name in names)
         """Those that the settings allow."""
         self._settings, self._other_than = settings, other_than
         self._form: Form | None = None
@@ -66,11 +59,11 @@ class PromptedJudge:
 
     def in_another_form(self) -> "PromptedJudge":
         """The same model, asked sentence by sentence if this one asks for lists, else for lists."""
-        return PromptedJudge(self.model, self.questions, self._settings, other_than=self)
+        return PromptedJudge(self.model, self._settings, other_than=self)
 
     def through(self, model: Model) -> "PromptedJudge":
         """The same judge, asking `model`, which wraps its own."""
-        return PromptedJudge(model, self.questions, self._settings)
+        return PromptedJudge(model, self._settings)
 
     async def close(self) -> None:
         await self.model.close()
@@ -91,12 +84,12 @@ class PromptedJudge:
 
     async def _grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
         """Grade what is asked in no form: a question for each sentence."""
-        questions = [self.questions.about(task, claims, sentence) for sentence in claims.sentences]
+        questions = [QUESTIONS.about(task, claims, sentence) for sentence in claims.sentences]
         both_ways = claims.kind is ClaimKind.PARAPHRASE
         if both_ways:
             # Each sentence must follow from the reference, and the reference from all of them.
             texts = {"first": claims.whole, "second": claims.reference}
-            questions.append(self.questions.word("entails", task, texts))
+            questions.append(QUESTIONS.word("entails", task, texts))
         odds = [odds_of(answer) for answer in await gather_or_cancel(map(self.model.ask, questions))]
         least = odds.pop() if both_ways else max(odds, default=0.0)
         return tuple(Support(min(one, least)).judgement for one in odds)
@@ -109,7 +102,7 @@ class PromptedJudge:
         """
         if self._other_than is not None:
             name: FormName = "list" if (await self._other_than.ready()).name == "short" else "short"
-            return self._form or self._ask_in(Form(name, self.model, self.questions), 0.0)
+            return self._form or self._ask_in(Form(name, self.model), 0.0)
         form = self._form
         if form is None:
             if self._testing is None or self._testing.done():
@@ -141,5 +134,5 @@ class PromptedJudge:
 
     def _ask_in(self, form: Form, threshold: float) -> Form:
         self._form = form = replace(form, threshold=threshold)
-        self.version = f"{form.name} {self.questions.digest} {form.threshold:g}"
+        self.version = f"{form.name} {QUESTIONS.digest} {form.threshold:g}"
         return form

@@ -130,6 +130,9 @@ class JudgeQuestions(PromptSet):
         return self._question("reason", task, Reason, texts, written=25, max_tokens=_REASON_TOKENS)
 
 
+QUESTIONS = JudgeQuestions()
+
+
 def before_answer(claims: Claims) -> str:
     """Passages and the user's question as far as there are any, quoted, to stand before an answer."""
     parts = {"Passages": claims.reference, "Question": claims.prompt or ""}

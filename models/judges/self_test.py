@@ -23,6 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.judges.forms import Form
+from models.judges.questions import QUESTIONS
 from models.protocol import Judge, ModelFailed
 from models.sentences import split_sentences
 from schemas.evidence import SelfTestFigure
@@ -250,7 +251,7 @@ def keep(forms: Sequence[Form], results: list[FormResult]) -> Path | None:
 def _path(forms: Sequence[Form]) -> Path:
     """By the model, its prompts and the pairs, and the forms."""
     shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
-    known = forms[0].model.name, forms[0].questions.digest, shown, [form.name for form in forms]
+    known = forms[0].model.name, QUESTIONS.digest, shown, [form.name for form in forms]
     # Not `Path.home`, which raises for a user without a home, as containers have.
     cache_home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
     return cache_home / "assay" / "self-tests" / f"{blake2b(repr(known).encode(), digest_size=12).hexdigest()}.json"

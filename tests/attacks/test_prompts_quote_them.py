@@ -8,7 +8,7 @@ import pytest
 from models.claims import ClaimKind, Claims
 from models.judges.forms import FormName
 from models.judges.prompted import PromptedJudge
-from models.judges.questions import JudgeQuestions, Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
+from models.judges.questions import Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
 from models.protocol import Answer, Question, ReplyT, WindowExceeded, YesNo
 from models.sentences import split_sentences
 from models.settings import JudgeSettings
@@ -17,7 +17,6 @@ from tests.attacks.texts import ATTACKS, name_of
 from tests.support.stub_request import StubRequest
 
 FORMS: tuple[FormName, ...] = ("short", "list", "paper")
-QUESTIONS = JudgeQuestions()
 BREAKS = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029")
 
 
@@ -69,7 +68,7 @@ async def asked_about(claims: Claims, form: FormName, window: int | None = None)
     """All questions about `claims`."""
     listener = Listener(window)
     settings = JudgeSettings(backend="openai", base_url="http://127.0.0.1:1", model="m", form=form, threshold=0)
-    await PromptedJudge(listener, QUESTIONS, settings).grade("t", [claims])
+    await PromptedJudge(listener, settings).grade("t", [claims])
     assert listener.asked
     return listener.asked
 
