@@ -90,8 +90,6 @@ class ConsistencyEvidence(Judged):
     """Those that claim nothing (a greeting, a lead-in, a question back), which count for nothing."""
     consistent_share: float
     """The paper's score: (mean of marks + 1) / 2. The verdict's own `score` is made of the supports, so it ranks."""
-    threshold: float
-    """The response is accepted if `consistent_share` is at least this, unless scores decide."""
     samples: tuple[SampleAgreement, ...] = ()
     earlier: tuple[Turn, ...] = ()
     """The earlier turns of the session whose answers it must not contradict, the oldest first."""

@@ -4,8 +4,7 @@ import hashlib
 
 from benchmarks.endpoint.rows import Row
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.billing import billed
 from models.build import build_judge, build_model
 from models.judges.forms import Support, odds_of

@@ -13,7 +13,7 @@ from benchmarks import datasets
 from benchmarks.datasets import Example, Key
 from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
-from checkers.consistency.scoring import graded_score
+from checkers.consistency.evidence import graded_score
 from models.claims import ClaimKind, Claims
 from models.local.judge import BundledJudge
 from models.local_grader import Graded

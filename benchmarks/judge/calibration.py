@@ -16,8 +16,7 @@ from benchmarks.datasets import Example
 from benchmarks.tables import table
 from checkers.calibration import GRID, Labelled, calibrate
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.concurrent import gather_or_cancel
 from models.local_judges import local_judge
 from models.local_settings import LocalSettings

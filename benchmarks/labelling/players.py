@@ -14,8 +14,7 @@ from pydantic import JsonValue
 from sklearn.tree import DecisionTreeClassifier
 
 from assay.cli.common import CannotRun
-from checkers.labelling.challenges import Verifier
-from checkers.labelling.protocol import Proposal, Turn
+from checkers.labelling.protocol import Proposal, Turn, Verifier
 from checkers.labelling.questions import load_examples
 from checkers.labelling.rubric import Rubric, load_rubric, no_judge
 

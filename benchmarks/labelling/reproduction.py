@@ -23,8 +23,7 @@ from benchmarks.labelling.players import (
 )
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.challenges import Verifier
-from checkers.labelling.protocol import play
+from checkers.labelling.protocol import Verifier, play
 from checkers.labelling.rubric import no_judge
 from lab.labelling.results import is_flipped
 

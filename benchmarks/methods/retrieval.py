@@ -13,8 +13,7 @@ from benchmarks.retrieval.live import cache_hit, odd_triplets, scores_of
 from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.intervals import wilson
-from checkers.retrieval.checker import RetrievalChecker
-from checkers.retrieval.settings import RetrievalSettings
+from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
 from lab.audit.cases import Triplet
 from models.build import build_judge
 from models.judges.forms import Support, odds_of

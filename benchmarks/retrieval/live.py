@@ -23,8 +23,7 @@ import numpy.typing as npt
 from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
 from checkers.checker import Models
-from checkers.retrieval.checker import RetrievalChecker
-from checkers.retrieval.settings import RetrievalSettings
+from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
 from lab.audit.cases import Triplet, read_triplets
 from models.build import build_judge
 from models.local.encoder import bundled_model

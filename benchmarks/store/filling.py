@@ -136,7 +136,6 @@ def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:
         against="contexts",
         sentences=sentences,
         consistent_share=1.0,
-        threshold=1.0,
     )
     return Verdict(
         id="none",

@@ -1,10 +1,9 @@
 """Consistency of a response with its reference, sentence by sentence: DCR (Divide-Conquer-Reasoning)."""
 
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.explanation import explain
-from checkers.consistency.improver.improver import ConsistencyImprover
-from checkers.consistency.improver.rewriter import build_writer
-from checkers.consistency.improver.settings import RewritingSettings
+from checkers.consistency.evidence import explain
+from checkers.consistency.improver import ConsistencyImprover
+from checkers.consistency.rewriter import RewritingSettings, build_writer
 from checkers.plugin import CheckerPlugin, ImproverPlugin
 
 PLUGIN = CheckerPlugin(

@@ -1,21 +1,42 @@
 """The consistency checker: divide, have each sentence graded by the reference, score."""
 
 from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
 
 from checkers.checker import MISLED, Checker, Decision, Models, Undecidable
-from checkers.consistency.findings import Findings, ResponseSource, compared, found, found_by_samples, source_of
-from checkers.consistency.scoring import consistent_share, graded_score
-from checkers.consistency.settings import ConsistencySettings
-from checkers.thresholds import BETWEEN
+from checkers.consistency.evidence import (
+    Findings,
+    ResponseSource,
+    compared,
+    consistent_share,
+    found,
+    found_by_samples,
+    graded_score,
+    source_of,
+)
+from checkers.thresholds import BETWEEN, ScoringSettings
 from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.sentences import Sentence, split_sentences
 from models.wording import counted, on_a_line
 from schemas import ConsistencyEvidence, Generation, JudgedSentence, SentenceFinding
+from schemas.records import MOST_TURNS
 
 _SHOWN = 240
 
 _MOST_SENTENCES = 400
 """More take more calls than a record is worth, and more than its time: a response of 400 has about twenty pages."""
+
+
+class ConsistencySettings(ScoringSettings):
+    """The consistency checker: how sentences are judged, and what is accepted."""
+
+    turns: Annotated[int, Field(ge=0, le=MOST_TURNS)] = 0
+    """Earlier answers of the record's `session` that a response must not contradict, the last ones; 0: none. They are
+    kept until the session is silent for `sessions.silent_minutes`."""
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
+    """Language of the responses, an ISO 639 code: its rules divide them into sentences."""
 
 
 class ConsistencyChecker(Checker[ConsistencySettings]):
@@ -66,7 +87,6 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             sentences=claims,
             without_claim=whole.without_claim,
             consistent_share=share,
-            threshold=self.settings.threshold,
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
             samples=whole.samples,
@@ -75,9 +95,9 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             self_test=self.judge.self_test,
         )
         try:
-            accepted = thresholds.accepts(score) if thresholds.are_set else share >= self.settings.threshold
+            accepted = thresholds.accepts(score) if thresholds.are_set else share == 1
             if not thresholds.are_set:
-                self._require_decided(claims, score)
+                _require_decided(claims, score)
         except Undecidable as error:
             error.graded = evidence
             raise
@@ -89,16 +109,16 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         reason = _reason(evidence, score=score, accepted=accepted)
         return Decision(accepted=accepted, score=score, reason=reason, evidence=evidence)
 
-    def _require_decided(self, claims: Sequence[SentenceFinding], score: float) -> None:
-        """Raise Undecidable where the outcome depends on sentences that the judge leaves open."""
-        shares = (consistent_share([mark if one.unsure else one.mark for one in claims]) for mark in (1, -1))
-        if len({share is not None and share >= self.settings.threshold for share in shares}) > 1:
-            open_ = [one for one in claims if one.unsure]
-            which = "the only sentence" if len(claims) == 1 else f"{len(open_)} of {len(claims)} sentences"
-            detail = f"the judge is not sure of {which}: “{on_a_line(open_[0].text, _SHOWN)}”"
-            if passage := open_[0].passage:
-                detail += f", nearest to “{on_a_line(passage, _SHOWN)}”"
-            raise Undecidable(BETWEEN, detail, score=score)
+
+def _require_decided(claims: Sequence[SentenceFinding], score: float) -> None:
+    """Raise Undecidable where the outcome depends on sentences that the judge leaves open: no other is at fault."""
+    open_ = [one for one in claims if one.unsure]
+    if open_ and all(one.mark > 0 or one.unsure for one in claims):
+        which = "the only sentence" if len(claims) == 1 else f"{len(open_)} of {len(claims)} sentences"
+        detail = f"the judge is not sure of {which}: “{on_a_line(open_[0].text, _SHOWN)}”"
+        if passage := open_[0].passage:
+            detail += f", nearest to “{on_a_line(passage, _SHOWN)}”"
+        raise Undecidable(BETWEEN, detail, score=score)
 
 
 def _answers(evidence: ConsistencyEvidence) -> str:
@@ -117,7 +137,7 @@ def _reason(evidence: ConsistencyEvidence, *, score: float, accepted: bool) -> s
         what = "The only sentence is" if count == 1 else f"All {count} sentences are"
         contradicts = f", and contradict{'s' * (count == 1)} none of {_answers(evidence)}" if evidence.earlier else ""
         return f"{what} consistent with {source}{contradicts}."
-    note = ", which the threshold allows" if accepted else ""
+    note = ", which the thresholds allow" if accepted else ""
     # The fault first: lists cut what comes late.
     said = f" or {_answers(evidence)}" if evidence.earlier and against != "session" else ""
     return f"{shown} ({len(faults)} of {count} sentences not consistent with {source}{said}{note})"

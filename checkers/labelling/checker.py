@@ -7,10 +7,9 @@ from pydantic import Field, JsonValue
 
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.draws import seed_of
-from checkers.labelling.challenges import Verifier
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import reason_of, run_of, unknown_label
-from checkers.labelling.protocol import LabellingProblem, lie_bound, paper_lie_bound, play_all
+from checkers.labelling.protocol import LabellingProblem, Verifier, lie_bound, paper_lie_bound, play_all
 from checkers.labelling.questions import CriterionJudge, LabellingPrompts, load_examples
 from checkers.labelling.rubric import load_rubric, same_label, shown
 from models.protocol import Model

@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from checkers.checker import Undecidable
-from checkers.labelling.challenges import Bits, Verifier, is_echo
-from checkers.labelling.protocol import Proposal, Turn
+from checkers.labelling.protocol import Bits, Proposal, Turn, Verifier, is_echo
 from checkers.labelling.questions import Exemplar, LabellingPrompts, datapoint_of
 from checkers.labelling.rubric import same_label
 from models.concurrent import both

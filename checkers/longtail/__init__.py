@@ -3,19 +3,18 @@
 from typing import TYPE_CHECKING
 
 from checkers.checker import Models
-from checkers.longtail.checker import LongtailChecker
-from checkers.longtail.settings import LongtailSettings
+from checkers.longtail.checker import LongtailChecker, LongtailSettings
 from checkers.plugin import CheckerPlugin, SourcePlugin, SubjectLabels, VerdictCount
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from checkers.longtail.asking.source import ProbeSource
+    from checkers.longtail.source import ProbeSource
 
 
 def _source(settings: LongtailSettings, models: Models) -> "ProbeSource":
     # Commands that ask nothing are there at once: what asks takes long to import.
-    from checkers.longtail.asking.source import ProbeSource
+    from checkers.longtail.source import ProbeSource
 
     return ProbeSource(settings, models)
 

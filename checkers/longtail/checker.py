@@ -1,9 +1,11 @@
 """The longtail checker: is the answer to a probe the right one (LINT, section 4)."""
 
-from typing import get_args
+from pathlib import Path
+from typing import Annotated, get_args
 
-from checkers.checker import Checker, Decision, Undecidable
-from checkers.longtail.settings import LongtailSettings
+from pydantic import BaseModel, ConfigDict, Field
+
+from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Undecidable
 from checkers.longtail.templates import polarity
 from checkers.longtail.yes_or_no import Unparsable, is_right, meaning
 from models.wording import on_a_line
@@ -12,6 +14,25 @@ from schemas.evidence import SubjectCause
 
 UNANSWERED = "unanswered"
 """Key of a probe's metadata: why the subject gave no answer."""
+
+
+class ProbeSettings(BaseModel):
+    """The probe scheduler: which statements all subjects are asked about, and how often."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    corpus: Path | None = None
+    """File of statements, the folder that `assay probes build` wrote, or `bundled` for those that come with assay.
+    Setting it switches the scheduler on."""
+    seconds_between: float = Field(default=60.0, ge=0.01, le=86_400)
+    """Length of the intervals in which a subject is asked one probe each: with 60 it is 1,440 questions a day."""
+
+
+class LongtailSettings(CheckerSettings):
+    """The longtail checker: answers to probes, and the probes that are asked of subjects."""
+
+    probes: Annotated[ProbeSettings, OPERATIONAL] = ProbeSettings()
+    """The probe scheduler: which statements all subjects are asked about, and how often."""
 
 
 class LongtailChecker(Checker[LongtailSettings]):

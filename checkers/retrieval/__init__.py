@@ -2,6 +2,6 @@
 
 from checkers.plugin import CheckerPlugin
 from checkers.retrieval.checker import RetrievalChecker
-from checkers.retrieval.explanation import explain
+from checkers.retrieval.evidence import explain
 
 PLUGIN = CheckerPlugin(checker=RetrievalChecker, explain=explain)

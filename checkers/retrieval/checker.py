@@ -1,16 +1,26 @@
 """The retrieval checker: a store's hit, and what else was near, are matched with the query as texts."""
 
-from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.retrieval.candidates import candidates_of, has_words
-from checkers.retrieval.explanation import reason_of
-from checkers.retrieval.matching import NEEDED, TextMatcher, matching_of
-from checkers.retrieval.settings import RetrievalSettings
+from typing import Annotated
+
+from pydantic import Field
+
+from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
+from checkers.retrieval.evidence import reason_of
+from checkers.retrieval.questions import NEEDED, TextMatcher, matching_of
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
 _MOST_CANDIDATES = 10
 """The closest of them say whether the store had something better; each more makes the question longer."""
 _MOST_CHARACTERS = 20_000
 """Query and matched text together, as they are in one question; candidates share the remainder."""
+
+
+class RetrievalSettings(CheckerSettings):
+    """The retrieval checker: how a hit is compared with its query as text, and what is accepted."""
+
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Accept a hit if its score is at least this. The score says how surely the text entails the query, or answers
+    it; for a cache it is the lower one of both directions."""
 
 
 class RetrievalChecker(Checker[RetrievalSettings]):
@@ -76,3 +86,47 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         """The choice of text matching in the match's place: of equals the closest, and nothing below the threshold."""
         best = max([matched, *others], key=lambda one: one.score)
         return None if best is matched or best.score < self.settings.threshold else best
+
+
+_DISTANCES = ("distance", "euclid", "l2", "manhattan", "l1", "hamming", "canberra", "lance", "bray", "mahalanobis")
+"""Parts of names by which stores and libraries call metrics whose smaller values are closer."""
+
+
+def candidates_of(record: Retrieval, *, most: int, characters: int) -> tuple[tuple[Matched, ...], int]:
+    """Up to `most` candidates of up to `characters` together, the closest first; and the number of further ones.
+
+    The matched text is none of them.
+    """
+    others = [one for one in _others(record) if has_words(one.text)]
+    ordered = sorted(others, key=lambda one: one.score, reverse=larger_is_closer(record))
+    chosen: list[Matched] = []
+    for one in ordered[:most]:
+        if len(one.text) <= characters:
+            chosen.append(one)
+            characters -= len(one.text)
+    return tuple(chosen), len(others) - len(chosen)
+
+
+def larger_is_closer(record: Retrieval) -> bool:
+    """True if a larger score means closer: by the scores, where the matched text stands out, else by the metric's name.
+
+    A name alone misleads: some stores give the cosine's distance under the name of the cosine.
+    """
+    scores = [one.score for one in _others(record)]
+    if scores and record.matched.score > max(scores):
+        return True
+    if scores and record.matched.score < min(scores):
+        return False
+    name = (record.metric or "").casefold()
+    return not any(part in name for part in _DISTANCES)
+
+
+def _others(record: Retrieval) -> list[Matched]:
+    """Stores that return the best k have the matched text among them."""
+    matched = record.matched
+    return [one for one in record.candidates if (one.id, one.text) != (matched.id, matched.text)]
+
+
+def has_words(text: str) -> bool:
+    """True if the text holds a letter or a digit: anything to compare."""
+    return any(character.isalnum() for character in text)

@@ -11,11 +11,10 @@ from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
 from checkers.checker import Models, Undecidable
 from checkers.draws import seed_of
-from checkers.labelling.challenges import Verifier
 from checkers.labelling.checker import LabellingChecker, LabellingSettings
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import run_of, unknown_label
-from checkers.labelling.protocol import Game, LabelEvaluator, play_all
+from checkers.labelling.protocol import Game, LabelEvaluator, Verifier, play_all
 from checkers.lines import numbered_lines
 from checkers.model_patience import ModelPatience
 from lab.kept_answers import kept_run

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from assay.cli.common import NotFinished, config_option, configuration, print_figures, quiet_logs, run_errors
-from checkers.longtail.settings import Way
+from checkers.longtail.questions import Way
 from lab.options import json_option, out_option, seed_option
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from checkers.intervals import difference, wilson
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
-from checkers.longtail.settings import Way
+from checkers.longtail.questions import Way
 from checkers.longtail.templates import PAIR, POLARITIES, TEMPLATES, Polarity
 from lab.report import listing, table, table_of
 from schemas import Usage

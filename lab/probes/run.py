@@ -11,9 +11,8 @@ from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
 from checkers.checker import Models
 from checkers.draws import generator
-from checkers.longtail.asking.asker import Asker
 from checkers.longtail.corpus import DISTRIBUTIONS, Statement, read_corpus
-from checkers.longtail.settings import Way
+from checkers.longtail.questions import Asker, Way
 from checkers.longtail.templates import PAIR, TEMPLATES, ProbeTemplate, polarity, templates_of
 from checkers.longtail.yes_or_no import Unparsable, claims_no_answer, is_right
 from checkers.model_patience import ModelPatience

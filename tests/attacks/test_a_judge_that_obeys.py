@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.build import build_judge
 from models.judges.control import control_sentence
 from models.settings import JudgeSettings

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.claims import Claims, Grades
 from models.local.judge import BundledJudge
 from models.local_grader import Graded

@@ -50,7 +50,6 @@ def consistency_rejection(number: int, topic: str, *findings: SentenceFinding) -
         against="reference",
         sentences=findings,
         consistent_share=0.0,
-        threshold=1.0,
     )
     return rejection(number, topic, evidence=evidence)
 

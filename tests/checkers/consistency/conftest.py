@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.settings import JudgeSettings

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.consistency.scoring import consistent_share, graded_score
+from checkers.consistency.evidence import consistent_share, graded_score
 
 MARKS = st.lists(st.sampled_from([1, -1]), min_size=1, max_size=40)
 

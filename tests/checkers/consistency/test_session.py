@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.explanation import explain
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
+from checkers.consistency.evidence import explain
 from models.meter import MeteredJudge
 from models.protocol import WindowExceeded
 from schemas import ConsistencyEvidence, Generation, Turn, Verdict

@@ -6,9 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.scoring import graded_score
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
+from checkers.consistency.evidence import graded_score
 from checkers.thresholds import Thresholds
 from models.claims import NO_CLAIM, Judgement
 from schemas import Abstention, ConsistencyEvidence, Verdict
@@ -20,8 +19,8 @@ RESPONSE = " ".join(SUPPORTS)
 SCORE = graded_score(list(SUPPORTS.values()))
 
 
-async def verdict(response: str = RESPONSE, threshold: float = 1.0, **thresholds: Any) -> Verdict:
-    settings = ConsistencySettings(threshold=threshold, thresholds=Thresholds(**thresholds))
+async def verdict(response: str = RESPONSE, **thresholds: Any) -> Verdict:
+    settings = ConsistencySettings(thresholds=Thresholds(**thresholds))
     judge = grading(lambda _, sentence: SUPPORTS[sentence])
     return await ConsistencyChecker(settings, Models(judge=judge)).check(generation(response))
 
@@ -75,22 +74,19 @@ OPEN = {"Right.": RIGHT, "Wrong.": WRONG, "Perhaps.": PERHAPS, "Hardly.": HARDLY
 
 
 @pytest.mark.parametrize(
-    ("response", "threshold", "outcome"),
+    ("response", "outcome"),
     [
-        ("Right. Perhaps.", 1.0, "abstain"),
-        ("Right. Hardly.", 1.0, "abstain"),
+        ("Right. Perhaps.", "abstain"),
+        ("Right. Hardly.", "abstain"),
         # One that is wrong is enough, whatever becomes of the others.
-        ("Perhaps. Wrong.", 1.0, "reject"),
-        ("Right. Right. Hardly.", 0.6, "accept"),
-        ("Right. Wrong. Hardly.", 0.6, "abstain"),
-        ("Hello. Right.", 1.0, "accept"),
-        ("Hello. Hello. Wrong.", 0.6, "reject"),
+        ("Perhaps. Wrong.", "reject"),
+        ("Hello. Right.", "accept"),
+        ("Hello. Hello. Wrong.", "reject"),
     ],
 )
-async def test_a_judge_that_is_not_sure_leaves_open_what_hangs_on_it(response: str, threshold: float, outcome: str):
-    settings = ConsistencySettings(threshold=threshold)
+async def test_a_judge_that_is_not_sure_leaves_open_what_hangs_on_it(response: str, outcome: str):
     judge = grading(lambda _, sentence: OPEN[sentence])
-    found = await ConsistencyChecker(settings, Models(judge=judge)).check(generation(response))
+    found = await ConsistencyChecker(ConsistencySettings(), Models(judge=judge)).check(generation(response))
     assert found.outcome == outcome, found.reason
     if isinstance(found.evidence, Abstention):
         assert found.evidence.cause == "between_thresholds"

@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 from pydantic import JsonValue
 
-from checkers.labelling.challenges import Verifier
-from checkers.labelling.protocol import Proposal, Turn
+from checkers.labelling.protocol import Proposal, Turn, Verifier
 from checkers.labelling.rubric import Rubric, no_judge, parse_rubric
 from tests.support.stub_request import StubRequest
 

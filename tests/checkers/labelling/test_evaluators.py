@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.labelling.challenges import is_echo
-from checkers.labelling.protocol import LabellingProblem, play_all
+from checkers.labelling.protocol import LabellingProblem, is_echo, play_all
 from checkers.labelling.questions import datapoint_of
 from checkers.labelling.rubric import parse_rubric, same_label, shown
 from tests.checkers.labelling.players import Scripted, verifier

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from checkers.checker import Models
 from checkers.longtail import PLUGIN
-from checkers.longtail.asking.asker import Asker
-from checkers.longtail.asking.sample import Sample
-from checkers.longtail.asking.source import ProbeSource
+from checkers.longtail.checker import LongtailSettings
 from checkers.longtail.corpus import BadCorpus, write_corpus
-from checkers.longtail.settings import LongtailSettings
+from checkers.longtail.questions import Asker
+from checkers.longtail.source import ProbeSource, Sample
 from checkers.longtail.templates import TEMPLATES
 from schemas import Probe, read_record, to_json
 from tests.checkers.longtail.probes import SilentSubject, SimulatedSubject, corpus_in, perfect, statements
@@ -118,17 +117,6 @@ class TestTheSource:
         verdict = await checker.check(made)
         assert verdict.outcome == "abstain"
         assert verdict.evidence.cause == "subject_refused"
-
-    @pytest.mark.parametrize(
-        ("subjects", "models", "message"),
-        [
-            ({}, [], "no subject is configured in subjects"),
-            (None, ["nobody"], "no subject 'nobody' is configured in subjects, so it has no endpoint .* are: acme"),
-        ],
-    )
-    def test_a_subject_without_an_endpoint_is_named(self, tmp_path: Path, subjects, models, message: str):
-        with pytest.raises(ValueError, match=message):
-            source(corpus_in(tmp_path), subjects, models=models)
 
     def test_a_corpus_that_cannot_be_used_is_named(self, tmp_path: Path):
         with pytest.raises(BadCorpus, match=r"missing\.jsonl"):

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 
 from checkers.checker import Models
-from checkers.retrieval.checker import RetrievalChecker
-from checkers.retrieval.settings import RetrievalSettings
+from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.local.judge import BundledJudge

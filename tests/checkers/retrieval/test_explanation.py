@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.retrieval.explanation import reason_of
+from checkers.retrieval.evidence import reason_of
 from schemas import DirectionFinding, RetrievalEvidence, TextMatch
 
 NEITHER = "The matched text and the query do not follow from each other (0.10)"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.retrieval.candidates import candidates_of, larger_is_closer
-from checkers.retrieval.matching import TextFinding, TextMatcher, matching_of
+from checkers.retrieval.checker import candidates_of, larger_is_closer
+from checkers.retrieval.questions import TextFinding, TextMatcher, matching_of
 from models.claims import ClaimKind, Claims
 from schemas import DirectionFinding
 from tests.checkers.graders import ScriptedGrader

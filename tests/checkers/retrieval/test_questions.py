@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.retrieval.question_form import is_question
+from checkers.retrieval.questions import is_question
 
 ASKING = [
     "Where is the head office?",

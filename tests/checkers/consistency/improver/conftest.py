@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver.improver import ConsistencyImprover
-from checkers.consistency.improver.rewriter import build_writer
-from checkers.consistency.improver.settings import RewritingSettings, WriterSettings
+from checkers.consistency.improver import ConsistencyImprover
+from checkers.consistency.rewriter import RewritingSettings, WriterSettings, build_writer
 from schemas import Improvement
 from tests.checkers.consistency.conftest import generation
 from tests.checkers.consistency.improver.writer import writer_answer
@@ -35,7 +34,7 @@ async def improver_of(writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> 
     writers = []
 
     def build(checker: ConsistencyChecker, *, rounds: int = 2, **settings: Any) -> ConsistencyImprover:
-        monkeypatch.setattr("checkers.consistency.improver.improver._ROUNDS", rounds)
+        monkeypatch.setattr("checkers.consistency.improver._ROUNDS", rounds)
         named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30)
         checked = RewritingSettings(writer=named, **settings)
         asked = build_writer(checked, None)

@@ -124,12 +124,13 @@ async def test_a_sentence_may_be_taken_out(checker_of: MakeChecker, improver_of:
     assert [(change.before, change.after) for change in found.rounds[0].changes] == [(FALSE, "")]
 
 
-async def test_a_threshold_that_accepts_less_does_not_make_it_improved(
+async def test_thresholds_that_accept_less_do_not_make_it_improved(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
 ):
     writer.play([rewrites(MENDED), rewrites("Members received holidays.")])
-    checker = checker_of(threshold=0.6)
-    found = await improved(checker, improver_of(checker, rounds=1), f"{GOOD} {FALSE} {OTHER}")
+    checker = checker_of(thresholds={"accept_from": 0.3, "reject_below": 0.3})
+    first = await checker_of().check(generation(f"{GOOD} {FALSE} {OTHER}"))
+    found = await improver_of(checker, rounds=1).improve(generation(f"{GOOD} {FALSE} {OTHER}"), first)
     assert (found.rounds[0].outcome, found.status) == ("accept", "not_improved")
     assert [left.text for left in found.inconsistent] == ["Members received holidays."]
 
@@ -170,7 +171,7 @@ async def test_what_cannot_be_rewritten_is_told_so_without_a_call(
 async def test_it_ends_at_its_deadline_with_the_rounds_that_it_has(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("checkers.consistency.improver.improver._DEADLINE_SECONDS", 1.5)
+    monkeypatch.setattr("checkers.consistency.improver._DEADLINE_SECONDS", 1.5)
     half = rewrites("The chairman stayed.")
     writer.play(lambda request: half if len(writer.requests) == 1 else hang())
     checker = checker_of()
@@ -185,7 +186,7 @@ async def test_the_same_verdict_gives_the_same_id_and_another_configuration_anot
 ):
     checker = checker_of()
     first, again = improver_of(checker), improver_of(checker)
-    other = improver_of(checker_of(threshold=0.9))
+    other = improver_of(checker_of(thresholds={"accept_from": 0.9, "reject_below": 0.9}))
     found = [await improved(checker, one, f"{GOOD} {FALSE}") for one in (first, again, other)]
     assert found[0].id == found[1].id != found[2].id
     gone = first.not_tried(await checker.check(generation(f"{GOOD} {FALSE}")), "Its record is gone.")

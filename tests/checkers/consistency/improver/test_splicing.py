@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.consistency.improver.splicing import fits, spliced
+from checkers.consistency.splicing import fits, spliced
 from models.sentences import split_sentences
 from schemas import SentenceFinding
 from tests.support.record_strategies import texts

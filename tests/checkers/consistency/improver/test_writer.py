@@ -5,11 +5,9 @@ import json
 import pytest
 
 from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver.improver import ConsistencyImprover
-from checkers.consistency.improver.rewriter import build_writer
-from checkers.consistency.improver.settings import RewritingSettings
-from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
+from checkers.consistency.improver import ConsistencyImprover
+from checkers.consistency.rewriter import RewritingSettings, build_writer
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.protocol import ModelUnavailable

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from checkers.retrieval.matching import NEEDED
+from checkers.retrieval.questions import NEEDED
 from checkers.wording import labelled
 from models.wording import on_a_line
 from schemas import RetrievalEvidence, Verdict

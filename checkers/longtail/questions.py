@@ -1,17 +1,19 @@
 """Putting a probe to a subject (LINT, section 4): zero-shot, or with a chain of thought."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from checkers.draws import generator, seed_of
 from checkers.longtail.corpus import Statement
-from checkers.longtail.settings import Way
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
 from models.judges.questions import WORD_TOKENS
 from models.prompts import PromptSet
 from models.protocol import Question, YesNo
+
+Way = Literal["zero-shot", "chain-of-thought"]
+"""The way in which a probe is asked: for the answer alone, or for reasoning first, after two worked examples."""
 
 
 class AnswerReply(BaseModel):
@@ -34,7 +36,7 @@ class ReasonedReply(BaseModel):
 class Asker(PromptSet):
     """Puts probes in one way."""
 
-    package = "checkers.longtail.asking.prompts"
+    package = "checkers.longtail.prompts"
 
     def __init__(self, way: Way, *, seed: int = 0) -> None:
         """`seed` draws the order of worked examples."""

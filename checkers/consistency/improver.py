@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from checkers.checker import Checker, Undecidable
-from checkers.consistency.findings import source_of
-from checkers.consistency.improver.rewriter import ImproverQuestions, Rewriter
-from checkers.consistency.improver.settings import RewritingSettings
-from checkers.consistency.improver.splicing import fits, spliced
+from checkers.consistency.evidence import source_of
+from checkers.consistency.rewriter import ImproverQuestions, Rewriter, RewritingSettings
+from checkers.consistency.splicing import fits, spliced
 from models.billing import billed
 from models.judges.prompted import PromptedJudge
 from models.protocol import Model

@@ -1,13 +1,23 @@
-"""The order in which subjects are asked about statements: the same in every process."""
+"""Probes as a source of records: the next statement is asked, and the answer is a record.
+
+Statements come in an order that is the same in every process.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+import structlog
+
+from checkers.checker import Models
 from checkers.draws import generator, uniform
-from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
+from checkers.longtail.checker import UNANSWERED, LongtailSettings
+from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement, read_corpus
+from checkers.longtail.questions import Asker
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
+from models.protocol import ModelFailed
+from schemas import Probe, ProbeStatement
 
 _Sides: TypeAlias = Mapping[Distribution, Sequence[Statement]]
 
@@ -64,3 +74,64 @@ class Sample:
 
     def _drawn(self, purpose: str, round_: int, count: int) -> list[int]:
         return generator(_SEED, f"{purpose}/{round_}").sample(range(count), count)
+
+
+_log = structlog.get_logger(__name__)
+
+
+class ProbeSource:
+    """Asks the subjects about the statements of a corpus, all of them in the same order."""
+
+    name = source = "probe-scheduler"
+
+    def __init__(self, settings: LongtailSettings, models: Models) -> None:
+        """Read the corpus.
+
+        Raises:
+            ValueError: no subject is configured, or (as BadCorpus) the file cannot be used.
+        """
+        probes = settings.probes
+        if probes.corpus is None:
+            raise ValueError("longtail.probes.corpus is not set: there is nothing to ask about")
+        self.seconds_between = probes.seconds_between
+        if not models.subjects:
+            raise ValueError("longtail.probes: no subject is configured in subjects, so there is nobody to ask")
+        self.models = tuple(models.subjects)
+        self._subjects = models.subjects
+        self._asker = Asker("zero-shot")
+        try:
+            self._sample = Sample(read_corpus(probes.corpus))
+        except OneSided as error:
+            raise ValueError(f"longtail.probes.corpus = {probes.corpus}: {error}") from None
+        if self._sample.left_out:
+            _log.warning("rules without head or without tail are not asked about", statements=self._sample.left_out)
+
+    async def record(self, model: str, number: int, id_: str) -> Probe:
+        """Ask the probe with a number, from 0; its answer may be missing.
+
+        Raises:
+            ModelUnavailable: the subject cannot be reached.
+        """
+        statement, template = self._sample.at(number)
+        answer, metadata = "", {"statement": statement.id}
+        try:
+            answer = (await self._subjects[model].ask(self._asker.question(statement, template))).reply.answer
+        except ModelFailed as error:
+            metadata[UNANSWERED] = error.cause_of_subject
+        return Probe(
+            kind="probe",
+            id=id_,
+            source=self.source,
+            model=model,
+            metadata=metadata,
+            statement=ProbeStatement(
+                premise=statement.premise,
+                conclusion=statement.conclusion,
+                domain=statement.domain,
+                distribution=statement.distribution,
+            ),
+            template=template.number,
+            question=template.question(statement),
+            expected=template.answer(statement),
+            answer=answer,
+        )

@@ -1,15 +1,16 @@
 """The writer: what it is asked, and which of its answers can be used (paper, appendix A.2, RAI)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from checkers.consistency.improver.settings import RewritingSettings
+from checkers.plugin import ImproverSettings
 from models.concurrent import gather_or_cancel
 from models.judges.questions import UNKNOWN_QUESTION
 from models.prompts import PromptSet
 from models.protocol import Model, ModelFailed, Question
+from models.settings import SubjectSettings
 from schemas import Generation, SentenceFinding
 from schemas.base import Text
 
@@ -20,6 +21,20 @@ _IMPROVE = "improve"
 _GROWTH, _ALLOWANCE = 3, 200
 """Times as many characters, and more: what is longer is no rewrite of a sentence but its own text."""
 _CHARACTERS_A_TOKEN, _LEAST_TOKENS = 2, 100
+
+
+class WriterSettings(SubjectSettings):
+    """The model that rewrites: its own endpoint, or a recording of one."""
+
+    backend: Literal["openai", "replay"] = "openai"
+    """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""
+
+
+class RewritingSettings(ImproverSettings):
+    """The improver: how rejected responses are rewritten."""
+
+    writer: WriterSettings | None = None
+    """The model that rewrites; the judge if not set. The local judge cannot."""
 
 
 class SentenceRewrite(BaseModel):

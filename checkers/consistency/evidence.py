@@ -1,17 +1,27 @@
-"""Findings about every sentence of a response, against what it is compared with."""
+"""Findings about every sentence of a response, against what it is compared with: their score, and in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
 from checkers.checker import Undecidable
+from checkers.wording import labelled
 from models.claims import SUPPORTED, ClaimKind, Claims, Grades, Judgement
 from models.grounding.pieces import nearest_sentence
 from models.protocol import Judge, WindowExceeded
 from models.sentences import Sentence
-from schemas import EarlierAnswer, Generation, JudgedSentence, SampleAgreement, SentenceFinding, Turn
+from schemas import (
+    ConsistencyEvidence,
+    EarlierAnswer,
+    Generation,
+    JudgedSentence,
+    SampleAgreement,
+    SentenceFinding,
+    Turn,
+    Verdict,
+)
 
 _MOST_SAMPLES = 20
 """Samples that a response is compared with."""
@@ -156,3 +166,41 @@ def _contradicting(one: SentenceFinding, turn: Turn, grade: Judgement) -> Senten
         "contradicts": EarlierAnswer(record_id=turn.record_id, sentence=sentence),
     }
     return one.model_copy(update=changed)
+
+
+WORST_SHARE = 0.4
+"""Weight of the worst sentence in a graded score, beyond its part in the mean."""
+
+
+def consistent_share(marks: Sequence[float]) -> float | None:
+    """The mean of `marks` (1: consistent, -1: not) scaled to 0..1; None where there are none.
+
+    Entries that judge a response as a whole, which the paper takes out by alpha and beta, are never asked for.
+    """
+    return (fmean(marks) + 1) / 2 if marks else None
+
+
+def graded_score(supports: Sequence[float]) -> float:
+    """The score from a judge that grades: three fifths the sentences' mean support, two fifths the worst one's.
+
+    The mean is equation 3 over marks of 2 * support - 1. Alone it would let many good sentences hide a false one,
+    which plain marks never do. `supports` holds at least one, each 0 to 1.
+    """
+    return round((1 - WORST_SHARE) * fmean(supports) + WORST_SHARE * min(supports), 6)
+
+
+_MOST_FINDINGS = 3
+
+
+def explain(verdict: Verdict) -> Iterator[str]:
+    """Lines about the first sentences that are not consistent; none about a verdict that does not reject."""
+    if verdict.outcome != "reject" or not isinstance(verdict.evidence, ConsistencyEvidence):
+        return
+    faults = [found for found in verdict.evidence.sentences if found.mark < 0]
+    for finding in faults[:_MOST_FINDINGS]:
+        yield from labelled("says:   ", f"“{finding.text}”")
+        yield from labelled("fault:  ", finding.reason)
+        if finding.passage and finding.passage not in finding.reason:
+            yield from labelled("source: ", f"“{finding.passage}”")
+    if len(faults) > _MOST_FINDINGS:
+        yield f"and {len(faults) - _MOST_FINDINGS} more"

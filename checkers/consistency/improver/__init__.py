@@ -1,1 +1,0 @@
-"""RAI, the reason-assisted improver (paper, section 3.3): rewrites what the checker rejected."""
