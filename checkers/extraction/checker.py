@@ -25,7 +25,7 @@ from checkers.extraction.linearity import (
 )
 from checkers.extraction.mentions import Located, find_mentions
 from checkers.extraction.questions import ExtractionPrompts, Known, Respondent
-from checkers.extraction.replacement import Names, SeenNames, replaced
+from checkers.extraction.replacement import Names, replaced
 from models.concurrent import gather_or_cancel
 from models.protocol import Judge, Model
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
@@ -84,8 +84,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         super().__init__(settings, models)
         self._prompts = ExtractionPrompts()
         self._writer = models.writer
-        self._seen = SeenNames()
-        self._names = Names(self._writer, self._prompts, self._seen)
+        self._names = Names(self._writer, self._prompts)
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions, the subjects that may be asked, and the version of the library that invents names."""
@@ -127,7 +126,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             known += not_given("wording", located.entities, untouched)
         if self._is_settled(known, located):
             return self._decision(record, located, (), known, repeats, answers=len(untouched))
-        self._seen.add(record, respondent.classes.items())
+        self._names.keep(record, respondent.classes.items())
         tested = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
         located = located.tested({one.text for one in tested})
         if not tested:

@@ -167,33 +167,6 @@ def _other(written: str, years: int, draw: Random) -> str:
 _MOST_CLASSES = 2_000
 _MOST_SEEN = 100
 """The latest names of a class."""
-
-
-class SeenNames:
-    """By class, apart for each tenant, source and subject: no name of one is shown to another."""
-
-    def __init__(self) -> None:
-        self._names: LRUCache[tuple[str | None, ...], dict[str, None]] = LRUCache(_MOST_CLASSES)
-
-    def add(self, record: Extraction, found: Iterable[tuple[str, str]]) -> None:
-        """Keep what the subject found in the record's text, each name with its class, if it has one."""
-        for name, kind in found:
-            if kind and len(kind) <= _LONGEST and len(name) <= _LONGEST and name in record.text:
-                names = self._names.setdefault(self._key(record, kind), {})
-                names.pop(name, None)
-                names[name] = None
-                if len(names) > _MOST_SEEN:
-                    del names[next(iter(names))]
-
-    def like(self, record: Extraction, kind: str) -> list[str]:
-        """Names of a class, the latest last; none if the class is empty."""
-        return list(self._names.get(self._key(record, kind), ())) if kind else []
-
-    @staticmethod
-    def _key(record: Extraction, kind: str) -> tuple[str | None, ...]:
-        return record.tenant, record.source, record.model, kind.casefold()
-
-
 _MOST_REMEMBERED = 1_000
 """Records: one that comes again soon gets the same names, whatever has been seen in the meantime."""
 
@@ -206,11 +179,30 @@ class Names:
     and organisations.
     """
 
-    def __init__(self, writer: Model | None, prompts: ExtractionPrompts, seen: SeenNames) -> None:
+    def __init__(self, writer: Model | None, prompts: ExtractionPrompts) -> None:
         self._writer = writer
         self._prompts = prompts
-        self._seen = seen
+        # By class, apart for each tenant, source and subject: no name of one is shown to another.
+        self._seen: LRUCache[tuple[str | None, ...], dict[str, None]] = LRUCache(_MOST_CLASSES)
         self._remembered: LRUCache[str, tuple[TestedEntity, ...]] = LRUCache(_MOST_REMEMBERED)
+
+    def keep(self, record: Extraction, found: Iterable[tuple[str, str]]) -> None:
+        """Keep what the subject found in the record's text, each name with its class, if it has one."""
+        for name, kind in found:
+            if kind and len(kind) <= _LONGEST and len(name) <= _LONGEST and name in record.text:
+                names = self._seen.setdefault(self._key(record, kind), {})
+                names.pop(name, None)
+                names[name] = None
+                if len(names) > _MOST_SEEN:
+                    del names[next(iter(names))]
+
+    def like(self, record: Extraction, kind: str) -> list[str]:
+        """Names of a class, the latest last; none if the class is empty."""
+        return list(self._seen.get(self._key(record, kind), ())) if kind else []
+
+    @staticmethod
+    def _key(record: Extraction, kind: str) -> tuple[str | None, ...]:
+        return record.tenant, record.source, record.model, kind.casefold()
 
     async def replacements(
         self, record: Extraction, located: Located, classes: Mapping[str, str], seed: str
@@ -229,65 +221,60 @@ class Names:
     async def _found(
         self, record: Extraction, located: Located, classes: Mapping[str, str], seed: str
     ) -> tuple[TestedEntity, ...]:
-        search = _Search(located)
-        for entity in located.entities:
-            said = classes.get(entity, "")
-            kind = kind_of(said)
-            if kind == "quantity" or _has_digit(entity):
-                search.take(entity, other_figures(entity, generator(seed, f"other {entity}")), named=True)
-            if entity in search.left and (_is_name(entity) or kind == "quantity"):
-                names = self._seen.like(record, said)
-                search.take(entity, generator(seed, f"seen {entity}").sample(names, len(names)), named=True)
-        failure = await self._asked(search, classes)
-        for entity in search.left:
-            draw = generator(seed, f"invented {entity}")
-            search.take(entity, names_of_faker(entity, kind_of(classes.get(entity, "")), draw), named=True)
-        if failure is not None and not search.found:
-            raise failure
-        return tuple(search.found[entity] for entity in located.entities if entity in search.found)
+        found: dict[str, TestedEntity] = {}
+        taken = words_of(located.text, *located.entities, *(entity for entity, _ in located.unreplaceable))
 
-    async def _asked(self, search: "_Search", classes: Mapping[str, str]) -> ModelFailed | None:
-        """Ask the writer about each that is left; returns a failure if it gives no answer."""
-        writer, left = self._writer, search.left
+        def take(entity: str, candidates: Iterable[str], *, named: bool = True) -> None:
+            """Take the first candidate that fits and has as many words as the entity, else the first that fits."""
+            nonlocal taken
+            made = [in_form_of(candidate, entity) for candidate in candidates]
+            fit = [one for one in made if fits(one, entity, text=located.text, taken=taken)]
+            if fit:
+                best = min(fit, key=lambda one: _apart(one, entity) or 0)
+                found[entity] = TestedEntity(text=entity, replacement=best, named=named)
+                taken |= words_of(best)
+
+        def left() -> list[str]:
+            return [entity for entity in located.entities if entity not in found]
+
+        for entity in located.entities:
+            for candidates in self._unasked(record, entity, classes.get(entity, ""), seed):
+                if entity not in found:
+                    take(entity, candidates)
+        others, failure = await self._asked(located.text, left(), classes)
+        for entity, names in others.items():
+            take(entity, names, named=_is_name(entity))
+        for entity in left():
+            draw = generator(seed, f"invented {entity}")
+            take(entity, names_of_faker(entity, kind_of(classes.get(entity, "")), draw))
+        if failure is not None and not found:
+            raise failure
+        return tuple(found[entity] for entity in located.entities if entity in found)
+
+    def _unasked(self, record: Extraction, entity: str, said: str, seed: str) -> Iterator[Iterable[str]]:
+        """Other figures, and names that were seen."""
+        is_figure = kind_of(said) == "quantity"
+        if is_figure or _has_digit(entity):
+            yield other_figures(entity, generator(seed, f"other {entity}"))
+        if is_figure or _is_name(entity):
+            names = self.like(record, said)
+            yield generator(seed, f"seen {entity}").sample(names, len(names))
+
+    async def _asked(
+        self, text: str, entities: Sequence[str], classes: Mapping[str, str]
+    ) -> tuple[dict[str, list[str]], ModelFailed | None]:
+        """The writer's answers about each, and a failure if it gives none about one; nothing without a writer."""
+        writer = self._writer
         if writer is None:
-            return None
+            return {}, None
 
         async def others(entity: str) -> list[str] | ModelFailed:
-            named = _is_name(entity)
-            question = self._prompts.others(search.text, entity, classes.get(entity, ""), named=named)
+            question = self._prompts.others(text, entity, classes.get(entity, ""), named=_is_name(entity))
             try:
                 return (await writer.ask(question)).reply.others
             except ModelFailed as error:
                 return error
 
-        failure = None
-        for entity, found in zip(left, await gather_or_cancel(map(others, left)), strict=True):
-            if isinstance(found, ModelFailed):
-                failure = found
-            else:
-                search.take(entity, found, named=_is_name(entity))
-        return failure
-
-
-class _Search:
-    """Replacements found so far for the entities of one text."""
-
-    def __init__(self, located: Located) -> None:
-        self.found: dict[str, TestedEntity] = {}
-        self.text = located.text
-        self._entities = located.entities
-        self._taken = words_of(located.text, *located.entities, *(entity for entity, _ in located.unreplaceable))
-
-    @property
-    def left(self) -> list[str]:
-        """Entities without a replacement."""
-        return [entity for entity in self._entities if entity not in self.found]
-
-    def take(self, entity: str, candidates: Iterable[str], *, named: bool) -> None:
-        """Take the first candidate that fits and has as many words as the entity, else the first that fits."""
-        made = [in_form_of(candidate, entity) for candidate in candidates]
-        fit = [one for one in made if fits(one, entity, text=self.text, taken=self._taken)]
-        if fit:
-            best = min(fit, key=lambda one: _apart(one, entity) or 0)
-            self.found[entity] = TestedEntity(text=entity, replacement=best, named=named)
-            self._taken |= words_of(best)
+        told = dict(zip(entities, await gather_or_cancel(map(others, entities)), strict=True))
+        failure = next((one for one in told.values() if isinstance(one, ModelFailed)), None)
+        return {entity: one for entity, one in told.items() if not isinstance(one, ModelFailed)}, failure

@@ -11,7 +11,7 @@ from assay.testing import ScriptedModel
 from checkers.extraction import replacement as module
 from checkers.extraction.mentions import find_mentions, words_of
 from checkers.extraction.questions import ExtractionPrompts
-from checkers.extraction.replacement import Names, SeenNames, fits, in_form_of, kind_of, other_figures, replaced
+from checkers.extraction.replacement import Names, fits, in_form_of, kind_of, other_figures, replaced
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 from tests.checkers.extraction.setting import proposing
@@ -27,65 +27,63 @@ def record(text: str = TEXT, **fields: str) -> Extraction:
 
 
 async def replacements(
-    *entities: str,
-    seen: SeenNames | None = None,
-    writer: Model | None = None,
-    classes: dict[str, str] = CLASSES,
-    seed: str = "seed",
-    **fields: str,
+    *entities: str, names: Names | None = None, classes: dict[str, str] = CLASSES, seed: str = "seed", **fields: str
 ) -> dict[str, TestedEntity]:
-    names = Names(writer, ExtractionPrompts(), seen or SeenNames())
-    found = await names.replacements(record(**fields), find_mentions(TEXT, entities), classes, seed)
+    found = await (names or seen("none")).replacements(record(**fields), find_mentions(TEXT, entities), classes, seed)
     return {one.text: one for one in found}
 
 
-def seen(kind: str, *names: str, **fields: str) -> SeenNames:
-    made = SeenNames()
-    made.add(record(" and ".join(names), **fields), [(name, kind) for name in names])
+def seen(kind: str, *names: str, writer: Model | None = None, **fields: str) -> Names:
+    """What has seen these names."""
+    made = Names(writer, ExtractionPrompts())
+    made.keep(record(" and ".join(names), **fields), [(name, kind) for name in names])
     return made
+
+
+def asking(writer: Model) -> Names:
+    return seen("none", writer=writer)
 
 
 class TestTraffic:
     async def test_a_name_of_the_same_class_takes_the_place_before_anybody_is_asked(self):
         writer = ScriptedModel()
-        found = await replacements("Lagos", seen=seen("city", "Porto"), writer=writer)
+        found = await replacements("Lagos", names=seen("city", "Porto", writer=writer))
         assert found["Lagos"] == TestedEntity(text="Lagos", replacement="Porto", named=True)
         assert not writer.questions
 
     @pytest.mark.parametrize("other", [{"tenant": "another"}, {"source": "another"}, {"model": "another"}])
     async def test_no_name_of_one_tenant_source_or_subject_is_shown_to_another(self, other):
         kind = {"Lagos": "harbour"}
-        assert await replacements("Lagos", seen=seen("harbour", "Porto"), classes=kind)
-        assert not await replacements("Lagos", seen=seen("harbour", "Porto", **other), classes=kind)
-        names, located = Names(None, ExtractionPrompts(), seen("harbour", "Porto")), find_mentions(TEXT, ["Lagos"])
+        assert await replacements("Lagos", names=seen("harbour", "Porto"), classes=kind)
+        assert not await replacements("Lagos", names=seen("harbour", "Porto", **other), classes=kind)
+        names, located = seen("harbour", "Porto"), find_mentions(TEXT, ["Lagos"])
         assert await names.replacements(record(), located, kind, "seed")
         if "source" not in other:
             assert not await names.replacements(record(**other), located, kind, "seed")
 
     async def test_no_two_entities_get_the_same_name_or_one_of_another_class(self):
         same = {"Ada Okafor": "name", "Lagos": "name"}
-        assert (await replacements("Ada Okafor", "Lagos", seen=seen("name", "Porto"), classes=same)).keys() == {
+        assert (await replacements("Ada Okafor", "Lagos", names=seen("name", "Porto"), classes=same)).keys() == {
             "Ada Okafor"
         }
-        assert not await replacements("Lagos", seen=seen("river", "Niger"), classes={"Lagos": "harbour"})
+        assert not await replacements("Lagos", names=seen("river", "Niger"), classes={"Lagos": "harbour"})
 
     async def test_a_record_that_comes_again_gets_the_same_names_whatever_has_been_seen_since(self):
-        known = seen("city", "Porto")
-        names, located = Names(None, ExtractionPrompts(), known), find_mentions(TEXT, ["Lagos"])
+        names, located = seen("city", "Porto"), find_mentions(TEXT, ["Lagos"])
         first = await names.replacements(record(), located, CLASSES, "seed")
         for letter in "abcdefghijklmn":
-            known.add(record(f"Port{letter}"), [(f"Port{letter}", "city")])
+            names.keep(record(f"Port{letter}"), [(f"Port{letter}", "city")])
         assert await names.replacements(record(), located, CLASSES, "seed") == first
         others = {(await names.replacements(record(), located, CLASSES, str(n)))[0].replacement for n in range(9)}
         assert len(others) > 3
 
     def test_only_the_latest_names_of_the_latest_classes_are_kept(self, monkeypatch):
         monkeypatch.setattr(module, "_MOST_CLASSES", 2)
-        known = SeenNames()
+        known = seen("none")
         for kind in ("a", "b", "c"):
             for number in range(150):
-                known.add(record(f"N{number}"), [(f"N{number}", kind)])
-        known.add(record("N50 Porto"), [("N50", "c"), ("Bergen", "c"), ("Porto", "")])
+                known.keep(record(f"N{number}"), [(f"N{number}", kind)])
+        known.keep(record("N50 Porto"), [("N50", "c"), ("Bergen", "c"), ("Porto", "")])
         assert known.like(record(), "a") == known.like(record(), "") == []
         assert known.like(record(), "C") == [*(f"N{number}" for number in range(51, 150)), "N50"]
 
@@ -93,7 +91,7 @@ class TestTraffic:
 class TestWriter:
     async def test_a_question_is_asked_about_each_that_is_left_and_names_are_told_from_others(self):
         writer = ScriptedModel(*proposing("Ines Varga", "balloon"))
-        found = await replacements("Ada Okafor", "kite", "Lagos", seen=seen("city", "Porto"), writer=writer)
+        found = await replacements("Ada Okafor", "kite", "Lagos", names=seen("city", "Porto", writer=writer))
         assert [question.task for question in writer.questions] == ["extraction.names", "extraction.synonyms"]
         assert {name: (one.replacement, one.named) for name, one in found.items()} == {
             "Ada Okafor": ("Ines Varga", True),
@@ -103,12 +101,12 @@ class TestWriter:
 
     async def test_a_candidate_that_does_not_fit_is_skipped(self):
         writer = ScriptedModel({"others": ["Lagos kite", "two kites, or more", "kite", "balloon"]})
-        assert (await replacements("kite", writer=writer))["kite"].replacement == "balloon"
+        assert (await replacements("kite", names=asking(writer)))["kite"].replacement == "balloon"
 
     async def test_one_that_does_not_answer_leaves_names_to_faker(self):
-        assert (await replacements(*CLASSES, "kite", writer=ScriptedModel())).keys() == CLASSES.keys()
+        assert (await replacements(*CLASSES, "kite", names=asking(ScriptedModel()))).keys() == CLASSES.keys()
         with pytest.raises(ModelFailed, match="no more replies"):
-            await replacements("kite", writer=ScriptedModel())
+            await replacements("kite", names=asking(ScriptedModel()))
 
 
 class TestFaker:
