@@ -76,12 +76,6 @@ class TestOnKafka(ProbePromises):
     pass
 
 
-class TestEmbedded(ProbePromises):
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
-
-
 class TestInTheService:
     """The scheduler among the agents of `assay worker`."""
 

@@ -1,8 +1,23 @@
-"""The 13 questions about a statement, and the answers that are right."""
+"""Corpora of statements, the 13 questions about each, and the answers that are right."""
+
+from collections import Counter
+from itertools import product
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from checkers.longtail.corpus import Statement
+from checkers.longtail.corpus import (
+    BUNDLED,
+    DISTRIBUTIONS,
+    DOMAINS,
+    STATEMENTS,
+    BadCorpus,
+    Statement,
+    read_corpus,
+    write_corpus,
+)
 from checkers.longtail.templates import TEMPLATES, polarity, templates_of
 from checkers.longtail.yes_or_no import meaning
 
@@ -76,5 +91,90 @@ def test_of_an_incorrect_statement_only_what_is_known_is_asked_and_denied():
     assert {polarity(template.number, template.answer(INCORRECT)) for template in asked} == {"negative"}
 
 
-def test_all_thirteen_are_asked_of_a_correct_one():
-    assert [template.number for template in templates_of(STATEMENT)] == list(range(1, 14))
+WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip)
+CORPORA = st.lists(
+    st.builds(
+        Statement,
+        rule=WORDS,
+        domain=st.sampled_from(["temporal", "locational"]),
+        distribution=st.sampled_from(DISTRIBUTIONS),
+        premise=WORDS,
+        conclusion=WORDS,
+        negation=WORDS,
+        question=WORDS,
+        answer=st.sampled_from(["yes", "no"]),
+        correct=st.booleans(),
+        log_likelihood=st.none() | st.floats(-30, 0),
+    ),
+    min_size=1,
+)
+LINE = (
+    b'{"rule": "r", "domain": "temporal", "distribution": "tail", "premise": "p", "conclusion": "c", '
+    b'"negation": "n", "question": "q", "answer": "no"}\n'
+)
+
+
+@given(corpus=CORPORA)
+@settings(deadline=None, max_examples=50)
+def test_a_corpus_is_read_as_it_was_written(corpus: list[Statement], tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("corpus")
+    write_corpus(folder / STATEMENTS, corpus)
+    assert list(read_corpus(folder / STATEMENTS)) == corpus
+    assert list(read_corpus(folder)) == corpus
+
+
+def test_a_statement_has_its_id_from_what_it_says_and_not_from_its_likelihood():
+    statement = Statement.model_validate_json(LINE)
+    assert statement.id == statement.model_copy(update={"log_likelihood": -2.5}).id
+    assert statement.id != statement.model_copy(update={"premise": "another"}).id
+    assert statement.id != statement.model_copy(update={"correct": False}).id
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "holds no statement"),
+        (b"\n \n", "holds no statement"),
+        (LINE + b"{", ":2: .*Invalid JSON"),
+        (b"\n" + LINE.replace(b'"tail"', b'"middle"'), r":2: distribution: .*'head' or 'tail'"),
+        (LINE.replace(b'"premise": "p", ', b""), ":1: premise: Field required"),
+        (LINE.replace(b'"q"', b'"  "'), ":1: question: "),
+        (LINE.replace(b'"no"', b'"perhaps"'), ":1: answer: .*'yes' or 'no'"),
+        (LINE.replace(b'"no"', b'"no", "correct": "true"'), ":1: correct: "),
+        (b'"' + b"x" * (1 << 20) + b'"', ":1: longer than 1048576 bytes"),
+    ],
+)
+def test_what_is_no_statement_is_named_with_its_line(data: bytes, complaint: str, tmp_path: Path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(BadCorpus, match=complaint):
+        list(read_corpus(path))
+
+
+def test_a_corpus_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(BadCorpus, match="cannot be read: No such file"):
+        list(read_corpus(tmp_path / "none.jsonl"))
+
+
+def test_a_corpus_that_fails_half_way_leaves_the_older_one(tmp_path: Path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(LINE)
+
+    def broken():
+        yield Statement.model_validate_json(LINE)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        write_corpus(path, broken())
+    assert path.read_bytes() == LINE
+
+
+def test_the_bundled_corpus_has_head_and_tail_of_every_domain_and_no_statement_twice():
+    found = list(read_corpus(Path(BUNDLED)))
+    right = [one for one in found if one.correct]
+    assert {(one.domain, one.distribution) for one in right} == set(product(DOMAINS, DISTRIBUTIONS))
+    for rule in {one.rule for one in found}:
+        sides = Counter(one.distribution for one in right if one.rule == rule)
+        assert min(sides[one] for one in DISTRIBUTIONS) >= 7
+    assert len({(one.premise, one.conclusion) for one in found}) == len(found)
+    assert {one.answer for one in right} == {"yes", "no"}

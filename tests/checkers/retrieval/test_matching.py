@@ -1,13 +1,16 @@
-"""Which texts are matched, in what order, and what is claimed of them."""
+"""Which texts are matched, in what order, what is claimed of them, and what a person is told."""
+
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.retrieval.checker import candidates_of, larger_is_closer
-from checkers.retrieval.questions import TextFinding, TextMatcher, matching_of
+from checkers.retrieval.evidence import reason_of
+from checkers.retrieval.questions import TextFinding, TextMatcher, is_question, matching_of
 from models.claims import ClaimKind, Claims
-from schemas import DirectionFinding
+from schemas import DirectionFinding, RetrievalEvidence, TextMatch
 from tests.checkers.graders import ScriptedGrader
 from tests.checkers.retrieval.setting import has_all_words, hit
 
@@ -100,3 +103,89 @@ async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_match
         Claims("Can I pay by card at the bar?", (QUERY,), ClaimKind.ENTAILMENT),
         Claims("Can I pay?", (QUERY,), ClaimKind.ENTAILMENT),
     ]
+
+
+ASKING = [
+    "Where is the head office?",
+    "where is the head office",
+    "In which year was the mill built",
+    "Is the pool open today",
+    "Can I return worn shoes",
+    "My screen flickers. What can I do?",
+    "The mill was built when?",
+    "Is it “free”?”",
+    "門は何時に開きますか？",
+]
+STATING = [
+    "The pool is open today.",
+    "head office address",
+    "What a view!",
+    "Which pass I bought is of no account.",
+    "Can openers",
+    "Is it? It is.",
+    "",
+    "…",
+]
+
+
+@pytest.mark.parametrize("text", ASKING)
+def test_a_text_that_asks_is_a_question_with_or_without_its_mark(text: str) -> None:
+    assert is_question(text)
+
+
+@pytest.mark.parametrize("text", STATING)
+def test_a_text_that_states_or_only_names_is_none(text: str) -> None:
+    assert not is_question(text)
+
+
+NEITHER = "The matched text and the query do not follow from each other (0.10)"
+BACK = "The query does not follow from the matched text (0.10)"
+
+
+def match(there: float, back: float, *reasons: str | None, text: str = "It opens at ten.") -> TextMatch:
+    """A stored text with the scores and reasons of both directions, text to query first."""
+    to_query, to_text = reasons or (None, None)
+    return TextMatch(
+        id="q-1",
+        text=text,
+        vector_score=0.9,
+        score=min(there, back),
+        text_to_query=DirectionFinding(score=there, reason=to_query),
+        query_to_text=DirectionFinding(score=back, reason=to_text),
+    )
+
+
+def rejection(matched: TextMatch, **fields: Any) -> str:
+    """The reason of a rejected cache hit."""
+    given = {"store": "cache", "needs": (), "query": "Does it open at nine?", "threshold": 0.5} | fields
+    return reason_of(RetrievalEvidence(matched=matched, **given), accepted=False)
+
+
+@pytest.mark.parametrize(
+    ("matched", "said"),
+    [
+        (match(0.1, 0.9, "Else.", "Same."), f"{BACK}; Else."),
+        (match(0.1, 0.9), f"{BACK}."),
+        # Of two directions the worse is given.
+        (match(0.1, 0.3, "First.", "Second."), f"{NEITHER}; First."),
+        (match(0.3, 0.1, "First.", "Second."), f"{NEITHER}; Second."),
+    ],
+)
+def test_a_rejection_names_direction_and_why(matched: TextMatch, said: str) -> None:
+    assert rejection(matched) == said
+
+
+def test_long_texts_are_cut_and_stand_on_one_line() -> None:
+    for length, shown in ((120, "x" * 120), (121, "x" * 119 + "…")):
+        better = match(0.9, 0.9, text="x" * length)
+        assert f"prefers q-1: “{shown}” (0.90)." in rejection(match(0.1, 0.1), better=better)
+        assert f"; {shown}." in rejection(match(0.1, 0.9, "x" * length, None))
+    assert "“a b”" in rejection(match(0.1, 0.1), better=match(0.9, 0.9, text="a\n\n b"))
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(1, "The other candidate does not fit either."), (2, "None of 2 others fits.")]
+)
+def test_candidates_that_fail_as_well_are_counted(count: int, told: str) -> None:
+    failing = (match(0.1, 0.1),) * count
+    assert rejection(match(0.1, 0.1), candidates=failing).endswith(f". {told}")
