@@ -99,8 +99,8 @@ class ExtractionEvidence(Wire):
     """The text that was tested: the record's, or a paraphrase of it."""
     entities: tuple[TestedEntity, ...]
     untested: tuple[UntestedEntity, ...] = ()
-    rule: Literal["lenient", "strict"]
     schedule: Literal["full", "fast"]
+    """`fast`: the majority of the answers about a text counts. `full`: a test is passed if any combination is."""
     transformation: Literal["replace", "paraphrase"]
     """The way in which texts are transformed. `paraphrase`: entities are replaced in a paraphrase that keeps them."""
     tests: int

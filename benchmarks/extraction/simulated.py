@@ -19,7 +19,6 @@ from checkers.extraction.linearity import (
     LinearityTest,
     Pairs,
     Reading,
-    Rule,
     TestResult,
     Vector,
     draw_tests,
@@ -152,7 +151,7 @@ SUBJECTS = (
 
 @dataclass(slots=True)
 class Found:
-    """The runs of one subject under one rule."""
+    """The runs of one subject."""
 
     rejected: int = 0
     differing: int = 0
@@ -183,20 +182,19 @@ class _Table(defaultdict[Vector, list[Extracted | None]]):
         return known[:count]
 
 
-def simulate(subject: Subject, rule: Rule, *, runs: int, tests: int = TESTS) -> Found:
+def simulate(subject: Subject, *, runs: int, tests: int = TESTS) -> Found:
     """So many runs of both schedules."""
     found = Found()
     for number in range(runs):
         random = Random(f"{subject.name}/{number}")
         drawn = draw_tests(ENTITIES, tests, random)
         answers = _Table(subject.make(random), random)
-        taken, rejected = _decided(drawn, answers, rule)
-        found.differing += rejected != _decided_fully(drawn, answers, rule)
+        taken, rejected = _decided(drawn, answers)
+        found.differing += rejected != _decided_fully(drawn, answers)
         found.rejected += rejected
         found.taken += taken
-        if rule == "strict" or subject.epsilon is not None:
-            epsilon = _distance(answers) if subject.epsilon is None else subject.epsilon
-            found.least += rejection_probability(epsilon, tests) if epsilon else 0.0
+        epsilon = _distance(answers) if subject.epsilon is None else subject.epsilon
+        found.least += rejection_probability(epsilon, tests) if epsilon else 0.0
     return found
 
 
@@ -204,7 +202,7 @@ def _sentence(v: Vector) -> str:
     return "; ".join(_in_places(v))
 
 
-def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tuple[int, bool]:
+def _decided(drawn: Sequence[LinearityTest], answers: _Table) -> tuple[int, bool]:
     """How many answers the checker takes, and whether it rejects."""
     untouched: list[Extracted | None] = []
     while more := further([missing(_PAIRS.entities, one) for one in untouched], REPEATS):
@@ -214,25 +212,24 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> tup
     readings: dict[Vector, list[Reading]] = defaultdict(list, {0: [_read(one) for one in untouched]})
     results: list[TestResult] = []
     for test in drawn:
-        while wanted := needed(test, readings, rule=rule, repeats=REPEATS, mask=_PAIRS.mask):
+        while wanted := needed(test, readings, REPEATS):
             for v, count in wanted.items():
                 readings[v] = [_read(one) for one in answers.about(v, count)]
-        results.append(result_of(test, [readings[v] for v in test.vectors], rule, _PAIRS.mask))
+        results.append(result_of(test, [readings[v] for v in test.vectors], _PAIRS.mask))
         if results[-1].outcome == "failed":
             break
     taken = {v: answers.about(v, len(known)) for v, known in readings.items() if known}
-    found = causes(Trial(tuple(results), (), dict(taken)), _PAIRS, _sentence, rule)
+    found = causes(Trial(tuple(results), (), dict(taken)), _PAIRS, _sentence)
     return sum(map(len, taken.values())), bool(found)
 
 
-def _decided_fully(drawn: Sequence[LinearityTest], answers: _Table, rule: Rule) -> bool:
+def _decided_fully(drawn: Sequence[LinearityTest], answers: _Table) -> bool:
     """True if the checker rejects by all answers to all tests."""
     results = [
-        result_of(test, [[_read(one) for one in answers.about(v)] for v in test.vectors], rule, _PAIRS.mask)
-        for test in drawn
+        result_of(test, [[_read(one) for one in answers.about(v)] for v in test.vectors], _PAIRS.mask) for test in drawn
     ]
     lost = not_given("not_given", _PAIRS.entities, answers.about(0))
-    return bool(lost or causes(Trial(tuple(results), (), dict(answers)), _PAIRS, _sentence, rule))
+    return bool(lost or causes(Trial(tuple(results), (), dict(answers)), _PAIRS, _sentence))
 
 
 @cache
@@ -249,52 +246,40 @@ def _distance(answers: _Table) -> float:
 
 
 def print_simulated(runs: int) -> bool:
-    """Print rates and calls by both rules.
+    """Print rates and calls.
 
     False if a rate is outside its bound, the schedules decide otherwise in a run, or a share of calls is above 40%.
     """
     right = True
     full = (3 * TESTS + 1) * REPEATS
-    for rule in ("strict", "lenient"):
-        rows: list[list[object]] = []
-        shares = []
-        for subject in SUBJECTS:
-            found = simulate(subject, rule, runs=runs)
-            share = found.taken / runs / full
-            shares.append(share)
-            least = found.least / runs
-            right &= (
-                (rule == "lenient" or found.differing == 0)
-                and share <= 0.4
-                and _is_within(subject, rule, found, runs, least)
-            )
-            bound = None if rule == "lenient" and subject.epsilon is None else 1.0 if subject.rejects else least
-            rows.append(
-                [
-                    subject.name,
-                    f"{1 - found.rejected / runs:.4f}",
-                    f"{found.rejected / runs:.4f}",
-                    None if bound is None else f"{bound:.4f}",
-                    found.differing,
-                    full,
-                    f"{found.taken / runs:.1f}",
-                    f"{share:.1%}",
-                ]
-            )
-        header = ["a subject that", "accepted", "rejected", "at least", "differing", "full", "fast", "share"]
-        print(f"Rule `{rule}`, n = {TESTS}, k = {REPEATS}, {ENTITIES} entities, {runs:,} runs a subject.\n")
-        print(table(header, rows))
-        print(f"\nmean share of the calls: {sum(shares) / len(shares):.1%}\n")
-        right &= sum(shares) / len(shares) <= 0.4
-    return right
+    rows: list[list[object]] = []
+    shares = []
+    for subject in SUBJECTS:
+        found = simulate(subject, runs=runs)
+        share = found.taken / runs / full
+        shares.append(share)
+        least = found.least / runs
+        right &= found.differing == 0 and share <= 0.4 and _is_within(subject, found, runs, least)
+        rows.append(
+            [
+                subject.name,
+                f"{1 - found.rejected / runs:.4f}",
+                f"{found.rejected / runs:.4f}",
+                f"{1.0 if subject.rejects else least:.4f}",
+                found.differing,
+                full,
+                f"{found.taken / runs:.1f}",
+                f"{share:.1%}",
+            ]
+        )
+    header = ["a subject that", "accepted", "rejected", "at least", "differing", "full", "fast", "share"]
+    print(f"n = {TESTS}, k = {REPEATS}, {ENTITIES} entities, {runs:,} runs a subject.\n")
+    print(table(header, rows))
+    print(f"\nmean share of the calls: {sum(shares) / len(shares):.1%}\n")
+    return right and sum(shares) / len(shares) <= 0.4
 
 
-def _is_within(subject: Subject, rule: Rule, found: Found, runs: int, least: float) -> bool:
-    if rule == "strict" and found.differing:
-        return False
+def _is_within(subject: Subject, found: Found, runs: int, least: float) -> bool:
     if subject.epsilon == 0:
         return found.rejected == (runs if subject.rejects else 0)
-    # Where f has no single value, the lenient rule takes whichever passes: the theorems say nothing of it.
-    if rule == "lenient" and subject.epsilon is None:
-        return True
     return found.rejected / runs >= least - _DEVIATIONS * math.sqrt(least * (1 - least) / runs)

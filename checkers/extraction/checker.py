@@ -14,7 +14,7 @@ from checkers.extraction.evidence import Trial, absent, causes, not_given, reaso
 from checkers.extraction.linearity import (
     LinearityTest,
     Pairs,
-    Rule,
+    Reading,
     TestResult,
     Vector,
     consistency,
@@ -47,12 +47,10 @@ class ExtractionSettings(CheckerSettings):
     repeats: Annotated[int, Field(ge=1, le=101)] = 11
     """Answers about each text that may be taken. A language model with `temperature = 0` is asked once, if
     it gave the same answer about the record's text three times."""
-    rule: Rule = "strict"
-    """The reading of several answers about a text. `strict`: the majority counts, and an acceptance has a bound.
-    `lenient`: a test is passed if any combination of answers passes it, as in the paper; without a bound."""
     schedule: Literal["fast", "full"] = "fast"
-    """`fast` asks until the verdict is certain. `full` takes all answers, each text asked about again, for the paper's
-    quantities A_test, A_rate, Con_rs and Con_o: 176 with the defaults."""
+    """`fast` asks until the verdict is certain: the majority of the answers about a text counts, and an acceptance has
+    a bound. `full` is the paper's, for A_test, A_rate, Con_rs and Con_o: all answers, each text asked about again, 176
+    with the defaults; a test is passed if any combination of answers passes it. It has no bound."""
     transformation: Literal["replace", "paraphrase"] = "replace"
     """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
     paraphrase of it that keeps them, which the judge writes; it must be an endpoint then."""
@@ -140,14 +138,14 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         def ask(v: Vector, count: int, first: int) -> Awaitable[Known]:
             return respondent.extracted(sentence(v), count, first)
 
-        count, rule = len(pairs.entities), self.settings.rule
+        count = len(pairs.entities)
         tests = draw_tests(count, self.settings.tests_of(count, repeats), generator(seed, "tests"))
         measured: dict[str, object] = {}
         if is_full:
-            trial = await tried_fully(tests, ask, pairs, rule=rule, repeats=repeats)
+            trial = await tried_fully(tests, ask, pairs, repeats)
             measured = {**statistics(trial, pairs), "con_o": con_o}
         else:
-            trial = await tried_fast(tests, ask, pairs, untouched, rule=rule, repeats=repeats)
+            trial = await tried_fast(tests, ask, pairs, untouched, repeats)
         outcomes = {one.outcome for one in trial.results}
         if "unusable" in outcomes and "failed" not in outcomes:
             detail = f"too many answers of {subject.name} could not be read to decide a test"
@@ -156,7 +154,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             record,
             located,
             tested,
-            (*known, *causes(trial, pairs, sentence, rule)),
+            (*known, *causes(trial, pairs, sentence, lenient=is_full)),
             repeats,
             **shown(trial, pairs, sentence) | measured,
         )
@@ -218,14 +216,14 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         settings = self.settings
         tests = settings.tests_of(len(located.entities), repeats)
         # The theorem is about an f with one value for each text.
-        has_bound = not causes and (settings.rule == "strict" or repeats == 1)
+        has_bound = not causes and (settings.schedule == "fast" or repeats == 1)
         bound = error_bound(_EPSILON, tests, len(tested)) if has_bound else None
         evidence = ExtractionEvidence.model_validate(
             {
                 "text": located.text,
                 "entities": tested,
                 "untested": [{"text": entity, "reason": reason} for entity, reason in located.unreplaceable],
-                **{name: getattr(settings, name) for name in ("rule", "schedule", "transformation")},
+                **{name: getattr(settings, name) for name in ("schedule", "transformation")},
                 "tests": tests,
                 "repeats": repeats,
                 "seed": seed_of(record.source, record.id),
@@ -242,9 +240,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         return Decision(accepted=not causes, reason=reason, evidence=evidence, error_bound=bound)
 
 
-async def tried_fast(
-    tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Known, *, rule: Rule, repeats: int
-) -> Trial:
+async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Known, repeats: int) -> Trial:
     """The tests up to the first that fails, with as few answers as decide them; raises as `Respondent.extracted`.
 
     `untouched` are the first answers about the text itself.
@@ -255,25 +251,21 @@ async def tried_fast(
     async def ask_further(v: Vector, count: int) -> None:
         answers[v] += await ask(v, count - len(answers[v]), len(answers[v]))
 
+    def read(v: Vector) -> list[Reading]:
+        return [pairs.read(one) for one in answers[v]]
+
     for test in tests:
-        while True:
-            read = {v: [pairs.read(one) for one in answers[v]] for v in test.vectors}
-            wanted = needed(test, read, rule=rule, repeats=repeats, mask=pairs.mask)
-            if not wanted:
-                break
+        while wanted := needed(test, {v: read(v) for v in test.vectors}, repeats):
             await gather_or_cancel(ask_further(v, count) for v, count in wanted.items())
-        results.append(result_of(test, [read[v] for v in test.vectors], rule, pairs.mask))
+        results.append(result_of(test, [read(v) for v in test.vectors], pairs.mask))
         if results[-1].outcome == "failed":
             break
     rounds = tuple(tuple(answers[v] for v in one.test.vectors) for one in results)
     return Trial(tuple(results), rounds, {v: known for v, known in answers.items() if known})
 
 
-async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, *, rule: Rule, repeats: int) -> Trial:
-    """All tests with all answers; raises as `Respondent.extracted`.
-
-    A text that comes again is asked about again; by the rule strict, f has the majority of all answers about it.
-    """
+async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, repeats: int) -> Trial:
+    """All tests with all answers, a text that comes again asked about again; raises as `Respondent.extracted`."""
     slots = [v for test in tests for v in test.vectors]
     # The first about no transformed text are those about the text itself.
     earlier = [slots[:place].count(v) + (v == 0) for place, v in enumerate(slots)]
@@ -282,9 +274,8 @@ async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, *,
     for v, known in zip(slots, taken, strict=True):
         answers[v] += known
     rounds = tuple(tuple(taken[3 * number : 3 * number + 3]) for number in range(len(tests)))
-    read = [[answers[v] for v in test.vectors] for test in tests] if rule == "strict" else rounds
     results = tuple(
-        result_of(test, [[pairs.read(one) for one in known] for known in about], rule, pairs.mask)
-        for test, about in zip(tests, read, strict=True)
+        result_of(test, [[pairs.read(one) for one in known] for known in about], pairs.mask, lenient=True)
+        for test, about in zip(tests, rounds, strict=True)
     )
     return Trial(results, rounds, dict(answers))

@@ -12,7 +12,6 @@ from checkers.extraction.linearity import (
     Extracted,
     Pairs,
     Reading,
-    Rule,
     TestResult,
     Vector,
     consistency,
@@ -75,14 +74,16 @@ def not_given(
     )
 
 
-def causes(trial: Trial, pairs: Pairs, sentence: Callable[[Vector], str], rule: Rule) -> tuple[FailureCause, ...]:
+def causes(
+    trial: Trial, pairs: Pairs, sentence: Callable[[Vector], str], *, lenient: bool = False
+) -> tuple[FailureCause, ...]:
     """The causes for which the tests reject; none if they do not.
 
-    What stands in an entity's place must be named in each text, by the rule lenient in half of all answers.
+    What stands in an entity's place must be named in each text, or in half of all answers where that is lenient.
     """
     failed = [one for one in trial.results if one.outcome == "failed"][:1]
     lost = strays(failed or trial.results, pairs.mask)
-    if rule == "lenient" and not failed:
+    if lenient and not failed:
         seldom = ((j, 2 * of.times < of.answers) for one in named(pairs, trial.answers) for j, of in enumerate(one))
         lost = sum({1 << j for j, is_seldom in seldom if is_seldom})
     vectors = [v for one in failed or trial.results for v in one.test.vectors]

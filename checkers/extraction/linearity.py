@@ -4,7 +4,8 @@ A vector has a bit for each entity and is kept as an integer, the first entity i
 entity is replaced in the sentence R(v). In u = f(v), 0 means that the entity's replacement was extracted from it. Of an
 ideal extraction f(v) = not v.
 
-`needed` asks for as few answers as decide. By the rule strict it decides like the paper's full schedule.
+By the paper a test is passed if any combination of the answers about its sentences passes it; `lenient` takes that one.
+Else each sentence has the majority of its answers, entity by entity, and `needed` asks for as few as decide.
 """
 
 import itertools
@@ -25,10 +26,6 @@ not be read."""
 
 Samples = Sequence[Reading]
 """The answers about one sentence, in the order in which they came."""
-
-Rule = Literal["lenient", "strict"]
-"""The reading of a test with several answers a sentence: `lenient` passes it if any combination of answers does,
-`strict` takes the majority of each sentence's answers, entity by entity."""
 
 Outcome = Literal["passed", "failed", "unusable"]
 """`unusable`: the answers that would decide could not be read."""
@@ -55,8 +52,7 @@ class TestResult:
     test: LinearityTest
     outcome: Outcome
     values: tuple[Reading, Reading, Reading]
-    """f of the test's vectors. By the strict rule the majorities; by the lenient one the combination with the fewest
-    wrong bits, of several the one that was complete first."""
+    """f of the test's vectors: the majorities, or the combination of answers with the fewest wrong bits."""
 
 
 def draw_tests(entities: int, count: int, draw: Random) -> list[LinearityTest]:
@@ -90,17 +86,22 @@ def majority(samples: Samples) -> Reading:
     return sum(1 << j for j, count in enumerate(ones) if 2 * count >= len(known))
 
 
-def result_of(test: LinearityTest, samples: Sequence[Samples], rule: Rule, mask: Vector) -> TestResult:
+def result_of(test: LinearityTest, samples: Sequence[Samples], mask: Vector, *, lenient: bool = False) -> TestResult:
     """The result of a test from the answers about each of its three sentences."""
-    firsts = [{majority(one): 0} if rule == "strict" else _first_at(one) for one in samples]
+    choices = [_readable(one) if lenient else (majority(one),) for one in samples]
 
-    def order(values: tuple[Reading, ...]) -> tuple[int, ...]:
+    def faults(values: tuple[Reading, ...]) -> int:
         known = [u for u in values if u is not None]
-        at = [first[u] for first, u in zip(firsts, values, strict=True)]
-        return wrong_bits(known, mask).bit_count() if len(known) == len(values) else 0, max(at), *at
+        return wrong_bits(known, mask).bit_count() if len(known) == len(values) else 0
 
-    of_x, of_y, of_xor = min(itertools.product(*firsts), key=order)
-    return TestResult(test, _outcome((of_x, of_y, of_xor), mask), (of_x, of_y, of_xor))
+    of_x, of_y, of_xor = values = min(itertools.product(*choices), key=faults)
+    outcome: Outcome = "unusable" if None in values else "failed" if faults(values) else "passed"
+    return TestResult(test, outcome, (of_x, of_y, of_xor))
+
+
+def _readable(samples: Samples) -> Samples:
+    """Each value once; if no answer could be read, that."""
+    return list(dict.fromkeys(u for u in samples if u is not None)) or [None]
 
 
 def passing_combinations(samples: Sequence[Samples], mask: Vector) -> int:
@@ -144,42 +145,17 @@ def _values(results: Iterable[TestResult]) -> dict[Vector, Vector]:
     return {v: u for one in results for v, u in zip(one.test.vectors, one.values, strict=True) if u is not None}
 
 
-def _outcome(values: Sequence[Reading], mask: Vector) -> Outcome:
-    known = [u for u in values if u is not None]
-    if len(known) < len(values):
-        return "unusable"
-    return "failed" if wrong_bits(known, mask) else "passed"
-
-
-def _first_at(samples: Samples) -> dict[Reading, int]:
-    """Each value with the number of the answer that gave it first; if no answer could be read, that."""
-    return {u: number for number, u in reversed([*enumerate(samples)]) if u is not None} or {None: 0}
-
-
 _ALL = (1 << 64) - 1
 """A 1 for each of more entities than there are."""
 
 
-def needed(
-    test: LinearityTest, answers: Mapping[Vector, Samples], *, rule: Rule, repeats: int, mask: Vector
-) -> dict[Vector, int]:
-    """By sentence the number of answers to know next; empty once no further answer can change the test's outcome.
-
-    By the rule lenient any further answer may make a combination that passes. It takes twice as many each time: an
-    endpoint may give several in one reply, and most tests pass at the first.
-    """
+def needed(test: LinearityTest, answers: Mapping[Vector, Samples], repeats: int) -> dict[Vector, int]:
+    """By sentence the number of answers to know next; empty once no further answer can change the test's outcome."""
     samples = [answers[v] for v in test.vectors]
-    if rule == "strict":
-        left = [further(known, repeats) for known in samples]
-        settled = [majority(known) for known, more in zip(samples, left, strict=True) if not more]
-        more_for = zip(test.vectors, samples, left, strict=True)
-        return {} if None in settled else {v: len(known) + more for v, known, more in more_for if more}
-    count = 1
-    while all(len(known) >= count for known in samples):
-        if count == repeats or result_of(test, [known[:count] for known in samples], rule, mask).outcome == "passed":
-            return {}
-        count = min(2 * count, repeats)
-    return {v: count for v, known in zip(test.vectors, samples, strict=True) if len(known) < count}
+    left = [further(known, repeats) for known in samples]
+    if None in [majority(known) for known, more in zip(samples, left, strict=True) if not more]:
+        return {}
+    return {v: len(known) + more for v, known, more in zip(test.vectors, samples, left, strict=True) if more}
 
 
 def further(samples: Samples, repeats: int) -> int:

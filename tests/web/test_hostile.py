@@ -37,7 +37,7 @@ def _wrapped(value):
 
 FIXED = {
     "id", "type", "outcome", "task", "against", "checked_at",
-    "occurred_at", "kind", "challenge", "fault", "rule", "schedule", "transformation", "store", "needs",
+    "occurred_at", "kind", "challenge", "fault", "schedule", "transformation", "store", "needs",
     "name", "require", "asked", "category", "distribution", "polarity", "cause", "vector", "value", "checker",
     "source", "model", "record_id", "checker_version", "config_digest", "origin", "reject_if",
 }  # fmt: skip

@@ -74,7 +74,7 @@ class TestEndpoints:
 
     async def test_the_fast_schedule_goes_on_from_the_answers_that_it_has(self, stub):
         stub.answer = answering(in_some_texts(lambda text: places(text)[:2]))
-        verdict = await self.verdict({"rule": "lenient"}, base_url=stub.base_url, model="m", temperature=1)
+        verdict = await self.verdict(base_url=stub.base_url, model="m", temperature=1)
         assert verdict.outcome == "reject"
         # By the numbers of those that it has, the cache would answer in place of the model.
         assert sum(request.body.get("n", 1) for request in stub.requests) == evidence_of(verdict).answers
