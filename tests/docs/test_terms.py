@@ -51,12 +51,12 @@ TERMS = {
 
 ALLOWED = {
     # Lists of English words.
-    "checkers/equivalence/parsers.py",
+    "checkers/equivalence/trees.py",
     "lab/audit/relations.py",
     "checkers/closed_class.py",
     "models/local/text.py",
     # Texts of prompts.
-    "checkers/longtail/asking/asker.py",
+    "checkers/longtail/questions.py",
     "models/prompts.py",
 }
 SUFFIXES = {".py", ".md", ".html", ".toml", ".yml", ".yaml", ".json", ".js"}
