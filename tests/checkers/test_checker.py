@@ -71,7 +71,7 @@ def record() -> Generation:
 
 
 class TestKinds:
-    def test_they_are_those_of_the_records_annotation(self) -> None:
+    def test_they_are_those_of_the_records_annotation(self):
         class Both(Checker[CheckerSettings]):
             name = "both"
 
@@ -81,7 +81,7 @@ class TestKinds:
         assert Asking.kinds == {"generation"}
         assert Both.kinds == {"paraphrase", "retrieval"}
 
-    def test_an_envelope_stands_for_every_kind(self) -> None:
+    def test_an_envelope_stands_for_every_kind(self):
         class EveryKind(Checker[CheckerSettings]):
             name = "any"
 
@@ -90,7 +90,7 @@ class TestKinds:
 
         assert set(RECORD_KINDS) == EveryKind.kinds
 
-    def test_a_record_without_a_type_is_refused_where_the_class_is_made(self) -> None:
+    def test_a_record_without_a_type_is_refused_where_the_class_is_made(self):
         with pytest.raises(TypeError, match="must be annotated with the record types"):
 
             class Untold(Checker[CheckerSettings]):
@@ -99,7 +99,7 @@ class TestKinds:
                 async def decide(self, record) -> Decision:  # type: ignore[no-untyped-def]
                     raise AssertionError(record)
 
-    async def test_a_record_of_another_kind_is_an_error(self) -> None:
+    async def test_a_record_of_another_kind_is_an_error(self):
         other = Paraphrase(kind="paraphrase", source="s", model="m", sentence1="a", sentence2="b", answer=True)
         with pytest.raises(TypeError, match="takes generation, not paraphrase"):
             await raising(RuntimeError()).check(other)
@@ -110,14 +110,14 @@ class TestTheDigest:
         return Asking(Settings.model_validate(settings), Models(judge=ScriptedJudge())).config_digest
 
     @pytest.mark.parametrize("settings", [{"free": 2}, {"inner": {"free": 2}}, {"deadline_seconds": 1}])
-    def test_it_stays_where_nothing_that_decides_is_set(self, settings: dict[str, Any]) -> None:
+    def test_it_stays_where_nothing_that_decides_is_set(self, settings: dict[str, Any]):
         assert self.digest(**settings) == self.digest()
 
     @pytest.mark.parametrize("settings", [{"weighty": 2}, {"inner": {"weighty": 2}}])
-    def test_every_other_setting_changes_it(self, settings: dict[str, Any]) -> None:
+    def test_every_other_setting_changes_it(self, settings: dict[str, Any]):
         assert self.digest(**settings) != self.digest()
 
-    def test_the_judge_the_version_and_the_fingerprint_change_it(self) -> None:
+    def test_the_judge_the_version_and_the_fingerprint_change_it(self):
         class Newer(Asking):
             version = "2"
 
@@ -141,12 +141,12 @@ class Short(Checker[CheckerSettings]):
 
 class TestWhatIsNeeded:
     @pytest.mark.parametrize("judge", [None, ScriptedJudge(), ScriptedJudge(name="another")])
-    async def test_who_needs_no_judge_has_the_same_ids_with_any_and_with_none(self, judge: Judge | None) -> None:
+    async def test_who_needs_no_judge_has_the_same_ids_with_any_and_with_none(self, judge: Judge | None):
         verdict = await Short(CheckerSettings(), Models(judge=judge)).check(record())
         assert (verdict.outcome, verdict.judge) == ("accept", "none")
         assert verdict.config_digest == "e059c254cc07946b"
 
-    def test_no_cascade_is_made_of_who_needs_none(self) -> None:
+    def test_no_cascade_is_made_of_who_needs_none(self):
         class Scoring(Checker[ScoringSettings]):
             name = "scoring"
             asks_judge = False
@@ -157,25 +157,25 @@ class TestWhatIsNeeded:
         settings = ScoringSettings(thresholds=Thresholds(accept_from=0.5))
         assert type(CheckerPlugin(checker=Scoring).build(settings, Models(screen=ScriptedJudge()))) is Scoring
 
-    async def test_who_says_so_has_none_to_ask(self) -> None:
+    async def test_who_says_so_has_none_to_ask(self):
         with pytest.raises(AttributeError, match="judge"):
             _ = Short(CheckerSettings(), Models(judge=ScriptedJudge())).judge
 
-    def test_others_do_not_start_without(self) -> None:
+    def test_others_do_not_start_without(self):
         with pytest.raises(ValueError, match="the checker asking needs a judge, and there is none"):
             Asking(Settings(), Models())
 
 
 class TestTheVerdict:
-    def test_what_was_asked_at_the_same_time_is_on_one_bill(self) -> None:
+    def test_what_was_asked_at_the_same_time_is_on_one_bill(self):
         verdict = check(Asking, RECORD, judge=ScriptedJudge(1.0, 1.0), weighty=2)
         assert (verdict.outcome, verdict.score, verdict.usage.calls) == ("accept", 1.0, 2)
 
-    def test_what_was_asked_in_vain_is_billed_too(self) -> None:
+    def test_what_was_asked_in_vain_is_billed_too(self):
         verdict = check(Asking, RECORD, judge=ScriptedJudge(1.0), weighty=2)
         assert (verdict.outcome, verdict.usage.calls, verdict.judge) == ("abstain", 1, "scripted")
 
-    async def test_checks_side_by_side_have_bills_of_their_own(self) -> None:
+    async def test_checks_side_by_side_have_bills_of_their_own(self):
         judge = MeteredJudge(ScriptedJudge(*[1.0] * 6))
         checkers = [Asking(Settings(weighty=count), Models(judge=judge)) for count in (1, 2, 3)]
         verdicts = await asyncio.gather(*(checker.check(record()) for checker in checkers))
@@ -188,13 +188,13 @@ class TestTheVerdict:
             (ModelFailed("nonsense", cause="judge_unusable"), "judge_unusable"),
         ],
     )
-    async def test_what_cannot_be_decided_abstains_with_its_cause(self, error: Exception, cause: str) -> None:
+    async def test_what_cannot_be_decided_abstains_with_its_cause(self, error: Exception, cause: str):
         verdict = await raising(error).check(record())
         assert (verdict.outcome, verdict.score) == ("abstain", None)
         assert verdict.evidence.type == "abstention"
         assert verdict.evidence.cause == cause
 
-    def test_its_reason_names_a_field_that_is_nearly_a_known_one(self) -> None:
+    def test_its_reason_names_a_field_that_is_nearly_a_known_one(self):
         misspelt = {"id": "g", "context": ["Paris is in France."]}
         noted = " Note: the record has the unknown field 'context' (did you mean 'contexts'?)."
         plain, decided = (check(Asking, RECORD | more, judge=ScriptedJudge(1.0)) for more in ({"id": "g"}, misspelt))
@@ -205,11 +205,11 @@ class TestTheVerdict:
     @pytest.mark.parametrize(
         "error", [ModelUnavailable("down", retry_after=1), ValueError("a fault"), TimeoutError("somebody else's")]
     )
-    async def test_an_outage_and_a_fault_are_no_verdict(self, error: Exception) -> None:
+    async def test_an_outage_and_a_fault_are_no_verdict(self, error: Exception):
         with pytest.raises(type(error)):
             await raising(error).check(record())
 
-    async def test_a_check_that_takes_too_long_abstains_and_names_its_limit(self) -> None:
+    async def test_a_check_that_takes_too_long_abstains_and_names_its_limit(self):
         class Endless(Raising):
             name = "endless"
 
@@ -223,7 +223,7 @@ class TestTheVerdict:
         assert verdict.evidence.cause == "timeout"
         assert "0.05 s (endless.deadline_seconds)" in verdict.reason
 
-    async def test_an_abstention_from_outside_has_the_id_of_the_checks_verdict(self) -> None:
+    async def test_an_abstention_from_outside_has_the_id_of_the_checks_verdict(self):
         checker = raising(Undecidable("no_reference", "x"))
         outside = checker.abstain(record(), "budget", "the budget of today is spent")
         inside = await checker.check(record())

@@ -13,13 +13,13 @@ from checkers.intervals import wilson
     ("successes", "n", "low", "high"),
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
-def test_it_agrees_with_published_values(successes: int, n: int, low: float, high: float) -> None:
+def test_it_agrees_with_published_values(successes: int, n: int, low: float, high: float):
     """Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3."""
     assert wilson(successes, n) == pytest.approx((low, high), abs=6e-5)
 
 
 @given(st.integers(1, 10**9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_it_holds_the_rate_mirrors_and_solves_its_equation(counts: tuple[int, int]) -> None:
+def test_it_holds_the_rate_mirrors_and_solves_its_equation(counts: tuple[int, int]):
     """Its ends are where the rate is z standard errors away, the standard error taken there."""
     successes, n = counts
     rate = successes / n
@@ -30,21 +30,21 @@ def test_it_holds_the_rate_mirrors_and_solves_its_equation(counts: tuple[int, in
         assert abs(rate - end) == pytest.approx(1.96 * math.sqrt(end * (1 - end) / n), rel=1e-4, abs=1e-9)
 
 
-def test_nothing_is_known_without_verdicts() -> None:
+def test_nothing_is_known_without_verdicts():
     assert wilson(0, 0) == (0.0, 1.0)
 
 
-def test_a_larger_z_is_wider() -> None:
+def test_a_larger_z_is_wider():
     assert wilson(7, 10, 3.0)[0] < wilson(7, 10)[0] < wilson(7, 10)[1] < wilson(7, 10, 3.0)[1]
 
 
 @pytest.mark.parametrize(("successes", "n"), [(-1, 3), (4, 3), (0, -1)])
-def test_impossible_counts_are_refused(successes: int, n: int) -> None:
+def test_impossible_counts_are_refused(successes: int, n: int):
     with pytest.raises(ValueError, match="allowed are 0 to n"):
         wilson(successes, n)
 
 
 @pytest.mark.parametrize("z", [0.0, -1.0, math.inf, math.nan])
-def test_an_impossible_z_is_refused(z: float) -> None:
+def test_an_impossible_z_is_refused(z: float):
     with pytest.raises(ValueError, match="must be positive"):
         wilson(1, 2, z)

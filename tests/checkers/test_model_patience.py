@@ -10,7 +10,7 @@ def patience(seconds: float) -> ModelPatience:
     return ModelPatience(lambda _: None, seconds)
 
 
-async def test_a_question_is_asked_again_until_its_model_is_back() -> None:
+async def test_a_question_is_asked_again_until_its_model_is_back():
     away = [ModelUnavailable("away", retry_after=0.0)] * 2
 
     async def ask() -> str:
@@ -21,7 +21,7 @@ async def test_a_question_is_asked_again_until_its_model_is_back() -> None:
     assert await patience(30.0).until_answered(ask) == "an answer"
 
 
-async def test_a_model_that_is_away_for_too_long_is_lost() -> None:
+async def test_a_model_that_is_away_for_too_long_is_lost():
     async def ask() -> str:
         raise ModelUnavailable("gone", retry_after=0.0)
 
@@ -29,7 +29,7 @@ async def test_a_model_that_is_away_for_too_long_is_lost() -> None:
         await patience(0.0).until_answered(ask)
 
 
-async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_given_up() -> None:
+async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_given_up():
     waiting = patience(30.0)
 
     async def others() -> str:
@@ -43,7 +43,7 @@ async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_giv
         await waiting.until_answered(ask)
 
 
-async def test_a_failure_on_one_question_shows_that_the_model_is_there() -> None:
+async def test_a_failure_on_one_question_shows_that_the_model_is_there():
     said: list[str] = []
     waiting = ModelPatience(said.append, 30.0)
     errors: list[Exception] = []

@@ -55,7 +55,7 @@ def replies_in(examples: str) -> list[object]:
 
 
 @pytest.mark.parametrize("prompt", FORMS)
-def test_each_example_is_a_reply_of_the_form_that_is_asked_for(prompt: str) -> None:
+def test_each_example_is_a_reply_of_the_form_that_is_asked_for(prompt: str):
     replies = replies_in(examples_in(prompt))
     assert replies
     for reply in replies:
@@ -63,10 +63,10 @@ def test_each_example_is_a_reply_of_the_form_that_is_asked_for(prompt: str) -> N
 
 
 @pytest.mark.parametrize("prompt", REFUSING)
-def test_one_of_them_refuses_what_is_nearly_right(prompt: str) -> None:
+def test_one_of_them_refuses_what_is_nearly_right(prompt: str):
     assert "no" in [list(reply.values())[-1] for reply in replies_in(examples_in(prompt))]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "edit"])
-def test_what_writes_is_shown_what_would_not_do(prompt: str) -> None:
+def test_what_writes_is_shown_what_would_not_do(prompt: str):
     assert "would not do" in examples_in(f"edits/{prompt}")

@@ -25,16 +25,14 @@ def _cause(verdict: Verdict) -> str:
     return verdict.evidence.cause
 
 
-async def test_a_faithful_response_is_accepted_with_a_call_and_a_control(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+async def test_a_faithful_response_is_accepted_with_a_call_and_a_control(checker_of: MakeChecker, stub: StubEndpoint):
     verdict = await checker_of().check(generation(GOOD))
     assert verdict.outcome == "accept"
     assert verdict.score == pytest.approx(1)
     assert verdict.usage.calls == len(stub.requests) == 2
 
 
-async def test_the_sentence_at_fault_is_named_with_its_place_and_what_is_wrong(checker_of: MakeChecker) -> None:
+async def test_the_sentence_at_fault_is_named_with_its_place_and_what_is_wrong(checker_of: MakeChecker):
     verdict = await checker_of().check(generation(TWO))
     assert verdict.outcome == "reject"
     fault = _evidence(verdict).sentences[1]
@@ -44,7 +42,7 @@ async def test_the_sentence_at_fault_is_named_with_its_place_and_what_is_wrong(c
     assert "not in the reference" in verdict.reason
 
 
-async def test_the_supports_rank_and_thresholds_accept_less(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_the_supports_rank_and_thresholds_accept_less(checker_of: MakeChecker, stub: StubEndpoint):
     supports = {GOOD: 0.55, FALSE: 0.2, TWO: 0.3}
     stub.probability = lambda request, place: (
         0.9 if request.kind == "informs" else supports.get(request.sentences[0], 0.01)
@@ -56,9 +54,7 @@ async def test_the_supports_rank_and_thresholds_accept_less(checker_of: MakeChec
     assert _evidence(verdict).consistent_share == 0.5
 
 
-async def test_a_courtesy_beside_a_claim_counts_for_nothing_and_is_shown(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+async def test_a_courtesy_beside_a_claim_counts_for_nothing_and_is_shown(checker_of: MakeChecker, stub: StubEndpoint):
     stub.answer = without_claim(HELLO)
     for response, outcome in ((f"{HELLO} {GOOD}", "accept"), (f"{GOOD} {HELLO} {FALSE}", "reject")):
         verdict = await checker_of().check(generation(response))
@@ -70,7 +66,7 @@ async def test_a_courtesy_beside_a_claim_counts_for_nothing_and_is_shown(
 
 async def test_a_response_without_a_claim_is_abstained_on_in_the_judges_name(
     checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+):
     stub.answer = without_claim(HELLO, "Which model do you have?")
     verdict = await checker_of().check(generation(f"{HELLO} Which model do you have?"))
     assert _cause(verdict) == "no_claim"
@@ -79,29 +75,29 @@ async def test_a_response_without_a_claim_is_abstained_on_in_the_judges_name(
 
 async def test_a_judge_that_says_yes_to_everything_accepts_nothing_and_is_told_to_be_measured(
     checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+):
     stub.answer = lambda request: "yes"
     verdict = await checker_of().check(generation(FALSE))
     assert _cause(verdict) == "judge_misled"
     assert "assay judge check" in verdict.reason
 
 
-async def test_a_judge_without_a_usable_answer_is_an_abstention(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_a_judge_without_a_usable_answer_is_an_abstention(checker_of: MakeChecker, stub: StubEndpoint):
     stub.play(lambda request: nonsense())
     assert _cause(await checker_of().check(generation(TWO))) == "judge_unusable"
 
 
-async def test_without_anything_to_hold_it_against_it_abstains(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_without_anything_to_hold_it_against_it_abstains(checker_of: MakeChecker, stub: StubEndpoint):
     assert _cause(await checker_of().check(generation(GOOD, reference=" "))) == "no_reference"
     assert not stub.requests
 
 
 @pytest.mark.parametrize(("response", "cause"), [(" ... ", "empty_response"), ("It rained. " * 401, "too_long")])
-async def test_what_cannot_be_divided_is_abstained_on(checker_of: MakeChecker, response: str, cause: str) -> None:
+async def test_what_cannot_be_divided_is_abstained_on(checker_of: MakeChecker, response: str, cause: str):
     assert _cause(await checker_of().check(generation(response))) == cause
 
 
-async def test_contexts_and_true_answer_are_one_reference(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_contexts_and_true_answer_are_one_reference(checker_of: MakeChecker, stub: StubEndpoint):
     verdict = await checker_of().check(
         generation(GOOD, reference=None, contexts=["The board met.", "Budget approved."])
     )
@@ -109,7 +105,7 @@ async def test_contexts_and_true_answer_are_one_reference(checker_of: MakeChecke
     assert stub.requests[0].reference == "The board met.\n\nBudget approved."
 
 
-async def test_without_a_reference_the_other_samples_decide(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_without_a_reference_the_other_samples_decide(checker_of: MakeChecker, stub: StubEndpoint):
     samples = ["The board approved the budget.", "A board approved the budget then.", "Nothing happened."]
     verdict = await checker_of().check(generation(GOOD, reference=None, samples=samples))
     assert verdict.outcome == "accept"
@@ -120,7 +116,7 @@ async def test_without_a_reference_the_other_samples_decide(checker_of: MakeChec
 
 async def test_a_sentence_is_a_claim_where_one_sample_is_held_to_bear_on_it(
     checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+):
     stub.answer = without_claim(HELLO, FALSE)
     samples = [f"{GOOD} {FALSE}", GOOD]
     verdict = await checker_of().check(generation(f"{HELLO} {FALSE} {GOOD}", reference=None, samples=samples))
@@ -129,7 +125,7 @@ async def test_a_sentence_is_a_claim_where_one_sample_is_held_to_bear_on_it(
     assert [found.text for found in evidence.without_claim] == [HELLO]
 
 
-async def test_the_judges_form_is_in_the_evidence_and_in_the_ids_of_verdicts(checker_of: MakeChecker) -> None:
+async def test_the_judges_form_is_in_the_evidence_and_in_the_ids_of_verdicts(checker_of: MakeChecker):
     found = [
         await checker_of(judge=judge).check(generation(GOOD))
         for judge in ({}, {}, {"form": "list"}, {"threshold": 1.0})
@@ -139,7 +135,7 @@ async def test_the_judges_form_is_in_the_evidence_and_in_the_ids_of_verdicts(che
     assert [_evidence(verdict).judge_version.split()[0] for verdict in found] == ["short", "short", "list", "short"]
 
 
-async def test_the_self_test_stands_beside_the_verdict(checker_of: MakeChecker) -> None:
+async def test_the_self_test_stands_beside_the_verdict(checker_of: MakeChecker):
     verdict = await checker_of(judge={"form": "auto", "threshold": None}).check(generation(GOOD))
     figure = _evidence(verdict).self_test
     assert figure is not None

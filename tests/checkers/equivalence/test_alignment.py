@@ -81,7 +81,7 @@ def left_over(found: AlignedSentences, name: str) -> list[str]:
 
 
 class TestMatching:
-    def test_phrases_with_other_words_for_the_same_are_matched(self) -> None:
+    def test_phrases_with_other_words_for_the_same_are_matched(self):
         found = match(FARMERS, GROWERS)
         assert [one.name for one in found.alignments] == ["1>2", "1>2*", "2>1", "2>1*"]
         assert all(one.covering for one in found.alignments)
@@ -90,7 +90,7 @@ class TestMatching:
             ("sold the red apples", "sold the red apples"),
         ]
 
-    def test_a_phrase_ends_where_the_trees_part(self) -> None:
+    def test_a_phrase_ends_where_the_trees_part(self):
         """The inner verb phrase hangs elsewhere, so that its path stops below it."""
         other = (
             "(S (NP (DT the) (NN plan)) (VP (MD would) (RB soon) (VP (VB lead) (PP (TO to) (NP (DT a) (JJ safer)"
@@ -100,7 +100,7 @@ class TestMatching:
         assert ("the plan", "the plan") in pairs_of(forward)
         assert not any("crew" in pair.first and "plan" in pair.first for pair in forward.pairs)
 
-    def test_a_clause_may_stand_for_the_other_sentence(self) -> None:
+    def test_a_clause_may_stand_for_the_other_sentence(self):
         """What someone said, and the same said outright: the second is covered, the first is not."""
         clause = "(S (NP (DT the) (NN mill)) (VP (MD will) (VB open)))"
         found = match(f"(S (NP (PRP she)) (VP (VBD said) {clause}))", clause)
@@ -110,14 +110,14 @@ class TestMatching:
 
 
 class TestLeftovers:
-    def test_a_pronoun_and_a_name_are_left_over(self) -> None:
+    def test_a_pronoun_and_a_name_are_left_over(self):
         found = match(SHE, CARVER)
         assert left_over(found, "1>2") == ["but", "she"]
         assert left_over(found, "1>2*") == ["Ms", "Carver"]
         assert left_over(found, "2>1") == ["Ms", "Carver"]
         assert left_over(found, "2>1*") == ["but", "she"]
 
-    def test_a_single_preposition_need_not_be_covered(self) -> None:
+    def test_a_single_preposition_need_not_be_covered(self):
         one, other = (
             f"(S (NP (DT the) (NN mill)) (IN {word}) (VP (VBD sold) (NP (DT the) (NN day))))" for word in ("of", "by")
         )
@@ -127,7 +127,7 @@ class TestLeftovers:
 
 
 class TestTheMatchingGraph:
-    def test_a_phrase_is_matched_with_the_most_similar_alone(self) -> None:
+    def test_a_phrase_is_matched_with_the_most_similar_alone(self):
         """The phrase above “the day” is slightly more like a word than like the phrase above its match."""
         one, other = tree_of(FARMERS), tree_of(GROWERS)
         similarities = compared(one, other)
@@ -148,7 +148,7 @@ MILL, RIVER = "(DT the) (NN mill)", "(DT a) (NN river)"
 class TestEqualWords:
     """Those that both sentences leave over."""
 
-    def test_they_are_paired_as_they_stand(self) -> None:
+    def test_they_are_paired_as_they_stand(self):
         first, second = sentence("(PRP She)", "(VBD sold)", MILL), sentence("(PRP she)", "(VBD sold)", MILL)
         for one in match(first, second).alignments:
             assert one.covering
@@ -170,7 +170,7 @@ class TestEqualWords:
         ],
         ids=["another word", "another place", "another preposition", "exchanged", "another order", "one more"],
     )
-    def test_they_are_not_paired_in_another_stretch(self, first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    def test_they_are_not_paired_in_another_stretch(self, first: tuple[str, ...], second: tuple[str, ...]):
         for one in match(sentence(*first), sentence(*second)).alignments:
             assert not one.covering
             assert ("the mill", "the mill") in pairs_of(one)
@@ -179,7 +179,7 @@ class TestEqualWords:
 
 class TestLaws:
     @given(TREES, TREES)
-    def test_swapping_the_sentences_swaps_the_directions(self, first: str, second: str) -> None:
+    def test_swapping_the_sentences_swaps_the_directions(self, first: str, second: str):
         forth, back = match(first, second), match(second, first)
         for name, swapped in (("1>2", "2>1"), ("1>2*", "2>1*"), ("2>1", "1>2"), ("2>1*", "1>2*")):
             assert left_over(forth, name) == left_over(back, swapped)
@@ -188,7 +188,7 @@ class TestLaws:
             assert {(b, a) for a, b in pairs_of(one)} == {*pairs_of(other)}
 
     @given(TREES, TREES)
-    def test_words_are_covered_or_named_or_single_prepositions(self, first: str, second: str) -> None:
+    def test_words_are_covered_or_named_or_single_prepositions(self, first: str, second: str):
         found = match(first, second)
         for one in found.alignments:
             side = one.covers - 1
@@ -201,7 +201,7 @@ class TestLaws:
                     assert start in covered | named
 
     @given(TREES, TREES)
-    def test_phrases_are_of_two_words_and_of_the_source_never_all_of_it(self, first: str, second: str) -> None:
+    def test_phrases_are_of_two_words_and_of_the_source_never_all_of_it(self, first: str, second: str):
         found = match(first, second)
         for one in found.alignments:
             for pair in one.pairs:
@@ -212,7 +212,7 @@ class TestLaws:
                     assert len(text.split()) < len(found.sentences[one.source - 1].split())
 
     @given(TREES)
-    def test_a_sentence_aligns_with_itself_without_a_question(self, tree: str) -> None:
+    def test_a_sentence_aligns_with_itself_without_a_question(self, tree: str):
         """As long as every phrase is most like itself."""
         one = tree_of(tree)
         for found in align(one, one, np.eye(len(one), dtype=np.float32)).alignments:
@@ -232,7 +232,7 @@ def _starts(sentence: str) -> list[int]:
 MILLS = ("The old mill by the river was sold in May.", "In May somebody sold the old mill.", "The road is closed.")
 
 
-async def test_each_sentence_is_parsed_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_sentence_is_parsed_and_encoded_once(monkeypatch: pytest.MonkeyPatch):
     read: list[str] = []
     parsed: list[str] = []
 

@@ -39,7 +39,7 @@ def cause_of(verdict: Verdict) -> str:
 
 
 class TestYes:
-    async def test_a_proof_is_its_phrase_pairs(self, checker_of: MakeChecker, subject: StubSubject) -> None:
+    async def test_a_proof_is_its_phrase_pairs(self, checker_of: MakeChecker, subject: StubSubject):
         verdict = await checker_of().check(decision(*ALIGNED))
         assert (verdict.outcome, verdict.score, verdict.error_bound) == ("accept", 1.0, None)
         evidence = evidence_of(verdict)
@@ -54,9 +54,7 @@ class TestYes:
         assert all(word in covered for word in ALIGNED[0].removesuffix(".").split())
         assert verdict.usage.calls == len(subject.asked_phrases) == len(set(subject.asked_phrases)) >= 1
 
-    async def test_a_denied_pair_is_the_reason_of_a_rejection(
-        self, checker_of: MakeChecker, subject: StubSubject
-    ) -> None:
+    async def test_a_denied_pair_is_the_reason_of_a_rejection(self, checker_of: MakeChecker, subject: StubSubject):
         subject.phrases = lambda first, second: not ("chef" in first and "cook" in second)
         verdict = await checker_of().check(decision(*ALIGNED))
         assert (verdict.outcome, verdict.score) == ("reject", 0.0)
@@ -73,7 +71,7 @@ class TestYes:
         assert all("chef" in first and "cook" in second and said == "Compared." for first, second, said in denied)
         assert "chef" in verdict.reason
 
-    async def test_what_cannot_be_covered_costs_no_call(self, checker_of: MakeChecker, subject: StubSubject) -> None:
+    async def test_what_cannot_be_covered_costs_no_call(self, checker_of: MakeChecker, subject: StubSubject):
         verdict = await checker_of().check(decision(*APART))
         assert verdict.outcome == "reject"
         assert verdict.usage.calls == len(subject.asked_phrases) == 0
@@ -81,19 +79,19 @@ class TestYes:
 
 
 class TestWhoIsAsked:
-    async def test_the_subject_where_it_is_configured(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    async def test_the_subject_where_it_is_configured(self, checker_of: MakeChecker, stub: StubEndpoint):
         verdict = await checker_of().check(decision(*ALIGNED))
         assert {request.body["model"] for request in stub.requests} == {"acme-chat-4"}
         assert evidence_of(verdict).asked == "subject"
         assert verdict.judge.endswith("acme-chat-4")
 
-    async def test_the_judge_for_a_yes_of_one_that_is_not(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    async def test_the_judge_for_a_yes_of_one_that_is_not(self, checker_of: MakeChecker, stub: StubEndpoint):
         verdict = await checker_of(subjects=()).check(decision(*ALIGNED))
         assert {request.body["model"] for request in stub.requests} == {"judge"}
         assert (verdict.outcome, evidence_of(verdict).asked) == ("accept", "judge")
         assert verdict.judge.endswith("judge")
 
-    async def test_nobody_for_its_no(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    async def test_nobody_for_its_no(self, checker_of: MakeChecker, stub: StubEndpoint):
         verdict = await checker_of(subjects=()).check(decision(*ALIGNED, answer=False))
         assert cause_of(verdict) == "no_subject"
         assert not stub.requests
@@ -109,7 +107,7 @@ class TestUnderTheApplicationsPrompt:
     @pytest.mark.parametrize("answer", [True, False])
     async def test_every_question_is_put_to_the_subject(
         self, checker_of: MakeChecker, stub: StubEndpoint, answer: bool
-    ) -> None:
+    ):
         plain = await checker_of().check(decision(*ALIGNED, answer=answer))
         without, forms = _told(stub), _forms(stub)
         stub.requests.clear()
@@ -121,7 +119,7 @@ class TestUnderTheApplicationsPrompt:
         assert (under.outcome, under.reason) == (plain.outcome, plain.reason)
         assert all(APPLICATION not in request.body["messages"][0]["content"] for request in stub.requests)
 
-    async def test_no_question_is_put_to_a_judge(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    async def test_no_question_is_put_to_a_judge(self, checker_of: MakeChecker, stub: StubEndpoint):
         await checker_of(subjects=()).check(decision(*ALIGNED, prompt=APPLICATION))
         assert stub.requests
         assert not any("prompt" in request.texts for request in stub.requests)
@@ -138,7 +136,7 @@ def _forms(stub: StubEndpoint) -> list[str]:
 class TestNo:
     async def test_one_that_stands_up_is_accepted_and_says_what_was_not_seen(
         self, checker_of: MakeChecker, subject: StubSubject
-    ) -> None:
+    ):
         verdict = await checker_of().check(decision(*APART, answer=False))
         assert (verdict.outcome, verdict.score, verdict.error_bound) == ("accept", 1.0, None)
         test = the_test_in(verdict)
@@ -149,9 +147,7 @@ class TestNo:
         assert len(subject.asked_sentences) == 1
         assert verdict.usage.calls == 11 + len(subject.asked_phrases)
 
-    async def test_a_contradiction_is_a_triangle_and_no_yes(
-        self, checker_of: MakeChecker, subject: StubSubject
-    ) -> None:
+    async def test_a_contradiction_is_a_triangle_and_no_yes(self, checker_of: MakeChecker, subject: StubSubject):
         subject.paraphrases = lambda sentence: [*five_of(sentence)[:4], ALIGNED[1 - ALIGNED.index(sentence)]]
         subject.sentences = lambda first, second: True
         verdict = await checker_of().check(decision(*ALIGNED, answer=False))
@@ -176,7 +172,7 @@ class TestNo:
     )
     async def test_paraphrases_that_cannot_be_used_are_left_out_and_counted(
         self, checker_of: MakeChecker, subject: StubSubject, wrong: Callable[[list[str]], str]
-    ) -> None:
+    ):
         def paraphrases(sentence: str) -> list[str]:
             five = five_of(sentence)
             return [*five[:4], wrong(five)] if sentence == APART[0] else five
@@ -190,9 +186,7 @@ class TestNo:
         # Nothing is asked for once more.
         assert sorted(subject.asked_paraphrases) == sorted(5 * APART)
 
-    async def test_a_subject_that_gives_none_is_abstained_on(
-        self, checker_of: MakeChecker, subject: StubSubject
-    ) -> None:
+    async def test_a_subject_that_gives_none_is_abstained_on(self, checker_of: MakeChecker, subject: StubSubject):
         subject.paraphrases = lambda sentence: [sentence] * 5
         verdict = await checker_of().check(decision(*APART, answer=False))
         assert cause_of(verdict) == "subject_unusable"
@@ -204,10 +198,10 @@ class TestAbstaining:
         ("first", "second", "cause"),
         [("", "It rains.", "empty_text"), ("It rains.", " … !", "empty_text"), ("It rains.", "no " * 900, "too_long")],
     )
-    async def test_on_what_is_no_sentence(self, checker_of: MakeChecker, first: str, second: str, cause: str) -> None:
+    async def test_on_what_is_no_sentence(self, checker_of: MakeChecker, first: str, second: str, cause: str):
         assert cause_of(await checker_of().check(decision(first, second))) == cause
 
-    async def test_on_a_subject_that_cannot_be_understood(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    async def test_on_a_subject_that_cannot_be_understood(self, checker_of: MakeChecker, stub: StubEndpoint):
         stub.play(lambda request: nonsense())
         assert cause_of(await checker_of().check(decision(*ALIGNED))) == "subject_unusable"
 
@@ -221,7 +215,7 @@ class TestAbstaining:
     )
     async def test_on_a_model_that_does_not_answer_with_its_cause(
         self, checker_of: MakeChecker, stub: StubEndpoint, act: Act, of_subject: str, of_judge: str
-    ) -> None:
+    ):
         stub.play(lambda request: act)
         assert cause_of(await checker_of().check(decision(*ALIGNED))) == of_subject
         assert cause_of(await checker_of(subjects=()).check(decision(*ALIGNED))) == of_judge
@@ -232,7 +226,7 @@ class TestTheConfigurationDigest:
         "setting",
         [{"require": "and"}, {"tests": 2}, {"subjects": ("acme-chat-4", "acme-chat-5")}],
     )
-    def test_changes_with_what_bears_on_a_verdict(self, checker_of: MakeChecker, setting: dict[str, Any]) -> None:
+    def test_changes_with_what_bears_on_a_verdict(self, checker_of: MakeChecker, setting: dict[str, Any]):
         assert checker_of().config_digest != checker_of(**setting).config_digest
 
 
@@ -251,7 +245,7 @@ class TestAttacks:
         (first, second), one = subject.asked_sentences[0], the_test_in(verdict).rounds[0].paraphrase
         assert {first, second} == {one.text, sentences[2 - one.made_from]}
 
-    async def test_the_local_judge_is_not_talked_into_a_proof(self) -> None:
+    async def test_the_local_judge_is_not_talked_into_a_proof(self):
         """Sentences that exchange who is treated when, with an attack behind the second."""
         judge = build_judge(JudgeSettings(backend="local", local=LocalSettings()))
         checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
@@ -284,7 +278,7 @@ asyncio.run(main())
 """
 
 
-def test_without_the_extra_it_is_built_and_says_what_is_missing() -> None:
+def test_without_the_extra_it_is_built_and_says_what_is_missing():
     ran = subprocess.run([sys.executable, "-c", WITHOUT_THE_EXTRA], capture_output=True, text=True, check=False)
     assert ran.stdout.startswith("abstain judge_failed"), ran.stderr
     assert "pip install 'assay[local]'" in ran.stdout

@@ -78,7 +78,7 @@ class TestWhatIsDrawn:
     @given(subsets, seeds, counts)
     def test_each_test_draws_another_indifferentiable_ones_first_and_puts_it_in_the_place_of_its_own_sentence(
         self, aligning: frozenset[str], seed: str, tests: int
-    ) -> None:
+    ):
         found, subject, phi = run(aligning=aligning, seed=seed, tests=tests)
         drawn = [one.paraphrase.text for one in found.rounds]
         assert len(set(drawn)) == tests
@@ -89,7 +89,7 @@ class TestWhatIsDrawn:
         assert found.triangle is None
         assert run(aligning=aligning, seed=seed, tests=tests)[0] == found
 
-    def test_the_sides_are_tossed_for_whatever_their_numbers(self) -> None:
+    def test_the_sides_are_tossed_for_whatever_their_numbers(self):
         """One indifferentiable paraphrase of the first sentence, four of the second."""
         aligning = frozenset({MADE["s1"][2], *MADE["s2"][:4]})
         drawn = Counter(run(aligning=aligning, seed=str(number))[0].rounds[0].paraphrase.text for number in range(1000))
@@ -100,7 +100,7 @@ class TestWhatIsDrawn:
 
 
 class TestWhatComesOfIt:
-    def test_a_yes_is_a_contradiction_and_the_last_round(self) -> None:
+    def test_a_yes_is_a_contradiction_and_the_last_round(self):
         answers = iter([False, False, True, False, True])
         found, subject, _ = run(lambda first, second: next(answers), tests=5)
         assert found.triangle is not None
@@ -109,15 +109,13 @@ class TestWhatComesOfIt:
         assert len(subject.asked) == 5
 
     @given(st.sets(st.sampled_from(ALL), min_size=1), seeds)
-    def test_there_are_no_more_tests_than_paraphrases_and_the_others_are_counted(
-        self, made: set[str], seed: str
-    ) -> None:
+    def test_there_are_no_more_tests_than_paraphrases_and_the_others_are_counted(self, made: set[str], seed: str):
         subject = Scripted(lambda first, second: False, made=made)
         found = asyncio.run(looked_for(subject, Aligning(), seed=seed, tests=10))
         assert {one.paraphrase.text for one in found.rounds} == made
         assert (found.tests, found.unusable) == (len(made), 10 - len(made))
 
-    def test_without_a_paraphrase_nothing_is_decided(self) -> None:
+    def test_without_a_paraphrase_nothing_is_decided(self):
         with pytest.raises(Undecidable, match="none of 10 paraphrases") as caught:
             asyncio.run(looked_for(Scripted(lambda first, second: False, made=set()), Aligning(), seed="", tests=1))
         assert caught.value.cause == "subject_unusable"

@@ -62,13 +62,13 @@ def outcomes(proof: EquivalenceProof) -> list[str]:
 
 
 class TestWhatIsAsked:
-    def test_the_alignment_with_the_fewest_questions_first(self) -> None:
+    def test_the_alignment_with_the_fewest_questions_first(self):
         judge = Judge()
         proof = proved(between([pair("a", "b", 0.1), pair("c", "d", 0.2)], [pair("e", "f", 0.9)]), judge)
         assert judge.asked == [("e", "f")]
         assert outcomes(proof) == ["not_asked", "not_asked", "found", "found"]
 
-    def test_the_least_alike_pair_first_and_none_after_it_is_denied(self) -> None:
+    def test_the_least_alike_pair_first_and_none_after_it_is_denied(self):
         judge = Judge(lambda first, second: first == "c")
         matched = between([pair("a", "b", 0.9), pair("c", "d", 0.2), pair("e", "f", 0.5)], [], left=(False, True) * 2)
         proof = proved(matched, judge)
@@ -77,7 +77,7 @@ class TestWhatIsAsked:
         assert outcomes(proof) == ["denied", "uncovered", "uncovered", "uncovered"]
         assert [one.first for one in proof.alignments[0].pairs if one.confirmed is False] == ["c"]
 
-    def test_two_pairs_one_by_one_and_then_the_rest_together(self) -> None:
+    def test_two_pairs_one_by_one_and_then_the_rest_together(self):
         sizes: list[int] = []
 
         async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
@@ -100,7 +100,7 @@ DENIED = st.frozensets(st.tuples(st.sampled_from(PHRASES), st.sampled_from(PHRAS
 @given(MATCHED, DENIED, st.sampled_from(["or", "and"]))
 def test_asking_less_comes_to_the_same_as_asking_all(
     matched: AlignedSentences, denied: frozenset[tuple[str, str]], require: Require
-) -> None:
+):
     def deny(first: str, second: str) -> bool:
         return (first, second) in denied or (second, first) in denied
 

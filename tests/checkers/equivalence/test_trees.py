@@ -39,14 +39,14 @@ def check(tree: Tree, sentence: str) -> None:
 
 
 @given(st.one_of(mixtures, texts, marks).filter(str.strip))
-def test_any_text_has_a_tree_over_all_of_it_and_the_same_one_again(sentence: str) -> None:
+def test_any_text_has_a_tree_over_all_of_it_and_the_same_one_again(sentence: str):
     tree = parse(sentence)
     check(tree, sentence)
     assert parse(sentence) == tree
 
 
 @pytest.mark.parametrize("unit", ["of ", "( ", "that he said ", "big, red, ", "a.", "'"])
-def test_a_long_text_has_a_tree(unit: str) -> None:
+def test_a_long_text_has_a_tree(unit: str):
     """Time that grew with the square would take minutes."""
     sentence = unit * (10_000 // len(unit))
     check(parse(sentence), sentence)
@@ -69,12 +69,12 @@ def test_a_long_text_has_a_tree(unit: str) -> None:
         ("He said that it rained (hard).", {"that it rained (hard)", "rained (hard)"}),
     ],
 )
-def test_phrases_begin_at_prepositions_verbs_and_behind_commas(sentence: str, expected: set[str]) -> None:
+def test_phrases_begin_at_prepositions_verbs_and_behind_commas(sentence: str, expected: set[str]):
     found = parse(sentence)
     assert expected <= {found.text(node) for node in range(len(found))}
 
 
-def test_signs_that_are_spoken_are_words() -> None:
+def test_signs_that_are_spoken_are_words():
     assert not any(map(is_punctuation, ["%", "&", "+", "n't", "rain"]))
     assert all(map(is_punctuation, ["“", "`", "-"]))
 
@@ -83,7 +83,7 @@ def node(tree: Tree, text: str) -> int:
     return next(place for place in range(len(tree)) if tree.text(place) == text)
 
 
-def test_the_vector_of_a_phrase_is_the_mean_of_its_words_without_the_marks() -> None:
+def test_the_vector_of_a_phrase_is_the_mean_of_its_words_without_the_marks():
     tree = parse("The, mill stood still.")
     vectors = pooled(tree, np.eye(4, dtype=np.float32))
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
@@ -92,7 +92,7 @@ def test_the_vector_of_a_phrase_is_the_mean_of_its_words_without_the_marks() -> 
     assert np.allclose(vectors[0], 0.5, atol=1e-6)
 
 
-def test_a_phrase_is_most_like_what_says_the_same() -> None:
+def test_a_phrase_is_most_like_what_says_the_same():
     chef, cook = parse("The young chef opened a small bakery."), parse("The young cook opened a little bakery.")
     found = similarities(*encoded([chef, cook]))
     for mine, theirs in (
@@ -110,7 +110,7 @@ SENTENCES = (
 TOKENS = st.sampled_from([*"a,b;c!(d)é".strip(), "she", "Not", "1,000", "don't", "U.S.", "10:30", "ÉTÉ", "-", "“", "%"])
 
 
-def test_it_is_not_the_same_text_where_a_word_or_mark_differs() -> None:
+def test_it_is_not_the_same_text_where_a_word_or_mark_differs():
     for first, second in (
         ("He is now here.", "He is nowhere."),
         ("Chapters 1, 200 and on.", "Chapters 1,200 and on."),
@@ -121,13 +121,13 @@ def test_it_is_not_the_same_text_where_a_word_or_mark_differs() -> None:
         assert not same_text(first, second)
 
 
-def test_letters_may_be_composed_or_not_and_apostrophes_of_either_kind() -> None:
+def test_letters_may_be_composed_or_not_and_apostrophes_of_either_kind():
     assert same_text("cafe\u0301", "CAF\u00c9")
     assert same_text("Don’t!", "don't !")
 
 
 @given(st.lists(TOKENS, min_size=1, max_size=12), st.data())
-def test_spacing_and_case_do_not_count(tokens: Sequence[str], data: st.DataObject) -> None:
+def test_spacing_and_case_do_not_count(tokens: Sequence[str], data: st.DataObject):
     first = " ".join(tokens)
     blanks = data.draw(
         st.lists(st.sampled_from([" ", "\n", "\t ", "\u00a0"]), min_size=len(tokens), max_size=len(tokens))
@@ -137,7 +137,7 @@ def test_spacing_and_case_do_not_count(tokens: Sequence[str], data: st.DataObjec
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-async def test_it_is_proved_without_a_call(checker_of: MakeChecker, subject: StubSubject, sentence: str) -> None:
+async def test_it_is_proved_without_a_call(checker_of: MakeChecker, subject: StubSubject, sentence: str):
     """Though the subject denies whatever it is asked, and before any model that compares phrases is loaded."""
     subject.phrases = lambda first, second: False
     checker = checker_of(require="and")
@@ -155,7 +155,7 @@ async def test_it_is_proved_without_a_call(checker_of: MakeChecker, subject: Stu
 
 async def test_a_word_or_sign_that_only_one_sentence_has_is_proved_by_nobody_who_denies(
     checker_of: MakeChecker, subject: StubSubject
-) -> None:
+):
     """Wherever it is put in, and by either rule: else "Not all members may vote" were proved without a question."""
     subject.phrases = lambda first, second: False
     checker = checker_of(require="or")
@@ -169,7 +169,7 @@ async def test_a_word_or_sign_that_only_one_sentence_has_is_proved_by_nobody_who
 
 async def test_equal_words_that_no_phrase_covers_are_covered_as_they_stand(
     checker_of: MakeChecker, subject: StubSubject
-) -> None:
+):
     """What a subject of one word says is seldom a phrase."""
     subject.phrases = lambda first, second: True
     sentences = ("She washed a car near the mill.", "she cleaned a car near the mill.")

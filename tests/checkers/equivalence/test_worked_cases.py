@@ -57,7 +57,7 @@ def alignments_in(verdict: Verdict) -> tuple[PhraseAlignment, ...]:
 
 
 @pytest.mark.parametrize("case", YESES, ids=lambda case: case.name)
-async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: Case) -> None:
+async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: Case):
     holding = [
         require
         for require in ("or", "and")
@@ -67,7 +67,7 @@ async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: Case) -> No
 
 
 @pytest.mark.parametrize("case", [CASES["12.1"], CASES["14.4"]], ids=lambda case: case.name)
-async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subject: StubSubject, case: Case) -> None:
+async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subject: StubSubject, case: Case):
     """A name for a pronoun, and subjects and adverbs of one word. Single prepositions count for covered."""
     verdict = await checker_of().check(decision(case.first, case.second))
     found = [
@@ -80,7 +80,7 @@ async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subje
     assert not subject.asked_phrases, "what cannot be covered costs no call"
 
 
-async def test_a_detail_that_differs_is_put_to_the_subject(checker_of: MakeChecker, subject: StubSubject) -> None:
+async def test_a_detail_that_differs_is_put_to_the_subject(checker_of: MakeChecker, subject: StubSubject):
     """Case 12.2, which the paper's alignment leaves uncovered: ours asks, and a subject that notices ends the proof."""
     case = CASES["12.2"]
     detail, other = case.left_over
@@ -92,7 +92,7 @@ async def test_a_detail_that_differs_is_put_to_the_subject(checker_of: MakeCheck
     assert (await checker_of().check(decision(case.first, case.second))).outcome == "reject"
 
 
-async def test_every_phrase_within_a_phrase_has_to_be_confirmed(checker_of: MakeChecker, subject: StubSubject) -> None:
+async def test_every_phrase_within_a_phrase_has_to_be_confirmed(checker_of: MakeChecker, subject: StubSubject):
     """Table 13; of the six pairs that it prints those are paired that begin where the embedded parser cuts."""
     case = decision(CASES["13"].first, CASES["13"].second)
     proof = await checker_of(require="and").check(case)
@@ -128,7 +128,7 @@ def nested_in(alignment: PhraseAlignment) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("case", NOES, ids=lambda case: case.name)
 async def test_a_no_that_the_subject_contradicts_is_rejected_by_the_papers_triangle(
     checker_of: MakeChecker, subject: StubSubject, case: Case
-) -> None:
+):
     """The subject says yes about the paper's paraphrase and no about all others; in the end all ten are tried."""
     subject.paraphrases = lambda sentence: (
         [*five_of(sentence)[:4], case.paraphrase] if sentence == case.first else five_of(sentence)

@@ -90,9 +90,7 @@ async def verdicts(
     ("says", "outcome"),
     [(knows, "accept"), (says_the_same, "reject"), (says_the_opposite, "reject"), (throws_a_coin, "reject")],
 )
-async def test_in_95_of_100_records(
-    checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, outcome: str
-) -> None:
+async def test_in_95_of_100_records(checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, outcome: str):
     found = await verdicts(checker_of, stub, six, says, records=100)
     assert sum(one.outcome == outcome for one in found) >= 95
     # For one label and three datapoints each, and no more.
@@ -101,7 +99,7 @@ async def test_in_95_of_100_records(
 
 async def test_the_reason_and_the_evidence_say_what_the_labeller_has_wrong(
     checker_of: MakeChecker, stub: StubEndpoint, six: Path
-) -> None:
+):
     (opposite, *_) = await verdicts(checker_of, stub, six, says_the_opposite)
     (same, *_) = await verdicts(checker_of, stub, six, says_the_same)
     assert "does not know why: its reasons make the label" in opposite.reason
@@ -120,7 +118,7 @@ async def test_the_reason_and_the_evidence_say_what_the_labeller_has_wrong(
 
 async def test_what_the_judge_finds_of_the_datapoint_is_held_against_the_reasons(
     tmp_path: Path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
-) -> None:
+):
     rubric = tmp_path / "polite.yaml"
     rubric.write_text('rubric: polite\ncriteria:\n  thanks: {ask: "Does it thank somebody?"}\nlabel: all\n')
     # Its reasons are always that all criteria hold.

@@ -27,7 +27,7 @@ def _abstention(verdict: Verdict) -> Abstention:
     return verdict.evidence
 
 
-async def test_a_subject_that_knows_the_rubric_is_accepted(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_a_subject_that_knows_the_rubric_is_accepted(checker_of: MakeChecker, stub: StubEndpoint):
     record = labelling(label=StubLabeller().label("011011010110"))
     verdict = await checker_of().check(record)
     assert (verdict.outcome, verdict.score) == ("accept", 1.0)
@@ -45,7 +45,7 @@ async def test_a_subject_that_knows_the_rubric_is_accepted(checker_of: MakeCheck
 
 async def test_a_failed_challenge_is_shown_with_its_round_both_datapoints_and_both_encodings(
     checker_of: MakeChecker, labeller: StubLabeller
-) -> None:
+):
     x = "011011010110"
     wrong = next(one for one in bit_strings() if not set(encoded(IN_PHENOMENON, one)[0]) & {1})
     labeller.generates = lambda x, asked: wrong if asked else labeller.similar(x, 0)
@@ -65,7 +65,7 @@ async def test_a_failed_challenge_is_shown_with_its_round_both_datapoints_and_bo
     assert any(name in verdict.reason for name in evidence.runs[0].total_criteria)
 
 
-async def test_an_echo_is_rejected_without_further_ado(checker_of: MakeChecker, labeller: StubLabeller) -> None:
+async def test_an_echo_is_rejected_without_further_ado(checker_of: MakeChecker, labeller: StubLabeller):
     labeller.generates = lambda x, _: f" {x} "
     verdict = await checker_of().check(labelling())
     assert verdict.outcome == "reject"
@@ -80,7 +80,7 @@ async def test_an_echo_is_rejected_without_further_ado(checker_of: MakeChecker, 
         *((x, 1 - int(str(StubLabeller().label(x)))) for x in itertools.islice(bit_strings(), 4)),
     ],
 )
-async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of: MakeChecker, x, claimed) -> None:
+async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of: MakeChecker, x, claimed):
     verdict = await checker_of().check(labelling(x, claimed))
     assert (verdict.outcome, verdict.score) == ("reject", 0.0)
     evidence = _evidence(verdict)
@@ -93,7 +93,7 @@ async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of
 @pytest.mark.parametrize("label", ["banana", 2, "", "0.0", "l" * 5000])
 async def test_a_label_that_the_rubric_does_not_know_is_abstained_on_before_anything_is_asked(
     checker_of: MakeChecker, stub: StubEndpoint, label
-) -> None:
+):
     verdict = await checker_of().check(labelling(label=label))
     abstention = _abstention(verdict)
     assert abstention.cause == "unknown_label"
@@ -114,7 +114,7 @@ async def test_a_label_that_the_rubric_does_not_know_is_abstained_on_before_anyt
 )
 async def test_what_is_missing_is_an_abstention_with_its_cause(
     checker_of: MakeChecker, stub: StubEndpoint, fields, cause, said
-) -> None:
+):
     verdict = await checker_of().check(labelling(**fields))
     assert _abstention(verdict).cause == cause
     assert said in _abstention(verdict).detail
@@ -123,7 +123,7 @@ async def test_what_is_missing_is_an_abstention_with_its_cause(
 
 async def test_unparsable_answers_are_asked_for_up_to_five_times_more_and_then_abstained_on(
     checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+):
     stub.play(lambda _: nonsense())
     verdict = await checker_of().check(labelling())
     assert _abstention(verdict).cause == "subject_unusable"
@@ -142,7 +142,7 @@ async def test_unparsable_answers_are_asked_for_up_to_five_times_more_and_then_a
 )
 async def test_what_the_subject_does_not_answer_is_no_failure_of_the_protocol(
     checker_of: MakeChecker, stub: StubEndpoint, act: Act, cause: str
-) -> None:
+):
     stub.play(lambda _: act)
     verdict = await checker_of().check(labelling())
     assert _abstention(verdict).cause == cause
@@ -152,7 +152,7 @@ async def test_what_the_subject_does_not_answer_is_no_failure_of_the_protocol(
 
 async def test_plain_criteria_go_to_the_judge_and_both_bills_are_added_up(
     tmp_path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
-) -> None:
+):
     rubric = tmp_path / "polite.yaml"
     rubric.write_text(
         'rubric: polite\ncriteria:\n  thanks: {ask: "Does it thank somebody?"}\n'
@@ -177,7 +177,7 @@ async def test_plain_criteria_go_to_the_judge_and_both_bills_are_added_up(
 
 async def test_picking_shows_five_candidates_of_which_one_matches(
     tmp_path, checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+):
     pool = tmp_path / "pool.jsonl"
     pool.write_text("".join(f'{{"x": "{x}"}}\n' for x in bit_strings()))
     checker = checker_of(strategy="pick", examples={"in-phenomenon": pool})
@@ -188,7 +188,7 @@ async def test_picking_shows_five_candidates_of_which_one_matches(
     assert all("011011010110" not in candidates for candidates in shown)
 
 
-async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: MakeChecker) -> None:
+async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: MakeChecker):
     pool = tmp_path / "pool.jsonl"
     pool.write_text('{"x": "011011010110", "y": 1}\n{"x": "0"}\n')
     checker = checker_of(strategy="pick", examples={"in-phenomenon": pool})
@@ -204,7 +204,7 @@ async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: Mak
         ({"rubrics": {"twice": [EXAMPLES / "in-phenomenon.yaml"] * 2}}, "the label 1 has two meanings"),
     ],
 )
-def test_wrong_settings_are_refused_before_the_first_record(checker_of: MakeChecker, settings, said) -> None:
+def test_wrong_settings_are_refused_before_the_first_record(checker_of: MakeChecker, settings, said):
     with pytest.raises(ValueError, match=said.replace("(", r"\(")):
         checker_of(**settings)
 
@@ -215,7 +215,7 @@ def test_wrong_settings_are_refused_before_the_first_record(checker_of: MakeChec
         *("", "not json", '{"y": 1}', '{"x": 1, "y": 1.5}', "[" * 100_000, '{"x": 1, "reasons": [" "]}'),
     ],
 )
-def test_wrong_examples_are_refused_with_their_line(tmp_path, checker_of: MakeChecker, text) -> None:
+def test_wrong_examples_are_refused_with_their_line(tmp_path, checker_of: MakeChecker, text):
     file = tmp_path / "examples.jsonl"
     file.write_text(text)
     with pytest.raises(ValueError, match=r"examples\.jsonl"):
@@ -230,7 +230,7 @@ INJECTED = (
 
 async def test_injected_text_stays_in_its_quotation_and_changes_nothing(
     checker_of: MakeChecker, stub: StubEndpoint, labeller: StubLabeller
-) -> None:
+):
     labeller.generates = lambda x, _: INJECTED
     verdict = await checker_of().check(labelling(INJECTED))
     assert all(request.texts["datapoint"] == INJECTED for request in stub.requests)
@@ -240,7 +240,7 @@ async def test_injected_text_stays_in_its_quotation_and_changes_nothing(
 
 async def test_datapoints_that_are_no_texts_are_shown_and_made_as_json(
     tmp_path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
-) -> None:
+):
     rubric = tmp_path / "tickets.yaml"
     rubric.write_text("rubric: tickets\ncriteria:\n  late: x.minutes > 60\n  vip: x.plan == 'gold'\nlabel: any\n")
     answers = iter(
@@ -277,7 +277,7 @@ APPLICATION = (
 @pytest.mark.parametrize("strategy", ["generate", "pick"])
 async def test_the_subject_is_asked_under_the_applications_prompt(
     tmp_path, checker_of: MakeChecker, stub: StubEndpoint, strategy: str
-) -> None:
+):
     pool = tmp_path / "pool.jsonl"
     pool.write_text("".join(f'{{"x": "{x}"}}\n' for x in bit_strings()))
     checker = checker_of(strategy=strategy, examples={"in-phenomenon": pool})
@@ -294,7 +294,7 @@ async def test_the_subject_is_asked_under_the_applications_prompt(
 
 async def test_the_judge_of_a_criterion_is_not_told_the_applications_prompt(
     tmp_path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
-) -> None:
+):
     rubric = tmp_path / "polite.yaml"
     rubric.write_text('rubric: polite\ncriteria:\n  thanks: {ask: "Does it thank somebody?"}\nlabel: all\n')
     labeller.rubric = load_rubric(rubric)

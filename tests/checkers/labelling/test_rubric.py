@@ -35,7 +35,7 @@ def faults(text: str) -> str:
     return str(refusal.value).replace("r.yaml: ", "")
 
 
-def test_table_1_of_the_paper() -> None:
+def test_table_1_of_the_paper():
     inside, outside = (load_rubric(EXAMPLES / f"{name}-phenomenon.yaml") for name in ("in", "out-of"))
     assert [one.name for one in inside.total][3:] == ["starts_zero", "has_pattern"]
     assert outside.total == outside.criteria
@@ -48,7 +48,7 @@ def test_table_1_of_the_paper() -> None:
         assert encoded(outside, x) == (bits, bits)
 
 
-def test_labellers_read_the_words_of_the_paper_and_not_the_expressions() -> None:
+def test_labellers_read_the_words_of_the_paper_and_not_the_expressions():
     assert described(load_rubric(EXAMPLES / "in-phenomenon.yaml")).split("\n")[1:] == [
         '1. even-ones: the number of times "1" occurs in it is even',
         '2. starts-or-contains: exactly one of these holds, not both: (it starts with "0"); (it contains "10101")',
@@ -56,7 +56,7 @@ def test_labellers_read_the_words_of_the_paper_and_not_the_expressions() -> None
     ]
 
 
-async def test_support_tickets() -> None:
+async def test_support_tickets():
     rubric = load_rubric(EXAMPLES / "support-tickets.yaml")
     body = "Nobody in the office can log in since this morning."
     ticket: JsonValue = {"subject": "We are LOCKED OUT", "body": body, "customer": {"plan": "free", "open_tickets": 3}}
@@ -71,7 +71,7 @@ async def test_support_tickets() -> None:
     assert about in described(rubric)
 
 
-def test_the_six_criteria_of_west_frisian_must_all_hold() -> None:
+def test_the_six_criteria_of_west_frisian_must_all_hold():
     rubric = load_rubric(EXAMPLES / "west-frisian.yaml")
     assert all(one.condition.ask for one in rubric.total)
     assert [rubric.label(bits) for bits in product((0, 1), repeat=6)] == [0] * 63 + [1]
@@ -88,16 +88,16 @@ def test_the_six_criteria_of_west_frisian_must_all_hold() -> None:
         *(("x.subject", False), ("x.subject > 60", False), ("x.minutes == '61'", False), ("x.minutes", False)),
     ],
 )  # fmt: skip
-def test_a_condition_holds_if_its_expression_is_true_and_nothing_is_converted_or_guessed(condition, holds) -> None:
+def test_a_condition_holds_if_its_expression_is_true_and_nothing_is_converted_or_guessed(condition, holds):
     assert encoded(rubric_of(condition), TICKET) == ((holds,), (holds,))
 
 
 @given(x=json_values)
-def test_every_datapoint_has_bits(x: JsonValue) -> None:
+def test_every_datapoint_has_bits(x: JsonValue):
     assert encoded(rubric_of("x.no.such.field == 1", "x.contains('é')"), x)[0] == (0, isinstance(x, str) and "é" in x)
 
 
-def test_an_expression_cannot_run_away() -> None:
+def test_an_expression_cannot_run_away():
     loops = "x.all(a, x.all(b, x.all(c, x.all(d, a + b + c + d > 0))))"
     assert encoded(rubric_of(loops), [1] * 100)[0] == (0,)
     assert encoded(rubric_of('x.matches("(a*)*b")'), "a" * 20_000)[0] == (0,)
@@ -118,7 +118,7 @@ EXPRESSION = st.recursive(
 
 
 @given(expression=EXPRESSION, text=st.text("ab", max_size=3), truths=TRUTHS)
-async def test_compounds_are_what_they_say_and_ask_no_more_than_they_depend_on(expression, text, truths) -> None:
+async def test_compounds_are_what_they_say_and_ask_no_more_than_they_depend_on(expression, text, truths):
     clauses = {"has_a": 'x.contains("a")', "has_b": 'x.contains("b")', "asks_p": {"ask": "p"}, "asks_q": {"ask": "q"}}
     used = {name: one for name, one in clauses.items() if name in expression}
     rubric = rubric_of(expression, clauses=used)
@@ -134,14 +134,14 @@ async def test_compounds_are_what_they_say_and_ask_no_more_than_they_depend_on(e
     assert await rubric.total_bits(text, judge) == (expected, *(int(values[name]) for name in used))
 
 
-async def test_a_judge_is_asked_about_the_datapoint_or_a_value_of_it_that_is_there() -> None:
+async def test_a_judge_is_asked_about_the_datapoint_or_a_value_of_it_that_is_there():
     judge = KnownJudge(lambda question, x: x == "It is on fire.")
     asks = [{"ask": "Whole?"}, {"ask": "Urgent?", "of": "x.body"}, {"ask": "From whom?", "of": "x.from"}]
     assert await rubric_of(*asks).bits(TICKET, judge) == await rubric_of(*asks).total_bits(TICKET, judge) == (0, 1, 0)
     assert set(judge.asked) == {("Whole?", json.dumps(TICKET)), ("Urgent?", '"It is on fire."')}
 
 
-async def test_the_judge_is_asked_whether_a_datapoint_meets_a_criterion_and_about_each_pair_once() -> None:
+async def test_the_judge_is_asked_whether_a_datapoint_meets_a_criterion_and_about_each_pair_once():
     judge = ScriptedJudge(1.0, 0.0)
     holds = CriterionJudge(judge)
     assert [await holds("Is it?", x) for x in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "a", "a")] == [1, 1, 0, 0]
@@ -159,7 +159,7 @@ LOOKS = st.tuples(
 
 
 @given(looks=st.lists(LOOKS, min_size=1, max_size=4), x=st.text("01", max_size=8), other=st.text("01", max_size=8))
-def test_equal_total_bits_make_equal_parts(looks, x: str, other: str) -> None:
+def test_equal_total_bits_make_equal_parts(looks, x: str, other: str):
     """So an evaluator whose x' agrees in every bit of the total rubric passes the first challenge."""
     rubric = rubric_of(*(f'{negated}x.{way}("{text}")' for negated, way, text in looks), 'x.count("1") > 2')
     parts = rubric.relevant(x)
@@ -170,7 +170,7 @@ def test_equal_total_bits_make_equal_parts(looks, x: str, other: str) -> None:
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=20))
-def test_the_label_is_a_vote_or_a_sum(bits: list[int]) -> None:
+def test_the_label_is_a_vote_or_a_sum(bits: list[int]):
     def label(by: str, **options: object) -> object:
         return rubric_of(*(f"x == {number}" for number in range(len(bits))), label={"by": by, **options}).label(bits)
 
@@ -184,7 +184,7 @@ def test_the_label_is_a_vote_or_a_sum(bits: list[int]) -> None:
         rubric_of(*(f"x == {number}" for number in range(len(bits)))).label([*bits, 0])
 
 
-def test_the_version_is_that_of_the_meaning() -> None:
+def test_the_version_is_that_of_the_meaning():
     a, b = "x.a", "x.b"
     assert rubric_of(a, b).version == rubric_of(a, b, rubric="other").version
     others: list[Any] = [
@@ -221,7 +221,7 @@ def test_the_version_is_that_of_the_meaning() -> None:
         ("a b: x.a", "criteria.a b: String should match pattern"),
     ],
 )
-def test_a_faulty_condition_is_refused_by_its_key_path_with_what_is_allowed(text: str, fault: str) -> None:
+def test_a_faulty_condition_is_refused_by_its_key_path_with_what_is_allowed(text: str, fault: str):
     assert fault in faults(f"rubric: r\ncriteria: {{{text}}}\nlabel: any\n")
 
 
@@ -239,7 +239,7 @@ def test_a_faulty_condition_is_refused_by_its_key_path_with_what_is_allowed(text
         ("{by: any, ties: 0}", "label.ties: unknown key; allowed: by, weights, threshold, values"),
     ],
 )
-def test_a_faulty_label_is_refused_by_its_key_path(label: str, fault: str) -> None:
+def test_a_faulty_label_is_refused_by_its_key_path(label: str, fault: str):
     assert fault in faults(f"rubric: r\ncriteria: {{c: x.a}}\nlabel: {label}\n")
 
 
@@ -257,11 +257,11 @@ def test_a_faulty_label_is_refused_by_its_key_path(label: str, fault: str) -> No
         ("!!python/object/apply:os.system {a: 1}", "not YAML: could not determine a constructor for the tag"),
     ],
 )
-def test_a_faulty_file_is_refused(text: str, fault: str) -> None:
+def test_a_faulty_file_is_refused(text: str, fault: str):
     assert fault in faults(text)
 
 
-def test_all_faults_are_named(tmp_path: Path) -> None:
+def test_all_faults_are_named(tmp_path: Path):
     wrong = (
         "rubric: r\ncriteria:\n  a: x.no()\n  b: has_b || 1\nclauses:\n  has_b: y\n  unused: x.a\n  a2: 5\nlabel: any\n"
     )
@@ -279,7 +279,7 @@ WHOLE = (EXAMPLES / "support-tickets.yaml").read_text(encoding="utf-8")
 
 
 @given(st.integers(0, len(WHOLE)), st.integers(0, 30), PIECES | st.text(max_size=5))
-def test_a_damaged_rubric_is_a_rubric_or_refused(at: int, cut: int, put: str) -> None:
+def test_a_damaged_rubric_is_a_rubric_or_refused(at: int, cut: int, put: str):
     try:
         rubric = parse_rubric(WHOLE[:at] + put + WHOLE[at + cut :], shown="r.yaml")
     except RubricError:

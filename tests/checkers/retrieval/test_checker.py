@@ -67,7 +67,7 @@ def _cause(verdict: Verdict) -> str:
 
 async def test_a_cache_hit_that_asks_the_same_is_accepted_by_a_question_for_each_direction(
     checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+):
     record = hit("Is the pool open today?", "Today, is the open pool?", candidates=[("Is it warm today?", 0.7)])
     verdict = await checker_of().check(record)
     assert (verdict.outcome, verdict.score, verdict.error_bound) == ("accept", 1.0, None)
@@ -83,7 +83,7 @@ async def test_a_cache_hit_that_asks_the_same_is_accepted_by_a_question_for_each
 
 async def test_a_false_match_has_both_directions_and_the_better_candidate(
     checker_of: MakeChecker,
-) -> None:
+):
     record = hit(
         "Can I return shoes that I have worn?",
         "Can I return shoes that I have not worn?",
@@ -101,7 +101,7 @@ async def test_a_false_match_has_both_directions_and_the_better_candidate(
     assert "Text matching prefers c2" in verdict.reason
 
 
-async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker_of: MakeChecker) -> None:
+async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker_of: MakeChecker):
     more = "The desk opens at nine on weekdays."
     less = "The desk opens at nine."
     outcomes = {
@@ -123,14 +123,12 @@ async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker
 
 
 @pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
-async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str) -> None:
+async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str):
     checker = RetrievalChecker(RetrievalSettings(threshold=0.7), Models(judge=judging({"Two one?": grade})))
     assert (await checker.check(hit("One two?", "Two one?"))).outcome == outcome
 
 
-async def test_candidates_beyond_the_limit_are_counted_and_not_matched(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+async def test_candidates_beyond_the_limit_are_counted_and_not_matched(checker_of: MakeChecker, stub: StubEndpoint):
     record = hit("One two?", "One three?", candidates=[(f"Text {number}", number / 20) for number in range(13)])
     verdict = await checker_of().check(record)
     assert [one.id for one in _evidence(verdict).candidates] == [f"c{number}" for number in range(13, 3, -1)]
@@ -138,7 +136,7 @@ async def test_candidates_beyond_the_limit_are_counted_and_not_matched(
     assert _compared(stub, "One two?") == {"One three?", *(f"Text {number}" for number in range(12, 2, -1))}
 
 
-async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint):
     verdict = await checker_of().check(hit("Where is gate 4?", "Where is gate 4?"))
     assert (verdict.outcome, verdict.score, verdict.usage.calls) == ("accept", 1.0, 0)
     assert not stub.requests
@@ -154,7 +152,7 @@ async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubE
 )
 async def test_what_cannot_be_compared_is_an_abstention(
     checker_of: MakeChecker, stub: StubEndpoint, fields, cause, said
-) -> None:
+):
     verdict = await checker_of().check(hit(**fields))
     assert _cause(verdict) == cause
     assert said in verdict.reason
@@ -174,7 +172,7 @@ async def test_what_bears_on_a_verdict_changes_its_id(judge_of: MakeJudge) -> No
 @pytest.mark.parametrize("place", ["query", "text", "candidate"])
 async def test_attacks_stay_in_their_quotes_and_change_no_verdict(
     checker_of: MakeChecker, stub: StubEndpoint, place: str
-) -> None:
+):
     checker, expected = checker_of(), set[tuple[str, str]]()
     for attack in ATTACKS:
         said = attack.response
@@ -195,7 +193,7 @@ async def test_attacks_stay_in_their_quotes_and_change_no_verdict(
 
 async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_a_question_of_its_own(
     checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
+):
     query = "Is the pool open today?"
     candidates = [("Today is warm.", 0.7), ("Yes, the pool is open today, until ten.", 0.6)]
     record = hit(query, "The pool is open.", store="knowledge", candidates=candidates)
@@ -228,7 +226,7 @@ def _attacked(attack: Generation, number: int) -> Retrieval:
     return hit(*told[number % len(told)], id=attack.id)
 
 
-async def test_the_local_judge_finds_the_negation_in_a_false_hit_and_is_talked_into_nothing() -> None:
+async def test_the_local_judge_finds_the_negation_in_a_false_hit_and_is_talked_into_nothing():
     attacks = [_attacked(attack, number) for number, attack in enumerate(ATTACKS)]
     # What is loaded in this process is there at once: no question's patience runs out on a busy machine.
     BundledJudge().load()

@@ -76,7 +76,7 @@ def test_a_question_to_a_knowledge_store_is_to_be_answered_and_all_else_matched(
     assert (matching_of("knowledge", "Cards are taken."), matching_of("cache", QUERY)) == ("knowledge", "cache")
 
 
-async def test_the_judge_is_asked_for_every_direction_of_every_text_once() -> None:
+async def test_the_judge_is_asked_for_every_direction_of_every_text_once():
     grader = ScriptedGrader(has_all_words)
     texts = ["Can I pay by credit card?", "Can I pay?", f" {QUERY}\n", "Can I pay?"]
     found = await TextMatcher(grader).compare("cache", QUERY, texts)
@@ -88,7 +88,7 @@ async def test_the_judge_is_asked_for_every_direction_of_every_text_once() -> No
     ]
 
 
-async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_matched() -> None:
+async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_matched():
     grader = ScriptedGrader(has_all_words)
     texts = ["You can pay by card, can I say.", "Can I pay by card at the bar?", "Can I pay?", QUERY]
     found = await TextMatcher(grader).compare("question", QUERY, texts)
@@ -129,12 +129,12 @@ STATING = [
 
 
 @pytest.mark.parametrize("text", ASKING)
-def test_a_text_that_asks_is_a_question_with_or_without_its_mark(text: str) -> None:
+def test_a_text_that_asks_is_a_question_with_or_without_its_mark(text: str):
     assert is_question(text)
 
 
 @pytest.mark.parametrize("text", STATING)
-def test_a_text_that_states_or_only_names_is_none(text: str) -> None:
+def test_a_text_that_states_or_only_names_is_none(text: str):
     assert not is_question(text)
 
 
@@ -171,11 +171,11 @@ def rejection(matched: TextMatch, **fields: Any) -> str:
         (match(0.3, 0.1, "First.", "Second."), f"{NEITHER}; Second."),
     ],
 )
-def test_a_rejection_names_direction_and_why(matched: TextMatch, said: str) -> None:
+def test_a_rejection_names_direction_and_why(matched: TextMatch, said: str):
     assert rejection(matched) == said
 
 
-def test_long_texts_are_cut_and_stand_on_one_line() -> None:
+def test_long_texts_are_cut_and_stand_on_one_line():
     for length, shown in ((120, "x" * 120), (121, "x" * 119 + "…")):
         better = match(0.9, 0.9, text="x" * length)
         assert f"prefers q-1: “{shown}” (0.90)." in rejection(match(0.1, 0.1), better=better)
@@ -186,6 +186,6 @@ def test_long_texts_are_cut_and_stand_on_one_line() -> None:
 @pytest.mark.parametrize(
     ("count", "told"), [(1, "The other candidate does not fit either."), (2, "None of 2 others fits.")]
 )
-def test_candidates_that_fail_as_well_are_counted(count: int, told: str) -> None:
+def test_candidates_that_fail_as_well_are_counted(count: int, told: str):
     failing = (match(0.1, 0.1),) * count
     assert rejection(match(0.1, 0.1), candidates=failing).endswith(f". {told}")

@@ -1,6 +1,6 @@
 """An improver whose judge and writer are real endpoints, and sentences for it to mend."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -53,3 +53,17 @@ async def improved(
     verdict = await checker.check(record)
     assert improver.takes(verdict), verdict.reason
     return await improver.improve(record, verdict)
+
+
+Improve = Callable[..., Awaitable[Improvement]]
+
+
+@pytest.fixture
+def improve(checker_of: Callable[..., ConsistencyChecker], improver_of: MakeImprover) -> Improve:
+    """Checks a response and improves it, in this many rounds."""
+
+    async def run(response: str, *, rounds: int = 2, **fields: Any) -> Improvement:
+        checker = checker_of()
+        return await improved(checker, improver_of(checker, rounds=rounds), response, **fields)
+
+    return run

@@ -11,6 +11,7 @@ from tests.checkers.consistency.improver.conftest import (
     GOOD,
     MENDED,
     OTHER,
+    Improve,
     MakeImprover,
     improved,
 )
@@ -50,14 +51,11 @@ async def test_what_is_inconsistent_is_rewritten_and_all_else_kept_byte_for_byte
     Improvement.model_validate_json(to_json(found))
 
 
-async def test_the_second_round_goes_by_the_findings_of_the_first(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
+async def test_the_second_round_goes_by_the_findings_of_the_first(improve: Improve, writer: StubEndpoint):
     half = "The chairman stayed calm."
     mended = {FALSE: half, half: MENDED, OTHER: "Nobody objected on Monday."}
     writer.play(lambda request: rewrites(mended[asked(request)]))
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{FALSE} {GOOD} {OTHER}")
+    found = await improve(f"{FALSE} {GOOD} {OTHER}")
     assert found.status == "improved", found.reason
     assert found.after == f"{MENDED} {GOOD} Nobody objected on Monday."
     assert [one.response for one in found.rounds] == [f"{half} {GOOD} Nobody objected on Monday.", found.after]
@@ -69,14 +67,13 @@ async def test_the_second_round_goes_by_the_findings_of_the_first(
 
 @pytest.mark.parametrize("rounds", [1, 3])
 async def test_what_cannot_be_mended_ends_after_the_last_round_as_not_improved(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, rounds: int
+    improve: Improve, writer: StubEndpoint, rounds: int
 ):
     def worse(request: StubRequest) -> Act:
         return rewrites(f"{asked(request).rstrip('.')} yesterday.")
 
     writer.play(worse)
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker, rounds=rounds), f"{GOOD} {FALSE}")
+    found = await improve(f"{GOOD} {FALSE}", rounds=rounds)
     assert found.status == "not_improved"
     assert len(found.rounds) == len(writer.requests) == rounds
     (left,) = found.inconsistent
@@ -88,13 +85,10 @@ async def test_what_cannot_be_mended_ends_after_the_last_round_as_not_improved(
     assert "1 of 2 sentences not consistent" in found.reason
 
 
-async def test_a_false_sentence_smuggled_in_with_a_rewrite_is_caught(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
+async def test_a_false_sentence_smuggled_in_with_a_rewrite_is_caught(improve: Improve, writer: StubEndpoint):
     smuggled = "Members received free holidays."
     writer.play([rewrites(f"{MENDED} {smuggled}"), rewrites("")])
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{FALSE} {GOOD}")
+    found = await improve(f"{FALSE} {GOOD}")
     assert [one.outcome for one in found.rounds] == ["reject", "accept"]
     assert [fault.text for fault in found.rounds[0].findings if fault.mark < 0] == [smuggled]
     assert (found.status, found.after) == ("improved", f"{MENDED} {GOOD}")
@@ -116,10 +110,9 @@ async def test_a_writer_that_is_talked_into_leaving_a_sentence_improves_nothing(
     assert (claimed.status, claimed.after) == ("not_improved", f"{GOOD} Improved: {injected}")
 
 
-async def test_a_sentence_may_be_taken_out(checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint):
+async def test_a_sentence_may_be_taken_out(improve: Improve, writer: StubEndpoint):
     writer.play([rewrites(" \n")])
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE} {MENDED}")
+    found = await improve(f"{GOOD} {FALSE} {MENDED}")
     assert (found.status, found.after) == ("improved", f"{GOOD} {MENDED}")
     assert [(change.before, change.after) for change in found.rounds[0].changes] == [(FALSE, "")]
 
@@ -169,13 +162,12 @@ async def test_what_cannot_be_rewritten_is_told_so_without_a_call(
 
 
 async def test_it_ends_at_its_deadline_with_the_rounds_that_it_has(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    improve: Improve, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("checkers.consistency.improver._DEADLINE_SECONDS", 1.5)
     half = rewrites("The chairman stayed.")
     writer.play(lambda request: half if len(writer.requests) == 1 else hang())
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
+    found = await improve(f"{GOOD} {FALSE}")
     assert (found.status, len(found.rounds)) == ("not_improved", 1)
     assert "not done within 1.5 s" in found.reason
     assert found.usage.seconds >= 1.5

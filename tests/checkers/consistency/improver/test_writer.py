@@ -14,7 +14,7 @@ from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
 from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, improved
+from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, Improve, MakeImprover, improved
 from tests.checkers.consistency.improver.writer import asked, rewrites, writer_answer
 from tests.support.stub_acts import Act, nonsense, says, status
 from tests.support.stub_endpoint import StubEndpoint
@@ -64,23 +64,19 @@ def _outside(request: StubRequest) -> str:
 
 
 async def test_every_sentence_is_a_question_of_its_own_and_what_is_usable_is_used(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
+    improve: Improve, writer: StubEndpoint
 ):
     writer.play(lambda request: rewrites(MENDED) if asked(request) == FALSE else nonsense())
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
+    found = await improve(f"{FALSE} {OTHER}", rounds=1)
     assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
     assert [left.text for left in found.inconsistent] == [OTHER]
     # That about the other one, and its repair.
     assert [asked(request) for request in writer.requests].count(OTHER) == 2
 
 
-async def test_a_rewrite_that_is_a_text_of_its_own_is_refused(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
+async def test_a_rewrite_that_is_a_text_of_its_own_is_refused(improve: Improve, writer: StubEndpoint):
     writer.play([rewrites("word " * 100)])
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
+    found = await improve(f"{GOOD} {FALSE}")
     assert found.status == "improved"
     assert "has more than" in str(writer.requests[1].body["messages"][-1])
 
@@ -108,11 +104,10 @@ async def test_a_rewrite_is_checked_in_another_form_than_its_response(
     ],
 )
 async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, acts: list[Act], said: str
+    improve: Improve, writer: StubEndpoint, acts: list[Act], said: str
 ):
     writer.play(acts)
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
+    found = await improve(f"{GOOD} {FALSE}")
     assert (found.status, found.before, found.after) == ("not_tried", f"{GOOD} {FALSE}", None)
     assert found.reason.startswith("The writer gave no usable answer: ")
     assert said in found.reason
