@@ -70,27 +70,27 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
 
 def marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
     """A sentence with its uncovered words in brackets; words with nothing but blanks between them share one pair."""
-    parts: list[str] = []
-    end = 0
-    for word in uncovered:
-        between = sentence[end : word.start]
-        if parts and not between.strip():
-            parts[-1] = f"{parts[-1].removesuffix(']')}{between}{word.text}]"
-        else:
-            parts += [between, f"[{word.text}]"]
-        end = word.end
-    return "".join([*parts, sentence[end:]])
+    text, end = "", 0
+    for start, behind in _runs(sentence, uncovered):
+        text += f"{sentence[end:start]}[{sentence[start:behind]}]"
+        end = behind
+    return text + sentence[end:]
 
 
 def _left_over(proof: EquivalenceProof, side: int, sentence: str) -> str:
     """The uncovered words of a sentence, in the alignment that leaves the fewest; neighbours in one quotation."""
     fewest = min((alignment.uncovered for alignment in proof.alignments if alignment.covers == side), key=len)
+    quoted = ", ".join(_quoted(sentence[start:end]) for start, end in _runs(sentence, fewest[:_MOST_WORDS]))
+    return quoted + (" …" if len(fewest) > _MOST_WORDS else "")
+
+
+def _runs(sentence: str, words: Iterable[UncoveredWord]) -> list[tuple[int, int]]:
+    """The characters of words, those with nothing but blanks between them in one run."""
     runs: list[tuple[int, int]] = []
-    for word in fewest[:_MOST_WORDS]:
+    for word in words:
         joins = runs and not sentence[runs[-1][1] : word.start].strip()
-        start = runs.pop()[0] if joins else word.start
-        runs.append((start, word.end))
-    return ", ".join(_quoted(sentence[start:end]) for start, end in runs) + (" …" if len(fewest) > _MOST_WORDS else "")
+        runs.append((runs.pop()[0] if joins else word.start, word.end))
+    return runs
 
 
 def _quoted(text: str) -> str:

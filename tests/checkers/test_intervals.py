@@ -34,10 +34,6 @@ def test_nothing_is_known_without_verdicts():
     assert wilson(0, 0) == (0.0, 1.0)
 
 
-def test_a_larger_z_is_wider():
-    assert wilson(7, 10, 3.0)[0] < wilson(7, 10)[0] < wilson(7, 10)[1] < wilson(7, 10, 3.0)[1]
-
-
 @pytest.mark.parametrize(("successes", "n"), [(-1, 3), (4, 3), (0, -1)])
 def test_impossible_counts_are_refused(successes: int, n: int):
     with pytest.raises(ValueError, match="allowed are 0 to n"):

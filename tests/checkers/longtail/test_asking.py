@@ -125,8 +125,3 @@ class TestTheSource:
         write_corpus(one_sided, [one for one in statements() if one.distribution == "tail"])
         with pytest.raises(ValueError, match=r"longtail\.probes\.corpus = .*tail\.jsonl: .*both head and tail"):
             source(one_sided)
-
-    def test_it_is_on_where_a_corpus_is_set(self, tmp_path: Path):
-        assert PLUGIN.source is not None
-        assert not PLUGIN.source.is_on(LongtailSettings())
-        assert PLUGIN.source.is_on(LongtailSettings.model_validate({"probes": {"corpus": tmp_path}}))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from checkers.retrieval.checker import candidates_of, larger_is_closer
 from checkers.retrieval.evidence import reason_of
-from checkers.retrieval.questions import TextFinding, TextMatcher, is_question, matching_of
+from checkers.retrieval.questions import TextMatcher, is_question
 from models.claims import ClaimKind, Claims
 from schemas import DirectionFinding, RetrievalEvidence, TextMatch
 from tests.checkers.graders import ScriptedGrader
@@ -63,17 +63,6 @@ def test_the_matched_text_among_the_candidates_is_none(fields, count):
     other = record.matched.model_copy(update=fields)
     record = record.model_copy(update={"candidates": (record.matched, other)})
     assert candidates_of(record, most=10, characters=1000) == ((other,) * count, 0)
-
-
-@given(st.floats(0, 1), st.floats(0, 1))
-def test_a_cache_needs_both_directions_and_a_knowledge_store_that_the_text_entails_the_query(there, back):
-    finding = TextFinding(DirectionFinding(score=there), DirectionFinding(score=back))
-    assert (finding.score("cache"), finding.score("knowledge")) == (min(there, back), there)
-
-
-def test_a_question_to_a_knowledge_store_is_to_be_answered_and_all_else_matched():
-    assert matching_of("knowledge", QUERY) == "question"
-    assert (matching_of("knowledge", "Cards are taken."), matching_of("cache", QUERY)) == ("knowledge", "cache")
 
 
 async def test_the_judge_is_asked_for_every_direction_of_every_text_once():
@@ -173,14 +162,6 @@ def rejection(matched: TextMatch, **fields: Any) -> str:
 )
 def test_a_rejection_names_direction_and_why(matched: TextMatch, said: str):
     assert rejection(matched) == said
-
-
-def test_long_texts_are_cut_and_stand_on_one_line():
-    for length, shown in ((120, "x" * 120), (121, "x" * 119 + "…")):
-        better = match(0.9, 0.9, text="x" * length)
-        assert f"prefers q-1: “{shown}” (0.90)." in rejection(match(0.1, 0.1), better=better)
-        assert f"; {shown}." in rejection(match(0.1, 0.9, "x" * length, None))
-    assert "“a b”" in rejection(match(0.1, 0.1), better=match(0.9, 0.9, text="a\n\n b"))
 
 
 @pytest.mark.parametrize(
