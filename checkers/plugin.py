@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
-from checkers.thresholds import ScoringSettings, Thresholds
+from checkers.thresholds import CascadeChecker, ScoringSettings, Thresholds
 from models.protocol import Model
 from schemas import Envelope, Generation, Improvement, Verdict
 
