@@ -1,7 +1,7 @@
 """Budgets: limits of what a checker, the improver or a source may spend in a worker and a day."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Annotated, Self
@@ -10,7 +10,6 @@ from prometheus_client import CollectorRegistry, Gauge
 from pydantic import Field, model_validator
 
 from models.billing import billed
-from schemas import Usage
 from streams.settings import SettingsSection
 
 _UNITS = {"calls": "Calls", "cost": "Cost"}
@@ -59,7 +58,7 @@ class Budgets:
         self._day = date.min
         self._spent: dict[str, dict[str, float]] = {}
         if self._budgets and registry is not None:
-            self._watch(BudgetMetrics(registry))
+            BudgetMetrics(registry).watch(self._budgets, lambda name, unit: self._today(name)[unit])
 
     def exhausted(self, name: str) -> str | None:
         """The limit of `name` that is reached, with what is spent and when it is reset; None while it may spend."""
@@ -75,22 +74,19 @@ class Budgets:
                 )
         return None
 
-    def booked(self, name: str) -> AbstractContextManager[None]:
-        """Add to the spending of `name` what is asked within the context, also if that ends with an exception."""
-        return self._booking(name) if name in self._budgets else nullcontext()
-
     @contextmanager
-    def _booking(self, name: str) -> Iterator[None]:
+    def booked(self, name: str) -> Iterator[None]:
+        """Add to the spending of `name` what is asked within the context, also if that ends with an exception."""
+        if name not in self._budgets:
+            yield
+            return
         with billed() as bill:
             try:
                 yield
             finally:
-                self._book(name, bill.usage)
-
-    def _book(self, name: str, usage: Usage) -> None:
-        spent = self._today(name)
-        spent["calls"] += usage.calls
-        spent["cost"] += usage.cost
+                usage, spent = bill.usage, self._today(name)
+                spent["calls"] += usage.calls
+                spent["cost"] += usage.cost
 
     def _today(self, name: str) -> dict[str, float]:
         # A clock that is set back over midnight must not open the budget of a day whose spending is forgotten.
@@ -98,16 +94,6 @@ class Budgets:
             self._day = today
             self._spent.clear()
         return self._spent.setdefault(name, {"calls": 0, "cost": 0.0})
-
-    def _watch(self, metrics: "BudgetMetrics") -> None:
-        for name, budget in self._budgets.items():
-            for unit, limit in budget.limits.items():
-                metrics.limit[unit].labels(name).set(limit)
-            for unit, gauge in metrics.spent.items():
-                gauge.labels(name).set_function(partial(self._amount, name, unit))
-
-    def _amount(self, name: str, unit: str) -> float:
-        return self._today(name)[unit]
 
 
 class BudgetMetrics:
@@ -123,6 +109,14 @@ class BudgetMetrics:
             unit: gauge(f"assay_budget_spent_{unit}", f"{what} that this worker has spent of a budget today (UTC)")
             for unit, what in _UNITS.items()
         }
+
+    def watch(self, budgets: Mapping[str, BudgetSettings], spent: Callable[[str, str], float]) -> None:
+        """Show the limits, and what is spent of a budget in a unit."""
+        for name, budget in budgets.items():
+            for unit, limit in budget.limits.items():
+                self.limit[unit].labels(name).set(limit)
+            for unit, gauge in self.spent.items():
+                gauge.labels(name).set_function(partial(spent, name, unit))
 
 
 def _shown(amount: float) -> str:

@@ -32,12 +32,8 @@ class SchedulerMetrics:
     """Counts the records that were made."""
 
     def __init__(self, metrics: StreamMetrics) -> None:
-        self.records = Counter(
-            "assay_scheduled_records",
-            "Records that the agent made on a schedule and published",
-            ["agent", "model"],
-            registry=metrics.registry,
-        )
+        said, labels = "Records that the agent made on a schedule and published", ["agent", "model"]
+        self.records = Counter("assay_scheduled_records", said, labels, registry=metrics.registry)
 
 
 class Scheduler(Agent):

@@ -29,26 +29,15 @@ class Asked(NamedTuple):
     answers: int
     """People whose label counts."""
 
-    @property
-    def place(self) -> "QueuePlace":
-        return QueuePlace(milliseconds(self.request.asked_at), self.request.id)
-
-
-class QueuePlace(NamedTuple):
-    """The place of a request in the queue."""
-
-    asked_at: int
-    """Milliseconds since 1970."""
-    id: str
-
 
 class Reviews(Reader):
     """Reads what people are asked, and what they say."""
 
-    def open_to(
-        self, annotator: str, now: datetime, *, source: str = "", after: QueuePlace | None = None, limit: int
-    ) -> list[Asked]:
-        """Requests behind `after` that wait for this person's answer, the oldest first; of `source`, if it is given."""
+    def open_to(self, annotator: str, now: datetime, *, source: str = "", after: str = "", limit: int) -> list[Asked]:
+        """Requests behind that with the id `after` that wait for this person's answer, the oldest first.
+
+        Of `source`, if it is given.
+        """
         asked = REVIEW_REQUESTS.alias()
         query, answers, people = _asked(asked)
         said = LABELS.alias()
@@ -60,8 +49,9 @@ class Reviews(Reader):
             ~exists().where(_counts(said, asked), said.c.annotator == annotator),
             answers < people,
         )
-        if after is not None:
-            query = query.where(tuple_(asked.c.asked_at, asked.c.id) > tuple_(*map(literal, after)))
+        if after:
+            at = select(REVIEW_REQUESTS.c.asked_at).where(REVIEW_REQUESTS.c.id == after).scalar_subquery()
+            query = query.where(tuple_(asked.c.asked_at, asked.c.id) > tuple_(at, literal(after)))
         return _read(self.rows(query.order_by(asked.c.asked_at, asked.c.id).limit(limit)))
 
     def asked(self, verdict_id: str) -> Asked | None:

@@ -6,38 +6,27 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 from aiohttp import hdrs, web
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import JsonValue
 
 from schemas import (
-    OUTCOMES,
-    Abstention,
-    ConsistencyEvidence,
-    CriterionEvidence,
-    EquivalenceEvidence,
-    ExtractionEvidence,
     Verdict,
 )
-from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
 from store.failures import read_failures, rejecting
 from store.faults import fault_of
 from store.opening import StoreAway
-from store.reading import MOST, AlertMessage, Reader, Series
+from store.reading import MOST, AlertMessage, Listed, Reader, Series
 from store.reviews import Reviews
-from web import wording
-from web.downloads import as_csv, as_json
-from web.evidence import aligned, grounding, quotation, telling
-from web.filters import LOOKED_BACK, RANGES, BadAddress, Filters, key_of, number, written
+from web.evidence import shown
+from web.filters import LOOKED_BACK, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
-from web.live import send_live
-from web.people import SHOWN_FROM, agreements
-from web.rates import HEIGHT, SPARSE, WIDTH, Rate, Span, bars, curve, open_alerts, rates
+from web.lists import as_csv, as_json, send_live
+from web.rates import SPARSE, Rate, Span, agreements, bars, curve, open_alerts, rates
 from web.review import LabelSink, ReviewPages
-from web.texts import LONGEST, as_text, plain, shortened, visible
+from web.templating import templates
+from web.texts import NAMED, as_text
 
 _AROUND = timedelta(hours=5), timedelta(hours=1)
 """Before and after an alert, as its picture has it; four times as much where it is not recent."""
@@ -72,9 +61,8 @@ def create_app(
 ) -> web.Application:
     """The page over a store. `host` is the address that it is served at; `labels` is where people's answers go."""
     guard = Guard(host, token)
-    reviews = Reviews(reader.engine)
-    page = _Page(reader, reviews, guard, find_record)
-    review = ReviewPages(reader, reviews, labels, page.answer, page.looked_at)
+    page = _Page(Reviews(reader.engine), guard, find_record)
+    review = ReviewPages(Reviews(reader.engine), labels, page.answer, page.looked_at)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
     app.add_routes(
@@ -99,43 +87,12 @@ def create_app(
 
 
 class _Page:
-    def __init__(self, reader: Reader, reviews: Reviews, guard: Guard, find_record: FindRecord | None) -> None:
+    def __init__(self, reader: Reviews, guard: Guard, find_record: FindRecord | None) -> None:
         self._reader = reader
-        self._reviews = reviews
         self._guard = guard
         self._find_record = find_record
         self._listeners = 0
-        self._templates = Environment(
-            loader=PackageLoader("web"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.filters |= {
-            "visible": visible,
-            "plain": plain,
-            "shortened": shortened,
-            "as_text": as_text,
-            "segment": lambda name: quote(name, safe=""),
-            "clock": wording.clock,
-            "ago": wording.ago,
-            "percent": wording.percent,
-            "points": wording.points,
-            "sum_of": lambda numbers: sum(numbers.values()),
-            "length_of": wording.length_of,
-        }
-        self._templates.tests |= {"bundled": is_bundled}
-        self._templates.globals |= {
-            "W": wording,
-            "LONGEST": LONGEST,
-            "outcomes": OUTCOMES,
-            "ranges": RANGES,
-            "shown_from": SHOWN_FROM,
-            "BUNDLED_ACCURACY": BUNDLED_ACCURACY,
-            "width": WIDTH,
-            "height": HEIGHT,
-        }
+        self._templates = templates()
 
     async def overview(self, request: web.Request) -> web.Response:
         now = datetime.now(UTC)
@@ -153,7 +110,7 @@ class _Page:
             found.sort(key=lambda one: (one.series not in still, not one.alerts))
             drawn = [one for one in found if not one.is_sparse][:_DRAWN]
             counts = reader.counts([one.series for one in drawn], span.begin, **within)
-            people = agreements(self._reviews)
+            people = agreements(self._reader)
             corrected = {Series(one.now.source, one.now.model, one.now.checker): one.now.rate for one in people}
             checkers: dict[str, dict[str, int]] = {one: defaultdict(int) for one in reader.names("checker")}
             for one, outcomes in totals.items():
@@ -170,8 +127,8 @@ class _Page:
                 "corrected": corrected,
             }
 
-        shown = await asyncio.to_thread(read)
-        return self.answer("overview.html", **shown, minutes=minutes, span=span, now=now, sparse=SPARSE)
+        found = await asyncio.to_thread(read)
+        return self.answer("overview.html", **found, minutes=minutes, span=span, now=now, sparse=SPARSE)
 
     async def verdicts(self, request: web.Request) -> web.Response:
         now, filters = datetime.now(UTC), Filters.of(request.query)
@@ -182,7 +139,7 @@ class _Page:
             # Before the rows: what comes in between is shown twice rather than never.
             newest = reader.newest()
             rows = reader.verdicts(wanted, before=before, limit=_ROWS + 1)
-            names = {one: reader.names(one) for one in wording.NAMED}
+            names = {one: reader.names(one) for one in NAMED}
             faults = reader.faults(wanted, most=_LOOKED_AT)
             return {"newest": newest, "rows": rows, "names": names, "faults": faults, **self._drawn(filters, now)}
 
@@ -209,7 +166,7 @@ class _Page:
             "total": total,
             "span": span,
             **(self._curve(filters.series, coarse) if filters.series else {"rate": None}),
-            "calibration": next(iter(self._reviews.calibrations(filters.series)), None) if filters.series else None,
+            "calibration": next(iter(self._reader.calibrations(filters.series)), None) if filters.series else None,
         }
 
     def _curve(self, series: Series, span: Span) -> dict[str, Any]:
@@ -249,24 +206,7 @@ class _Page:
     async def looked_at(self, verdict: Verdict) -> dict[str, Any]:
         """A verdict, its record and its evidence, made ready for the evidence's template."""
         record, where = await self._record(verdict)
-        evidence, more = verdict.evidence, dict[str, Any]()
-        of_sentences = evidence.graded if isinstance(evidence, Abstention) else evidence
-        if isinstance(of_sentences, ConsistencyEvidence):
-            more |= {"grounding": grounding(of_sentences, record)}
-        elif isinstance(evidence, CriterionEvidence):
-            more |= {"response": quotation(evidence, record)}
-        elif isinstance(evidence, EquivalenceEvidence):
-            more |= {"aligned": aligned(evidence)}
-        elif isinstance(evidence, ExtractionEvidence):
-            more |= {"rounds": telling(evidence)}
-        return {
-            "verdict": verdict,
-            "evidence": evidence,
-            "record": record,
-            "where": where,
-            "fault": fault_of(verdict),
-            **more,
-        }
+        return {"where": where, "fault": fault_of(verdict), **shown(verdict, record)}
 
     async def part(self, request: web.Request) -> web.Response:
         verdict, part = await self._verdict(request), request.match_info["part"]
@@ -311,15 +251,15 @@ class _Page:
             begin = min([alert.raised_at, *(one.begins for one in found)]) if found else span.begin
             return self._curve(subject, Span.of(begin, span.end, counted=now))
 
-        shown = await asyncio.to_thread(read)
-        return self.answer("alert.html", alert=alert, **shown)
+        found = await asyncio.to_thread(read)
+        return self.answer("alert.html", alert=alert, **found)
 
     async def failures(self, request: web.Request) -> web.Response:
         """The series that the address names, else the one with most rejects, next to all that have rejects."""
         filters = Filters.of(request.query)
         begin, end, minutes = filters.stretch(datetime.now(UTC))
         # Next to a series that is chosen the others are there to choose from.
-        named = {} if filters.series else {name: getattr(filters, name) for name in wording.NAMED}
+        named = {} if filters.series else {name: getattr(filters, name) for name in NAMED}
 
         def read() -> dict[str, Any]:
             listed = rejecting(self._reader, begin, end, **named)
@@ -327,8 +267,8 @@ class _Page:
             report = shown and read_failures(self._reader, shown, begin, end)
             return {"listed": [*listed.items()][:_SERIES], "series": shown, "report": report}
 
-        shown = await asyncio.to_thread(read)
-        return self.answer("failures.html", **shown, filters=filters, minutes=minutes, begin=begin, end=end)
+        found = await asyncio.to_thread(read)
+        return self.answer("failures.html", **found, filters=filters, minutes=minutes, begin=begin, end=end)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         wanted = Filters.of(request.query).wanted(datetime.now(UTC))
@@ -337,9 +277,12 @@ class _Page:
             raise web.HTTPServiceUnavailable(text=f"{_LISTENERS} browsers get new verdicts already")
         self._listeners += 1
         try:
-            return await send_live(request, self._reader, wanted, after)
+            return await send_live(request, self._reader, wanted, after, self._row)
         finally:
             self._listeners -= 1
+
+    def _row(self, one: Listed) -> str:
+        return self._templates.get_template("row.html").render(row=one).strip()
 
     async def login(self, _: web.Request) -> web.Response:
         return self.answer("login.html", failed=False)

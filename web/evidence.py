@@ -1,12 +1,13 @@
 """The evidence of a verdict, made ready for its template: texts side by side, with the places that belong together."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic import JsonValue
 
 from schemas import (
+    Abstention,
     ConsistencyEvidence,
     CriterionEvidence,
     EquivalenceEvidence,
@@ -16,6 +17,7 @@ from schemas import (
     SentenceFinding,
     TransformedSentence,
     Turn,
+    Verdict,
 )
 from web.texts import Piece, Span, pieces, place
 
@@ -196,3 +198,18 @@ def telling(evidence: ExtractionEvidence) -> list[Tested]:
         texts = [(name, text, text.value != text.vector.translate(_FLIPPED)) for name, text in named]
         tested.append(Tested(one, texts))
     return sorted(tested, key=lambda one: (one.round.outcome != "failed", -sum(wrong for *_, wrong in one.texts)))
+
+
+def shown(verdict: Verdict, record: dict[str, JsonValue] | None) -> dict[str, Any]:
+    """A verdict and its record, with its evidence made ready for its template."""
+    evidence, more = verdict.evidence, dict[str, Any]()
+    of_sentences = evidence.graded if isinstance(evidence, Abstention) else evidence
+    if isinstance(of_sentences, ConsistencyEvidence):
+        more = {"grounding": grounding(of_sentences, record)}
+    elif isinstance(evidence, CriterionEvidence):
+        more = {"response": quotation(evidence, record)}
+    elif isinstance(evidence, EquivalenceEvidence):
+        more = {"aligned": aligned(evidence)}
+    elif isinstance(evidence, ExtractionEvidence):
+        more = {"rounds": telling(evidence)}
+    return {"verdict": verdict, "evidence": evidence, "record": record, **more}

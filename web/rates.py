@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
-from schemas import Alert, TrueRateAlert
+from schemas import Alert, Calibration, TrueRateAlert
 from store.reading import AlertMessage, AlertTime, Outcomes, Series
+from store.reviews import Reviews
 
 WIDTH, HEIGHT = 320, 72
 
@@ -19,6 +20,10 @@ _POINTS = 45
 _BY_MINUTES = timedelta(days=2)
 """So far back there are counts of less than an hour."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+SHOWN_FROM = 30
+"""Labels that a rate by people needs."""
+_AGREEMENTS = 50
 
 SPARSE = 20
 """Decided verdicts below which a rate says little."""
@@ -214,3 +219,25 @@ def _points(places: Iterable[tuple[float, float]]) -> str:
 
 def _y(share: float) -> float:
     return round(HEIGHT * (1 - share), 1)
+
+
+class Agreement(NamedTuple):
+    """One judge on one subject."""
+
+    now: Calibration
+    before: Calibration | None
+    """That of an earlier configuration or rubric, where it had a rate."""
+
+
+def agreements(reviews: Reviews) -> list[Agreement]:
+    """Those with a label: fallen ones first, then by the number of labels."""
+    series: dict[tuple[str, str, str], list[Calibration]] = {}
+    for each in reviews.calibrations():
+        series.setdefault((each.source, each.model, each.checker), []).append(each)
+    found = [
+        Agreement(now, next((each for each in earlier if each.rate is not None), None))
+        for now, *earlier in series.values()
+        if any(each.labels for each in (now, *earlier))
+    ]
+    found.sort(key=lambda each: (not each.now.fallen, -each.now.labels))
+    return found[:_AGREEMENTS]

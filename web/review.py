@@ -16,10 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from schemas import Label, Verdict, valid_labels
 from schemas.base import Name
-from store.reading import Reader
-from store.reviews import Asked, QueuePlace, Reviews
+from store.reviews import Asked, Reviews
 from store.writing import label_key
-from web.filters import BadAddress, number
+from web.filters import BadAddress
 
 NOTE: Final = 500
 """Characters of a note."""
@@ -55,22 +54,12 @@ class QueuePosition(NamedTuple):
     source: str
     """Whose outputs are asked about; empty for all."""
     after: str
-    """The request that was skipped last."""
+    """Id of the request that was skipped last."""
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "QueuePosition":
-        """Read it from an address or a form; raises `BadAddress`."""
-        at = cls(*(str(fields.get(name, "")) for name in cls._fields))
-        number(at.after.partition(".")[0] or "0")
-        return at
-
-    @property
-    def place(self) -> QueuePlace | None:
-        at, _, identifier = self.after.partition(".")
-        return QueuePlace(number(at), identifier) if self.after else None
-
-    def behind(self, asked: Asked) -> "QueuePosition":
-        return self._replace(after=f"{asked.place.asked_at}.{asked.place.id}")
+        """Read it from an address or a form."""
+        return cls(*(str(fields.get(name, "")) for name in cls._fields))
 
     def address(self, path: str) -> str:
         given = {name: value for name, value in self._asdict().items() if value}
@@ -82,15 +71,13 @@ class ReviewPages:
 
     def __init__(
         self,
-        reader: Reader,
-        reviews: Reviews,
+        reader: Reviews,
         sink: LabelSink | None,
         answer: Callable[..., web.Response],
         looked_at: Callable[[Verdict], Awaitable[dict[str, Any]]],
     ) -> None:
         """`answer` renders a template, `looked_at` makes a verdict's evidence ready for its template."""
         self._reader = reader
-        self._reviews = reviews
         self._sink = sink
         self._answer = answer
         self._looked_at = looked_at
@@ -171,11 +158,11 @@ class ReviewPages:
             "review.html", **await self._looked_at(verdict), asked=asked, annotator=annotator, position=at,
             waiting=waiting, counted=_COUNTED, note_length=NOTE, away=away, expired=expired,
             last=await self._last(annotator), mine=max(mine, key=lambda each: each.rank, default=None),
-            skip=at.behind(asked),
+            skip=at._replace(after=asked.request.id),
         )  # fmt: skip
 
     async def _asked(self, verdict_id: str) -> Asked:
-        if (found := await asyncio.to_thread(self._reviews.asked, verdict_id)) is None:
+        if (found := await asyncio.to_thread(self._reader.asked, verdict_id)) is None:
             raise web.HTTPNotFound(text="nobody is asked about this verdict")
         return found
 
@@ -207,11 +194,11 @@ class ReviewPages:
 
     async def _open_to(self, annotator: str, at: QueuePosition) -> list[Asked]:
         if self._recent:
-            for key in await asyncio.to_thread(self._reviews.known, list(self._recent)):
+            for key in await asyncio.to_thread(self._reader.known, list(self._recent)):
                 self._recent.pop(key, None)
         now, limit = datetime.now(UTC), _COUNTED + len(self._recent)
         found = await asyncio.to_thread(
-            self._reviews.open_to, annotator, now, source=at.source, after=at.place, limit=limit
+            self._reader.open_to, annotator, now, source=at.source, after=at.after, limit=limit
         )
         waiting: dict[str, Asked] = {}
         for each in found:
@@ -222,13 +209,13 @@ class ReviewPages:
 
     async def _said(self, asked: Asked) -> list[Label]:
         """Return the labels by the rubric of the request."""
-        kept = await asyncio.to_thread(self._reviews.labels, asked.request.verdict_id)
+        kept = await asyncio.to_thread(self._reader.labels, asked.request.verdict_id)
         return _by_rubric([*kept, *self._recent.values()], asked)
 
     async def _last(self, annotator: str) -> Label | None:
         """The last label of a person that counts."""
         recent = [each for each in self._recent.values() if each.annotator == annotator]
-        said = [*await asyncio.to_thread(self._reviews.said_by, annotator), *recent]
+        said = [*await asyncio.to_thread(self._reader.said_by, annotator), *recent]
         last = {(each.verdict_id, each.rubric_version): each for each in sorted(said, key=lambda label: label.rank)}
         counting = (each for each in last.values() if not each.withdrawn)
         return max(counting, key=lambda each: each.rank, default=None)

@@ -15,7 +15,7 @@ from agents.monitor.recent import RecentVerdicts
 from agents.monitor.settings import BaselineEntry, TrustSettings
 from agents.monitor.versions import VersionCount, change, counted, ids_of, rates
 from checkers.intervals import wilson
-from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, VersionRate, content_id
+from schemas import Alert, AlertKind, Change, Measured, RejectedRecord, SeriesAnew, content_id
 from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
 
 FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.
@@ -38,6 +38,16 @@ class Plan(NamedTuple):
         """The first entry that matches counts."""
         entry = next((entry for entry in settings.baselines if entry.matches(*key)), BaselineEntry())
         return cls(entry.rate, entry.tolerance, settings.smallest_drop, settings.error_bound)
+
+
+class _Seen(NamedTuple):
+    """The verdicts that an alert is about, and what they are compared with."""
+
+    verdicts: int
+    accepted: int
+    baseline: float
+    baseline_from: Literal["configured", "learned", "version"]
+    changed: tuple[Change, ...]
 
 
 @dataclass(config=_STORED)
@@ -177,10 +187,10 @@ class TrustSeries:
             if not alarm or new_series is not None or raised is not None:
                 continue
             if dropped:
-                raised, self.alert = self._alert("trust_recovery", outcome, test, now), None
+                raised, self.alert = self._moved("trust_recovery", outcome, test, now), None
                 test.begin_phase()
             elif self.alert is None:
-                self.alert = raised = self._alert("trust_drop", outcome, test, now)
+                self.alert = raised = self._moved("trust_drop", outcome, test, now)
                 self.dropped_id, self.without = id_, 0
                 test.begin_phase()
                 test.baseline.hold()
@@ -202,7 +212,13 @@ class TrustSeries:
         if change(before.judged, after.judged, 2 * self.plan.error_bound).high >= -self.plan.tolerance:
             return None
         self.told = self._ids[1]
-        return self._alert("version_worse", outcome, self.tests[self.told], now, before, after)
+        changed, difference = _changes(before.version, after.version), change(before.judged, after.judged)
+        accepted = round(after.judged.rate * after.verdicts)
+        seen = _Seen(after.verdicts, accepted, before.judged.rate, "version", changed)
+        title = f"The latest version of {outcome.model} at {outcome.source} is worse than the one before"
+        notes = [f"Its version differs: {_said(changed)}."]
+        test = self.tests[self.told]
+        return self._alert("version_worse", outcome, test, now, seen, title, notes, difference=difference)
 
     @property
     def _whole(self) -> VersionTest:
@@ -236,58 +252,64 @@ class TrustSeries:
             del self.tests[id_]
         return self._anew(outcome, before, drop, now, counted=before_it, new=new) if new or drop else None
 
-    def _alert(
-        self, kind: AlertKind, outcome: SeriesOutcome, test: VersionTest, now: datetime, *versions: VersionRate
+    def _moved(
+        self, kind: Literal["trust_drop", "trust_recovery"], outcome: SeriesOutcome, test: VersionTest, now: datetime
     ) -> Alert:
-        key, self.runs = outcome.key, self.runs + 1
-        since, tolerance, allowance = test.test.since, self.plan.tolerance, test.baseline.allowance
-        baseline_from: Literal["configured", "learned", "version"] = test.source
-        drop, difference = kind != "trust_recovery", None
-        version = self.version or {}
-        judge, changed = version.get("judge"), _changes(self._whole.version, version)
-        title = f"Trust in {key.model} at {key.source} {'dropped' if drop else 'is back'}"
-        if versions:
-            before, after = versions
-            observed, baseline, verdicts, allowance = after.judged.rate, before.judged.rate, after.verdicts, 0.0
-            accepted, changed = round(observed * verdicts), _changes(before.version, after.version)
-            baseline_from, difference = "version", change(before.judged, after.judged)
-            title = f"The latest version of {key.model} at {key.source} is worse than the one before"
-        else:
-            accepted, verdicts = since.accepted if drop else since.verdicts - since.accepted, since.verdicts
-            observed, baseline = accepted / verdicts, since.expected / verdicts
-        low, high = wilson(accepted, verdicts)
-        less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
-        notes = [f"{tolerance:.1%} less is tolerated{less})."]
-        if judge and is_bundled(judge):
-            notes.append(f"It was {BUNDLED_NOTE}.")
-        if changed:
-            notes.append(f"Since the baseline began: {_said(changed)}.")
-        if drop and not test.baseline.week_seen:
-            hour = f"{test.baseline.hour:%A at %H:00} UTC"
+        """The alert on a drop, or on its recovery, that a version's test has proved."""
+        since, expected, drop = test.test.since, test.baseline, kind == "trust_drop"
+        accepted = since.accepted if drop else since.verdicts - since.accepted
+        changed = _changes(self._whole.version, outcome.version)
+        notes = [f"Since the baseline began: {_said(changed)}."] if changed else []
+        if drop and not expected.week_seen:
+            hour = f"{expected.hour:%A at %H:00} UTC"
             notes.append(f"It could be the time of day: first {hour}, as no full week was seen yet.")
+        seen = _Seen(since.verdicts, accepted, since.expected / since.verdicts, test.source, changed)
+        title = f"Trust in {outcome.model} at {outcome.source} {'dropped' if drop else 'is back'}"
+        return self._alert(kind, outcome, test, now, seen, title, notes, allowance=expected.allowance)
+
+    def _alert(  # noqa: PLR0917 - what an alert says
+        self,
+        kind: AlertKind,
+        outcome: SeriesOutcome,
+        test: VersionTest,
+        now: datetime,
+        seen: _Seen,
+        title: str,
+        notes: Sequence[str] = (),
+        *,
+        allowance: float = 0.0,
+        difference: Measured | None = None,
+    ) -> Alert:
+        key, judge, self.runs = outcome.key, outcome.version.get("judge"), self.runs + 1
+        observed, tolerance = seen.accepted / seen.verdicts, self.plan.tolerance
+        low, high = wilson(seen.accepted, seen.verdicts)
+        less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
+        of_judge = [f"It was {BUNDLED_NOTE}."] if judge and is_bundled(judge) else []
+        summary = (
+            f"{title}: {key.checker} accepted {observed:.1%} of the last {seen.verdicts} outputs (95% interval "
+            f"{low:.1%} to {high:.1%}), against a {seen.baseline_from} baseline of {seen.baseline:.1%} "
+            f"({tolerance:.1%} less is tolerated{less})."
+        )
         return Alert(
             **key._asdict(),
             id=content_id("alert", [*key, self.runs, kind, outcome.verdict_id]),
             kind=kind,
             raised_at=now,
-            baseline=min(1.0, max(0.0, baseline)),
-            baseline_from=baseline_from,
+            baseline=min(1.0, max(0.0, seen.baseline)),
+            baseline_from=seen.baseline_from,
             tolerance=tolerance,
             allowance=allowance,
             observed=observed,
             observed_low=low,
             observed_high=high,
-            verdicts=verdicts,
+            verdicts=seen.verdicts,
             error_bound=self.plan.error_bound,
-            changed=changed,
+            changed=seen.changed,
             difference=difference,
-            summary=(
-                f"{title}: {key.checker} accepted {observed:.1%} of the last {verdicts} outputs (95% interval "
-                f"{low:.1%} to {high:.1%}), against a {baseline_from} baseline of {baseline:.1%} ({' '.join(notes)}"
-            ),
+            summary=" ".join((summary, *of_judge, *notes)),
             judge=judge or None,
-            common=self.recent.common() if drop else (),
-            rejected=test.rejected_since if drop else (),
+            common=() if kind == "trust_recovery" else self.recent.common(),
+            rejected=() if kind == "trust_recovery" else test.rejected_since,
         )
 
     def _anew(

@@ -5,7 +5,6 @@ import random
 import time
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Literal
 
 import orjson
 import structlog
@@ -45,9 +44,6 @@ _GIVE_UP_SECONDS = 900.0
 
 _LOOKUP_PAUSE_SECONDS = 1.0
 
-WebhookOutcome = Literal["delivered", "failed", "undeliverable"]
-"""`delivered`: taken with a 2xx. `failed`: an attempt that is repeated. `undeliverable`: given up, a dead letter."""
-
 # From a target on the same machine to the longest timeout that can be configured.
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60)
 
@@ -58,26 +54,20 @@ class WebhookMetrics:
     """Deliveries and durations of all webhooks on a registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._deliveries = Counter(
+        self.deliveries = Counter(
             "assay_webhook_deliveries",
+            # `undeliverable`: given up, a dead letter.
             "Messages to a webhook that were delivered or given up, and attempts that failed",
             ["webhook", "outcome"],
             registry=registry,
         )
-        self._seconds = Histogram(
+        self.seconds = Histogram(
             "assay_webhook_duration_seconds",
             "Time of one request to a webhook's target",
             ["webhook"],
             buckets=_SECONDS,
             registry=registry,
         )
-
-    def ended(self, webhook: str, outcome: WebhookOutcome) -> None:
-        self._deliveries.labels(webhook, outcome).inc()
-
-    def asked(self, webhook: str, seconds: float) -> None:
-        """Observe a request's duration, whatever its result."""
-        self._seconds.labels(webhook).observe(seconds)
 
 
 # A registry takes each metric once, however many webhooks there are.
@@ -102,8 +92,9 @@ class _Webhook(Listener):
         self._webhook = webhook_name
         self._type = _TYPES[topic]
         self._settings = settings
-        self._counts = _metrics_on(runtime.metrics.registry)
-        self._target = Target(settings.url, partial(self._counts.asked, webhook_name))
+        counts = _metrics_on(runtime.metrics.registry)
+        self._ended = partial(counts.deliveries.labels, webhook_name)
+        self._target = Target(settings.url, counts.seconds.labels(webhook_name).observe)
         self._places = asyncio.Semaphore(AT_ONCE)
         self._asked_until = 0.0
         """Until then the target asked to be left alone, by the monotonic clock."""
@@ -128,7 +119,7 @@ class _Webhook(Listener):
             # Once it was held, the target may be down: then a trial is one request.
             reply = await self._post(header, message, attempts=_QUICK_ATTEMPTS if incoming.attempt == 1 else 1)
         if reply.outcome == "taken":
-            self._counts.ended(self._webhook, "delivered")
+            self._ended("delivered").inc()
             return ()
         if reply.outcome == "refused":
             return self._give_up(reply.detail)
@@ -141,7 +132,7 @@ class _Webhook(Listener):
         raise Hold(pause, otherwise=given_up, give_up_seconds=_GIVE_UP_SECONDS)
 
     def _give_up(self, why: str) -> Sequence[Outgoing]:
-        self._counts.ended(self._webhook, "undeliverable")
+        self._ended("undeliverable").inc()
         raise Unreadable("undeliverable", f"the target of webhook {self._webhook}: {why}")
 
     async def _post(self, header: ResultHeader, message: bytes, *, attempts: int) -> Reply:
@@ -151,7 +142,7 @@ class _Webhook(Listener):
             reply = await self._target.post(body, signed_headers(header.id, body, self._settings.keys))
             if reply.outcome != "failed":
                 break
-            self._counts.ended(self._webhook, "failed")
+            self._ended("failed").inc()
             if reply.retry_after is not None or number == attempts:
                 break
             await asyncio.sleep(_QUICK_PAUSE_SECONDS * number * random.uniform(0.5, 1.5))  # noqa: S311

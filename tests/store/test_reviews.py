@@ -57,7 +57,7 @@ def test_what_waits_for_a_person_is_what_others_have_not_answered(stored: Stored
     assert open_to(stored, "ben") == [1, 3, 5, 6]
     reviews = Reviews(stored.engine)
     (first, second, *_) = reviews.open_to("ada", NOW, limit=10)
-    assert open_to(stored, "ada", after=first.place) == [5, 6]
+    assert open_to(stored, "ada", after=first.request.id) == [5, 6]
     assert open_to(stored, "ada", limit=1) == [3]
     assert (first.answers, first.people) == (0, 1)
     (wanted,) = [each for each in reviews.open_to("ben", NOW, limit=10) if each.people == 2]
