@@ -43,17 +43,17 @@ METADATA = MetaData()
 # SQLite counts up nothing but an INTEGER.
 _Sequence = BigInteger().with_variant(Integer, "sqlite")
 
+
+def _texts(*names: str, primary_key: bool = False) -> list[Column[str]]:
+    return [Column(name, String, nullable=False, primary_key=primary_key) for name in names]
+
+
 VERDICTS = Table(
     "verdict",
     METADATA,
     Column("seq", _Sequence, primary_key=True, autoincrement=True),
     Column("id", String, nullable=False, unique=True),
-    Column("record_id", String, nullable=False),
-    Column("source", String, nullable=False),
-    Column("model", String, nullable=False),
-    Column("checker", String, nullable=False),
-    Column("outcome", String, nullable=False),
-    Column("judge", String, nullable=False),
+    *_texts("record_id", "source", "model", "checker", "outcome", "judge"),
     Column("score", Float),
     Column("reason", String, nullable=False),  # its first 1,000 characters
     Column("fault", String),  # what `store.faults` says
@@ -73,8 +73,7 @@ EVIDENCE = Table(
 RECORDS = Table(
     "record",
     METADATA,
-    Column("source", String, primary_key=True),
-    Column("id", String, primary_key=True),
+    *_texts("source", "id", primary_key=True),
     Column("kept_at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
@@ -85,10 +84,7 @@ ALERTS = Table(
     METADATA,
     Column("seq", _Sequence, primary_key=True, autoincrement=True),
     Column("id", String, nullable=False, unique=True),
-    Column("kind", String, nullable=False),
-    Column("source", String, nullable=False),
-    Column("model", String, nullable=False),
-    Column("checker", String, nullable=False),
+    *_texts("kind", "source", "model", "checker"),
     Column("raised_at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
     sqlite_autoincrement=True,
@@ -117,9 +113,7 @@ REVIEW_REQUESTS = Table(
     "review_request",
     METADATA,
     Column("id", String, primary_key=True),
-    Column("verdict_id", String, nullable=False),
-    Column("rubric_version", String, nullable=False),
-    Column("reason", String, nullable=False),
+    *_texts("verdict_id", "rubric_version", "reason"),
     Column("asked_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
@@ -130,10 +124,7 @@ LABELS = Table(
     "label",
     METADATA,
     Column("id", String, primary_key=True),  # of what it says: producers may give ids twice
-    Column("verdict_id", String, nullable=False),
-    Column("rubric_version", String, nullable=False),
-    Column("annotator", String, nullable=False),
-    Column("kind", String, nullable=False),
+    *_texts("verdict_id", "rubric_version", "annotator", "kind"),
     Column("labelled_at", BigInteger, nullable=False),
     Column("withdrawn", Boolean, nullable=False),
     Column("kept_at", BigInteger, nullable=False),
@@ -144,11 +135,7 @@ LABELS = Table(
 CALIBRATIONS = Table(
     "calibration",
     METADATA,
-    Column("source", String, primary_key=True),
-    Column("model", String, primary_key=True),
-    Column("checker", String, primary_key=True),
-    Column("config_digest", String, primary_key=True),
-    Column("rubric_version", String, primary_key=True),
+    *_texts("source", "model", "checker", "config_digest", "rubric_version", primary_key=True),
     Column("updated_at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
@@ -160,10 +147,7 @@ def _counts(name: str) -> Table:
         name,
         METADATA,
         Column("begins", BigInteger, primary_key=True),
-        Column("source", String, primary_key=True),
-        Column("model", String, primary_key=True),
-        Column("checker", String, primary_key=True),
-        Column("outcome", String, primary_key=True),
+        *_texts("source", "model", "checker", "outcome", primary_key=True),
         Column("verdicts", Integer, nullable=False),
         sqlite_with_rowid=False,
     )
@@ -182,8 +166,7 @@ DAY_COUNTS = _counts("count_day")
 PROGRESS = Table(
     "progress",
     METADATA,
-    Column("cluster", String, primary_key=True),
-    Column("topic", String, primary_key=True),
+    *_texts("cluster", "topic", primary_key=True),
     Column("partition", Integer, primary_key=True),
     Column("next_offset", BigInteger, nullable=False),
 )

@@ -69,9 +69,7 @@ def bet_weights(smallest_drop: float) -> tuple[float, ...]:
 
 
 def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The factors of an accept and of a reject for each bet; raise ValueError if the baseline is not from 0 to 1."""
-    if not 0 <= baseline <= 1:
-        raise ValueError(f"a baseline of {baseline}: allowed is 0 to 1")
+    """The factors of an accept and of a reject for each bet against a baseline from 0 to 1."""
     count = len(bet_weights(smallest_drop))
     if baseline < LOWEST_BASELINE:
         return (1.0,) * count, (1.0,) * count

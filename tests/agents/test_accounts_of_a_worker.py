@@ -79,8 +79,7 @@ def accounts(worker: WorkerHere) -> dict[str, float]:
 
 
 async def test_what_is_taken_in_adds_up_at_every_scrape(place: Place):
-    raw: dict[str, Any] = place.settings(drain_seconds=0)
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready(drain_seconds=0)
     rules = RoutingSettings.model_validate({"rules": [{"sources": ["batch"], "share": 0.4}]})
     await put(place.servers, settings.topics.outputs, messages(), spread=True)
     looks = []

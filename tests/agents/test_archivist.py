@@ -5,8 +5,10 @@ import random
 import resource
 import time
 from collections import Counter
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import httpx
 import pytest
@@ -30,7 +32,6 @@ from store.tables import (
 )
 from store.writing import Entry, StoreWriter
 from store.writing import Place as Partition
-from streams.errors import StreamError
 from tests.support.labels import CALIBRATION, LABEL, REQUEST
 from tests.support.postgres import running_postgres
 from tests.support.rejections import alert, improvement
@@ -47,9 +48,11 @@ class ArchivistPromises:
 
     kills = 3
 
+    def archiving(self, place: Place, stored: Stored, **settings: Any) -> AbstractAsyncContextManager[WorkerHere]:
+        return agents_here([partial(Archivist, StoreSettings(url=stored.url, **settings))], place.settings())
+
     async def test_what_is_on_the_topics_is_in_the_store(self, prepared: Place, stored: Stored):
-        raw, settings = prepared.settings(), prepared.checked()
-        topics = settings.topics
+        topics = prepared.checked().topics
         request = REQUEST.model_copy(update={"asked_at": datetime.now(UTC)})
         verdicts = [verdict(number, number % 3 > 0) for number in range(30)]
         await put_verdicts(prepared.servers, topics, verdicts)
@@ -68,7 +71,7 @@ class ArchivistPromises:
         await put(prepared.servers, topics.review_requests, [to_json(request)])
         await put(prepared.servers, topics.labels, [to_json(LABEL)])
         await put(prepared.servers, topics.calibration, [to_json(CALIBRATION)])
-        async with agents_here([partial(Archivist, StoreSettings(url=stored.url))], raw) as worker:
+        async with self.archiving(prepared, stored) as worker:
             await _archived(worker, verdict=30, alert=1, improvement=1, dead_letter=1)
             await _archived(worker, review_request=1, label=1, calibration=1)
         assert sorted(row["id"] for row in stored.rows(VERDICTS)) == sorted(each.id for each in verdicts)
@@ -113,7 +116,7 @@ class ArchivistPromises:
         topics = prepared.checked().topics
         here = Partition(topics.accepted, 0)
         sent = [verdict(number, True) for number in range(30)]
-        async with agents_here([partial(Archivist, StoreSettings(url=stored.url))], prepared.settings()) as worker:
+        async with self.archiving(prepared, stored) as worker:
             await put_verdicts(prepared.servers, topics, sent[:10])
             await _archived(worker, verdict=10)
             cluster = stored.rows(PROGRESS)[0]["cluster"]
@@ -132,7 +135,7 @@ class ArchivistPromises:
         await put(
             prepared.servers, topics.rejected, [b"{", b'{"id": "secret"}', b"[]", to_json(verdict(0, False)), later]
         )
-        async with agents_here([partial(Archivist, StoreSettings(url=stored.url))], prepared.settings()) as worker:
+        async with self.archiving(prepared, stored) as worker:
             await _archived(worker, verdict=2)
             assert worker.metric("assay_archive_passed_over_total") == 3
         assert [body["evidence"]["type"] for body in stored.bodies(EVIDENCE)] == ["plugin", "later"]
@@ -143,20 +146,10 @@ class TestArchivistOnSqlite(ArchivistPromises):
     def stored(self, sqlite_store: Stored) -> Stored:
         return sqlite_store
 
-    async def test_a_second_one_on_the_same_file_is_refused(self, prepared: Place, stored: Stored):
-        settings = StoreSettings(url=stored.url)
-        async with agents_here([partial(Archivist, settings)], prepared.settings()):
-            with pytest.raises(StreamError, match=r"another archivist writes to .*verdicts\.db \(it holds .*\.lock\)"):
-                async with agents_here([partial(Archivist, settings)], prepared.settings()):
-                    pass
-        async with agents_here([partial(Archivist, settings)], prepared.settings()):
-            pass
-
     async def test_records_are_kept_if_they_are_asked_for(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
         await put(prepared.servers, topics.outputs, [record(1), b"{", record(1), record(2, prompt="to ann@x.org")])
-        settings = StoreSettings(url=stored.url, records=True, redact=(r"\w+@[\w.]+",))
-        async with agents_here([partial(Archivist, settings)], prepared.settings()) as worker:
+        async with self.archiving(prepared, stored, records=True, redact=(r"\w+@[\w.]+",)) as worker:
             await _archived(worker, record=3)
         assert [body["prompt"] for body in stored.bodies(RECORDS)][1] == "to █████████"
         assert stored.number(RECORDS) == 2

@@ -1,6 +1,5 @@
 """Budgets: new every day, what is beyond one abstains, and no record is lost."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -49,8 +48,7 @@ def spent(each: WorkerHere) -> float | None:
 
 
 async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place: Place):
-    raw = place.settings(partitions=4, concurrency=AT_ONCE)
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready(partitions=4, concurrency=AT_ONCE)
     outputs = settings.topics.outputs
     clock = Clock()
     async with worker(raw, clock) as running:
@@ -89,8 +87,7 @@ class Interrupted(Accept):
 
 
 async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: Place):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     await put(place.servers, settings.topics.outputs, [record(1)])
     registry = CollectorRegistry()
     budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry)
@@ -101,18 +98,9 @@ async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: P
         assert spent(running) == 5
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({}, "limits nothing; give calls or cost"),
-        ({"calls": 0}, "greater than 0"),
-        ({"cost": float("inf")}, "finite number"),
-        ({"dollars": 1}, "Extra inputs"),
-    ],
-)
-def test_wrong_budgets_are_refused(given: dict[str, Any], said: str):
-    with pytest.raises(ValidationError, match=said):
-        BudgetSettings.model_validate(given)
+def test_a_budget_that_limits_nothing_is_refused():
+    with pytest.raises(ValidationError, match="limits nothing; give calls or cost"):
+        BudgetSettings()
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,11 @@
 import asyncio
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from streams.clients import admin
-from streams.settings import StreamSettings
 from tests.support.checkers import (
     Accept,
     AsksASlowModel,
@@ -38,7 +36,7 @@ class DeliveryPromises:
     tells_offsets = True
 
     async def test_every_record_gets_one_verdict_and_its_offset_is_committed(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put(place.servers, settings.topics.outputs, map(record, range(300)))
         async with worker_here([Sleep(0.02)], raw):
             seen = await collect(place.servers, settings.topics, records=300, settle=0.5)
@@ -51,7 +49,7 @@ class DeliveryPromises:
     async def test_records_are_held_while_the_judge_is_down_and_resume_when_it_is_back(
         self, place: Place, tmp_path: Path
     ):
-        raw, settings = await _prepared(place, concurrency=16)
+        raw, settings = await place.ready(concurrency=16)
         down = tmp_path / "down"
         down.touch()
         await put(place.servers, settings.topics.outputs, map(record, range(200)))
@@ -75,7 +73,7 @@ class DeliveryPromises:
         assert not seen.letters
 
     async def test_records_that_the_judge_never_answers_abstain_and_the_others_pass(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         short = "The board met on Monday."
         long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
         # The long ones first: ten questions without an answer were once taken for an outage.
@@ -97,7 +95,7 @@ class DeliveryPromises:
     async def test_a_model_thirty_times_as_slow_as_usual_changes_no_verdict_and_fewer_records_are_begun(
         self, place: Place
     ):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put(place.servers, settings.topics.outputs, map(record, range(150)))
         # Usually twice that many records would be done within the limit of one.
         checker = AsksASlowModel(seconds=0.01, limit=0.1)
@@ -111,7 +109,7 @@ class DeliveryPromises:
 
     async def test_records_that_wait_for_their_turn_leave_their_slots_to_others(self, place: Place):
         # Two questions of a length that was never answered are asked at once, and there are slots for four records.
-        raw, settings = await _prepared(place, concurrency=4, drain_seconds=1)
+        raw, settings = await place.ready(concurrency=4, drain_seconds=1)
         short = "The board met on Monday."
         long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
         # Each question is another: the same one would be asked once.
@@ -130,7 +128,7 @@ class TestOnApacheKafka(DeliveryPromises):
     """And what does not depend on the broker, on this one alone: the embedded one takes seconds to let a worker in."""
 
     async def test_sigterm_lets_checks_finish_that_are_under_way(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put(place.servers, settings.topics.outputs, map(record, range(20)))
         with place.worker([{"type": "sleep", "seconds": 2.0, "spread": 0}], raw) as worker:
             await asyncio.to_thread(worker.wait_ready)
@@ -140,7 +138,7 @@ class TestOnApacheKafka(DeliveryPromises):
         assert len(seen.verdicts) == 20
 
     async def test_stopping_does_not_wait_for_checks_longer_than_the_drain_time(self, place: Place):
-        raw, settings = await _prepared(place, drain_seconds=1)
+        raw, settings = await place.ready(drain_seconds=1)
         await put(place.servers, settings.topics.outputs, map(record, range(20)))
         async with worker_here([Sleep(3600, limit=7200)], raw) as worker:
             await worker.wait_for("assay_records_in_flight", 20, agent="sleep")
@@ -150,7 +148,7 @@ class TestOnApacheKafka(DeliveryPromises):
         assert len(seen.verdicts) == 20
 
     async def test_a_checker_that_raises_makes_a_dead_letter_without_its_message(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         values = [record(1), record(0, id="bad-secret"), record(2)]
         await put(place.servers, settings.topics.outputs, values)
         async with worker_here([Raise()], raw) as worker:
@@ -164,7 +162,7 @@ class TestOnApacheKafka(DeliveryPromises):
 
     # The embedded broker takes a minute to let a second member in.
     async def test_running_and_held_records_do_not_hold_up_another_worker_that_joins(self, place: Place):
-        raw, settings = await _prepared(place, partitions=4, drain_seconds=1)
+        raw, settings = await place.ready(partitions=4, drain_seconds=1)
         await put(place.servers, settings.topics.outputs, map(record, range(40)), spread=True)
         async with worker_here([Sleep(3600, limit=7200)], raw) as first:
             await first.wait_for("assay_records_in_flight", 40, agent="sleep")
@@ -178,7 +176,7 @@ class TestOnApacheKafka(DeliveryPromises):
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr("streams.messages._HOLD_SECONDS", 0.0)
-        raw, settings = await _prepared(place, concurrency=4)
+        raw, settings = await place.ready(concurrency=4)
         records = [record(number, id="bad") if number == 0 else record(number) for number in range(200)]
         await put(place.servers, settings.topics.outputs, records)
         async with worker_here([FailsOn()], raw):
@@ -189,7 +187,7 @@ class TestOnApacheKafka(DeliveryPromises):
         assert not seen.letters
 
     async def test_a_second_signal_ends_the_process_at_once(self, place: Place):
-        raw, settings = await _prepared(place, drain_seconds=3600)
+        raw, settings = await place.ready(drain_seconds=3600)
         await put(place.servers, settings.topics.outputs, [record(1)])
         with place.worker([{"type": "sleep", "seconds": 3600.0, "limit": 7200.0}], raw) as worker:
 
@@ -204,7 +202,7 @@ class TestOnApacheKafka(DeliveryPromises):
             assert worker.wait() == 128 + signal.SIGINT
 
     async def test_verdicts_carry_cloud_events_and_gen_ai_attributes(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put(place.servers, settings.topics.outputs, [record(1)])
         async with worker_here([Accept()], raw):
             seen = await collect(place.servers, settings.topics, records=1)
@@ -215,14 +213,14 @@ class TestOnApacheKafka(DeliveryPromises):
         assert seen.headers["gen_ai.evaluation.score.label"] == b"accept"
 
     async def test_two_checkers_in_one_worker_do_not_hold_each_other_up(self, place: Place):
-        raw, settings = await _prepared(place, drain_seconds=0)
+        raw, settings = await place.ready(drain_seconds=0)
         await put(place.servers, settings.topics.outputs, map(record, range(300)))
         async with worker_here([Sleep(50), Accept()], raw):
             seen = await collect(place.servers, settings.topics, records=300)
         assert len(seen.verdicts) == 300
 
     async def test_a_check_that_runs_into_a_cancellation_not_its_own_makes_a_dead_letter(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put(place.servers, settings.topics.outputs, [record(0, id="bad"), record(1)])
         async with worker_here([RunIntoCancellation("cancelled")], raw):
             seen = await collect(place.servers, settings.topics, records=1, letters=1)
@@ -232,7 +230,7 @@ class TestOnApacheKafka(DeliveryPromises):
         assert await committed(place.servers, f"{place.prefix}.cancelled", settings.topics.outputs) == 2
 
     async def test_a_letter_too_large_for_its_topic_leaves_the_message_where_it_stands(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         async with admin(settings.kafka) as client:
             limit = {"max.message.bytes": "100000"}
             topic = ConfigResource(ConfigResourceType.TOPIC, settings.topics.dead_letter, limit)
@@ -246,7 +244,7 @@ class TestOnApacheKafka(DeliveryPromises):
         assert (letter.truncated, letter.payload, letter.payload_bytes) == (True, b"", len(rubbish))
 
     async def test_a_verdict_too_large_for_the_broker_makes_a_dead_letter(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put(place.servers, settings.topics.outputs, [record(1)])
         async with worker_here([Large()], raw):
             seen = await collect(place.servers, settings.topics, letters=1)
@@ -262,8 +260,3 @@ class TestOnTheEmbeddedBroker(DeliveryPromises):
 
 
 _LABELS = {"checker": "sleep", "outcome": "accept", "source": "tests", "model": "m"}
-
-
-async def _prepared(place: Place, **more: Any) -> tuple[dict[str, Any], StreamSettings]:
-    raw = place.settings(**more)
-    return raw, await asyncio.to_thread(place.prepare, raw)

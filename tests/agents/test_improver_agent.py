@@ -63,7 +63,7 @@ def stub() -> Iterator[StubEndpoint]:
 
 class TestOnApacheKafka:
     async def test_every_rejected_verdict_has_its_improvement(self, place: Place, stub: StubEndpoint):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         topic = settings.topics.outputs
         await put(place.servers, topic, map(rejected_record, range(120)))
         await put(
@@ -82,7 +82,7 @@ class TestOnApacheKafka:
         assert await committed(place.servers, f"{place.prefix}.improver", settings.topics.rejected) == 120
 
     async def test_what_cannot_be_tried_is_told_with_the_reason(self, place: Place, stub: StubEndpoint):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         topic = settings.topics.outputs
         await put(place.servers, topic, [rejected_record(0), b"{", rejected_record(7), rejected_record(3, source="b")])
         elsewhere = Origin(topic=f"{place.prefix}.elsewhere", partition=0, offset=0)
@@ -110,7 +110,7 @@ class TestOnApacheKafka:
     async def test_verdicts_of_others_and_of_the_past_are_skipped_and_what_is_no_verdict_is_a_dead_letter(
         self, place: Place, stub: StubEndpoint
     ):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         topic = settings.topics.outputs
         await put(place.servers, topic, [rejected_record(0), rejected_record(1)])
         other = json.loads(to_json(verdict_on(0, topic, checker="brevity")))
@@ -129,7 +129,7 @@ class TestOnApacheKafka:
 
     async def test_a_verdict_that_comes_twice_is_rewritten_once(self, place: Place, stub: StubEndpoint):
         stub.delay = 0.3
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         topic = settings.topics.outputs
         await put(place.servers, topic, map(rejected_record, range(10)))
         verdicts = _verdicts(10, topic)
@@ -152,7 +152,7 @@ class TestOnApacheKafka:
         assert all(len({found.after for found in seen.of(name)}) == 1 for name in seen.ids)
 
     async def test_while_the_writer_is_down_verdicts_are_held_and_then_resumed(self, place: Place, stub: StubEndpoint):
-        raw, settings = await _prepared(place, concurrency=8)
+        raw, settings = await place.ready(concurrency=8)
         topic = settings.topics.outputs
         await put(place.servers, topic, map(rejected_record, range(40)))
         await put(place.servers, settings.topics.rejected, _verdicts(40, topic))
@@ -202,7 +202,7 @@ class TestOnApacheKafka:
     async def test_a_record_that_cannot_be_looked_up_now_is_held_and_not_called_gone(
         self, place: Place, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
     ):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         topic = settings.topics.outputs
         await put(place.servers, topic, map(rejected_record, range(3)))
         await put(place.servers, settings.topics.rejected, _verdicts(3, topic))
@@ -221,7 +221,7 @@ class TestOnApacheKafka:
         assert not seen.letters
 
     async def test_beyond_the_days_budget_verdicts_are_told_not_tried(self, place: Place, stub: StubEndpoint):
-        raw, settings = await _prepared(place, concurrency=1)
+        raw, settings = await place.ready(concurrency=1)
         topic = settings.topics.outputs
         await put(place.servers, topic, map(rejected_record, range(12)))
         await put(place.servers, settings.topics.rejected, _verdicts(12, topic))
@@ -236,7 +236,7 @@ class TestOnApacheKafka:
         assert all("budgets.improver.calls" in found.reason for found in seen.of("r11"))
 
     async def test_logs_hold_nothing_of_what_was_said(self, place: Place, stub: StubEndpoint):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         topic = settings.topics.outputs
         await put(place.servers, topic, [rejected_record(0)])
         await put(place.servers, settings.topics.rejected, [to_json(verdict_on(0, topic)), b'{"reason": "chairman"}'])
@@ -299,8 +299,3 @@ def _running(
     raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
     return agents_here([partial(ImproverAgent, method, budgets=budgets)], raw)
-
-
-async def _prepared(place: Place, **delivery: Any) -> tuple[dict[str, Any], StreamSettings]:
-    raw = place.settings(**delivery)
-    return raw, await asyncio.to_thread(place.prepare, raw)

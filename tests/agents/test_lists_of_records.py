@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from typing import Any
 
 from tests.support.checkers import RejectsNo, Sleep
 from tests.support.scenarios import Place
@@ -11,8 +10,7 @@ from tests.support.workers import worker_here
 
 
 async def test_rebalances_in_the_middle_of_long_lists_lose_and_repeat_nothing(place: Place):
-    raw: dict[str, Any] = place.settings(partitions=4, concurrency=8)
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready(partitions=4, concurrency=8)
     # Fetched together, they are a list for each partition; the flow stops within one and between two.
     await put(place.servers, settings.topics.outputs, map(record, range(3000)), spread=True)
     labels = {"checker": "sleep", "outcome": "accept", "source": "tests", "model": "m"}
@@ -27,8 +25,7 @@ async def test_rebalances_in_the_middle_of_long_lists_lose_and_repeat_nothing(pl
 
 
 async def test_a_backlog_of_large_records_takes_little_memory_however_well_it_is_compressed(place: Place):
-    raw = place.settings(concurrency=2, records={"max_bytes": 2_000_000})
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready(concurrency=2, records={"max_bytes": 2_000_000})
     with place.worker([{"type": "sleep", "seconds": 0.05}], raw) as worker:
         await asyncio.to_thread(worker.wait_ready)
         before = worker.resident_bytes
@@ -46,8 +43,7 @@ async def test_a_backlog_of_large_records_takes_little_memory_however_well_it_is
 
 
 async def test_outcomes_are_in_the_order_of_the_verdicts_whichever_topics_those_are_on(place: Place):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     answers = [record(number, response="no" if number % 3 == 0 else "yes") for number in range(302)]
     await put(place.servers, settings.topics.outputs, answers[:2])
     async with worker_here([RejectsNo()], raw):

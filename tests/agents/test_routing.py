@@ -1,6 +1,5 @@
 """Routing and sampling: which checkers see which records."""
 
-import asyncio
 import hashlib
 from functools import partial
 from typing import Any
@@ -102,24 +101,13 @@ def test_a_smaller_share_takes_a_part_of_what_a_larger_one_takes(source: str, id
         assert routing({"share": large}).left_out("c", seen) is None
 
 
-@pytest.mark.parametrize(
-    ("rules", "said"),
-    [
-        ([{"share": 1.1}], "less than or equal to 1"),
-        ([{"share": float("nan")}], "share"),
-        ([{"sources": []}], "at least 1 item"),
-        ([{"source": ["a"]}], "Extra inputs"),
-        ([{"models": ["a"]}, {"share": 0.1}, {"tenants": ["b"]}], "rule 1 .* never asked"),
-    ],
-)
-def test_wrong_rules_are_refused_with_what_is_allowed(rules: list[dict[str, Any]], said: str):
-    with pytest.raises(ValidationError, match=said):
-        RoutingSettings.model_validate({"rules": rules})
+def test_a_rule_that_is_never_asked_is_refused():
+    with pytest.raises(ValidationError, match=r"rule 1 .* never asked"):
+        routing({"models": ["a"]}, {"share": 0.1}, {"tenants": ["b"]})
 
 
 async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_same_after_a_restart(place: Place):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     rules = {"sources": ["batch"], "share": 0}, {"share": 0.3}
     values = [record(number) for number in range(200)]
     read = [read_record(value, max_bytes=2**20) for value in values]

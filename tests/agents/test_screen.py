@@ -1,6 +1,5 @@
 """The screen before a checker: what it passes over, and what goes the full way."""
 
-import asyncio
 import json
 from functools import partial
 from typing import Any
@@ -74,8 +73,7 @@ def test_who_answers_for_all_reads_other_kinds_that_nobody_takes_or_somebody_loo
 
 
 async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Place):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     routing = Routing(RoutingSettings.model_validate({"rules": [{"sources": ["batch"], "share": 0}]}))
     invalid = [record(number, source="batch", response=number) for number in range(2000)]
     values = [value for number in range(20) for value in (*invalid[number::20], record(number))]

@@ -276,8 +276,7 @@ def test_no_turn_is_lost_or_doubled_by_kills(place: Place):
 
 
 async def test_sessions_go_on_where_partitions_go_to_other_workers(place: Place):
-    raw = place.settings(partitions=3, concurrency=4)
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready(partitions=3, concurrency=4)
     with place.worker([RECALLS], raw, "first") as first:
         await _send(settings, range(RECORDS // 2))
         await asyncio.to_thread(first.wait_ready)

@@ -1,6 +1,5 @@
 """Unreadable messages and records of kinds that no checker takes are answered all the same, and once."""
 
-import asyncio
 import json
 from functools import partial
 from typing import Any
@@ -36,8 +35,7 @@ class UnclaimedPromises:
     """To be inherited with a fixture `place`."""
 
     async def test_a_kind_that_nobody_takes_abstains_and_what_none_can_read_is_one_dead_letter(self, place: Place):
-        raw = place.settings()
-        settings = await asyncio.to_thread(place.prepare, raw)
+        raw, settings = await place.ready()
         messages = [record(0), paraphrase(0), b"{", b"[]", None, b'{"kind": "paraphrase"}', record(1), paraphrase(1)]
         await put(place.servers, settings.topics.outputs, messages)
         agents = [

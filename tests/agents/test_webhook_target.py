@@ -38,9 +38,7 @@ def test_a_secret_is_the_base64_of_24_to_64_bytes_padded_or_not_and_there_may_be
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"url": "hooks.example/x"}, "expected a URL such as"),
         ({"url": "ftp://hooks.example/x"}, "expected a URL such as"),
-        ({"url": "https:///x"}, "expected a URL such as"),
         ({"url": "https://hooks.example/a b"}, "expected a URL such as"),
         ({"url": "https://user:confidential@hooks.example/"}, "credentials do not belong in the URL"),
         ({"url": "https://hooks.example/#part"}, "a fragment"),
@@ -51,11 +49,8 @@ def test_a_secret_is_the_base64_of_24_to_64_bytes_padded_or_not_and_there_may_be
         ({"secret": "whsec_" + base64.b64encode(b"c" * 65).decode()}, "24 to 64 random bytes"),
         ({"secret": SECRET.removeprefix("whsec_")}, "expected whsec_"),
         ({"secret": f"{SECRET} whsec_confidential"}, "24 to 64 random bytes"),
-        ({"topics": []}, "at least 1 item"),
-        ({"topics": ["accepted"]}, "'rejected', 'improved' or 'alerts'"),
         ({"topics": ["alerts", "alerts"]}, "named twice"),
         ({"topics": ["alerts"], "include_record": True}, "include_record is for rejected verdicts"),
-        ({"headers": {}}, "Extra inputs"),
     ],
 )
 def test_wrong_settings_are_refused_with_what_is_allowed(wrong: dict[str, Any], said: str):

@@ -27,7 +27,7 @@ from tests.support.workers import WorkerHere, WorkerProcess, agents_here
 
 class TestOnApacheKafka:
     async def test_a_rejected_verdict_comes_signed_with_its_record(self, place: Place):
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         outputs = settings.topics.outputs
         # What producers add is kept, down to how they write it.
         records = [b'{"n": 1.50, "id":"r0","kind":"generation","source":"tests","model":"m","response":"\\u00fcber"}']
@@ -49,7 +49,7 @@ class TestOnApacheKafka:
         }
 
     async def test_nothing_is_lost_while_the_target_is_down_and_intake_pauses(self, place: Place):
-        settings = await _prepared(place, concurrency=16)
+        _, settings = await place.ready(concurrency=16)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 60))
         target = WebhookTarget(port=free_port())
         async with _working(settings, tuning=_to(target)) as worker:
@@ -66,7 +66,7 @@ class TestOnApacheKafka:
         assert target.most_under_way <= 4
 
     async def test_improvements_and_alerts_come_with_types_of_their_own(self, place: Place):
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         topics = settings.topics
         better = improvement(0, topics.outputs)
         await put(place.servers, topics.improved, [to_json(better)])
@@ -84,7 +84,7 @@ class TestOnApacheKafka:
         assert bodies["anew-1"]["type"] == "assay.series-anew.v1"
 
     async def test_what_may_pass_is_tried_again_under_the_same_id_and_not_sooner_than_asked(self, place: Place):
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         (message,) = _rejected(settings, 1)
         await put(place.servers, settings.topics.rejected, [message])
         busy = {"Retry-After": "2"}
@@ -98,7 +98,7 @@ class TestOnApacheKafka:
 
     @pytest.mark.parametrize("status", [410, 404, 401, 301])
     async def test_what_is_refused_becomes_a_dead_letter_and_can_be_replayed(self, place: Place, status: int):
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         messages = _rejected(settings, 3)
         await put(place.servers, settings.topics.rejected, messages)
         unwanted = json.loads(messages[1])["id"]
@@ -133,7 +133,7 @@ class TestOnApacheKafka:
     ):
         monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 1)
         monkeypatch.setattr("agents.webhooks.agent._GIVE_UP_SECONDS", 0.5)
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         poison, *others = _rejected(settings, 200)
         unwelcome = json.loads(poison)["id"]
 
@@ -164,7 +164,7 @@ class TestOnApacheKafka:
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr("agents.webhooks.target._TIMEOUT_SECONDS", 0.5)
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         await put(place.servers, settings.topics.rejected, _rejected(settings, 40))
         quick, slow = WebhookTarget(), WebhookTarget(answer=hangs(60))
         async with (
@@ -178,7 +178,7 @@ class TestOnApacheKafka:
             await worker.wait_for("assay_webhook_deliveries_total", 40, webhook="slow", outcome="delivered")
 
     async def test_an_answer_without_end_is_not_read_to_its_end(self, place: Place):
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         await put(place.servers, settings.topics.rejected, _rejected(settings, 1))
         sent = 0
 
@@ -200,7 +200,7 @@ class TestOnApacheKafka:
         assert sent < 50_000_000
 
     async def test_what_is_no_verdict_is_a_dead_letter(self, place: Place):
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         wrong = [
             b"{",
             None,
@@ -218,7 +218,7 @@ class TestOnApacheKafka:
         assert len(target.ids) == 1
 
     async def test_a_record_that_is_gone_is_null_and_another_at_its_place_is_not_sent(self, place: Place):
-        settings = await _prepared(place)
+        _, settings = await place.ready()
         outputs = settings.topics.outputs
         await put(place.servers, outputs, [record(7)])
         verdicts = [
@@ -237,8 +237,7 @@ class TestOnApacheKafka:
 
     async def test_kill_9_loses_nothing_and_repeats_carry_the_same_id(self, place: Place):
         rng = random.Random(7)
-        raw = place.settings(instance_id="only")
-        settings = await asyncio.to_thread(place.prepare, raw)
+        raw, settings = await place.ready(instance_id="only")
         messages = _rejected(settings, 400)
         await put(place.servers, settings.topics.rejected, messages)
         target = WebhookTarget(answer=hangs(0.05))
@@ -261,8 +260,7 @@ class TestOnApacheKafka:
         assert await committed(place.servers, group, settings.topics.rejected) == 400
 
     async def test_logs_hold_ids_but_no_secret_no_address_and_no_text(self, place: Place):
-        raw = place.settings()
-        settings = await asyncio.to_thread(place.prepare, raw)
+        raw, settings = await place.ready()
         outputs = settings.topics.outputs
         await put(place.servers, outputs, [record(0, response="confidential response")])
         verdicts = [rejection(number, outputs, reason="confidential reason") for number in range(2)]
@@ -296,10 +294,6 @@ def _to(target: WebhookTarget, **more: Any) -> dict[str, Any]:
 
 def _rejected(settings: StreamSettings, number: int) -> list[bytes]:
     return [to_json(rejection(each, settings.topics.outputs)) for each in range(number)]
-
-
-async def _prepared(place: Place, **delivery: Any) -> StreamSettings:
-    return await asyncio.to_thread(place.prepare, place.settings(**delivery))
 
 
 @contextlib.asynccontextmanager

@@ -33,8 +33,7 @@ async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place
     async def probe() -> str | None:
         return judge[0]
 
-    raw = place.settings()
-    await asyncio.to_thread(place.prepare, raw)
+    raw, _ = await place.ready()
     async with (
         worker_here([Accept(), Sleep(1)], raw, judge_probe=probe) as worker,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http_port}") as client,
@@ -73,8 +72,7 @@ async def _fail_later(self: AIOKafkaProducer, *message: object, **options: objec
 async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_comes_back(
     place: Place, monkeypatch: pytest.MonkeyPatch, send: Any
 ):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     await put(place.servers, settings.topics.outputs, map(record, range(20)))
     with monkeypatch.context() as patched:
         patched.setattr(AIOKafkaProducer, "send", send)
@@ -87,8 +85,7 @@ async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_co
 
 
 async def test_a_port_that_is_taken_is_named(place: Place):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     from agents.worker import Worker
 
     async with worker_here([Accept()], raw) as first:
@@ -118,8 +115,7 @@ async def test_a_broker_that_is_away_holds_up_neither_the_end_nor_an_error_at_th
     own_kafka: KafkaBroker, tmp_path
 ):
     place = Place(own_kafka.bootstrap_servers, "away", tmp_path)
-    raw = place.settings(drain_seconds=1)
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready(drain_seconds=1)
     await put(place.servers, settings.topics.outputs, map(record, range(300)))
     with place.worker([{"type": "sleep", "seconds": 0.3}], raw) as worker:
         await asyncio.to_thread(worker.wait_ready)
@@ -142,8 +138,7 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
     monkeypatch.setattr(broker_watch, "_ASK_SECONDS", 0.3)
     monkeypatch.setattr(worker_module, "_MEASURE_EVERY_SECONDS", 0.2)
     place = Place(own_kafka.bootstrap_servers, "gone", tmp_path)
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     told: list[str] = []
 
     async def follow() -> None:
@@ -193,8 +188,7 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
 
 
 async def test_a_verdict_says_when_its_output_was_made_and_of_which_version_of_the_application(place: Place):
-    raw = place.settings(records={"version_metadata": ["prompt_version", "absent"]})
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready(records={"version_metadata": ["prompt_version", "absent"]})
     told = {"occurred_at": "2026-11-21T10:00:00Z", "metadata": {"prompt_version": "7", "customer": "secret"}}
     await put(place.servers, settings.topics.outputs, [record(1, **told)])
     async with worker_here([Accept()], raw):

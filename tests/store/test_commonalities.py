@@ -4,7 +4,6 @@ import math
 import random
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact
@@ -97,8 +96,3 @@ def test_a_single_attribute_is_named_where_fishers_exact_test_is_significant(wit
     if not math.isclose(p, ERROR, rel_tol=1e-6):
         assert (RELEASE in found) == (p <= ERROR and with_it >= 5)
         assert all(math.isclose(each, math.log(p), abs_tol=1e-6) for each in found.values())
-
-
-@pytest.mark.parametrize(("rejects", "accepts"), [(0, 0), (5, 0), (0, 5), (1, 1)])
-def test_too_few_to_compare_say_nothing(rejects, accepts):
-    assert not commonalities([frozenset({RELEASE})] * rejects, [frozenset()] * accepts)

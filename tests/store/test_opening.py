@@ -61,18 +61,14 @@ def test_another_kind_of_address_is_refused(url: str):
     ("url", "said"),
     [
         ("sqlite:////nowhere/v.db", "/nowhere/v.db: unable to open database file"),
+        ("sqlite:///{}/v.db", r"v\.db: .*not a database"),
         ("postgresql://u:s3cret@host:port/d", "is no address"),
     ],
 )
-def test_what_cannot_be_opened_is_named(url: str, said: str):
-    with pytest.raises(StoreError, match=said):
-        open_store(url)
-
-
-def test_a_file_that_is_no_store_is_named(tmp_path: Path):
+def test_what_cannot_be_opened_is_named(tmp_path: Path, url: str, said: str):
     (tmp_path / "v.db").write_bytes(b"no database " * 1000)
-    with pytest.raises(StoreError, match=r"v\.db: .*not a database"):
-        open_store(f"sqlite:///{tmp_path}/v.db")
+    with pytest.raises(StoreError, match=said):
+        open_store(url.format(tmp_path))
 
 
 def test_a_database_that_does_not_answer_is_away_and_no_password_is_told():

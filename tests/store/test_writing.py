@@ -72,13 +72,6 @@ def test_topics_of_another_cluster_are_read_from_their_beginning(stored: Stored)
     assert StoreWriter(stored.engine, Redaction(()), cluster="other").progress([HERE]) == {HERE: 0}
 
 
-def test_what_cannot_be_read_is_passed_over(stored: Stored):
-    writer, read = _writer(stored)
-    entries = [Entry(HERE, 0, b"{", None), *_entries([verdict(0, True)], first=1)]
-    assert writer.write(entries, read)["verdict"] == 1
-    assert writer.progress([HERE]) == {HERE: 2}
-
-
 def test_a_reason_may_be_long_and_hold_anything(stored: Stored):
     writer, read = _writer(stored)
     odd = verdict(0, False, reason="\0" + "so long " * 200_000)

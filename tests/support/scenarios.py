@@ -71,6 +71,11 @@ class Place:
         asyncio.run(create_topics(checked))
         return checked
 
+    async def ready(self, **settings: Any) -> tuple[dict[str, Any], StreamSettings]:
+        """Settings, as they are given and as the service reads them; their topics are there."""
+        raw = self.settings(**settings)
+        return raw, await asyncio.to_thread(self.prepare, raw)
+
     def worker(self, checkers: list[dict[str, Any]], settings: dict[str, Any], name: str = "worker") -> WorkerProcess:
         return WorkerProcess(checkers, settings, self.folder / f"{name}.log")
 

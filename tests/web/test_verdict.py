@@ -164,16 +164,3 @@ async def test_a_verdict_of_the_bundled_judge_says_how_often_that_is_right(empty
     async with opened(empty) as client:
         said = {id_: BUNDLED_ACCURACY in await text_of(client, f"/verdicts/{id_}") for id_ in judges}
     assert said == {"ver-bundled": True, "ver-other": False}
-
-
-async def test_an_undecided_verdict_shows_the_sentences_that_were_left_open(samples):
-    found = sample("sup-02")["evidence"]
-    sentences = [one | {"unsure": not number} for number, one in enumerate(found["sentences"])]
-    evidence = {"type": "abstention", "cause": "between_thresholds", "detail": "the judge is not sure", "score": 0.5}
-    evidence |= {"graded": found | {"sentences": sentences}}
-    samples.keep([sample("sup-02", id="ver-open", outcome="abstain", score=None, evidence=evidence)])
-    async with opened(samples) as client:
-        html, shown = await text_of(client, "/verdicts/ver-open"), await shown_on(client, "/verdicts/ver-open")
-    assert "left open" in shown
-    assert sentences[0]["text"] in shown
-    assert 'id="passage-' in html

@@ -213,8 +213,7 @@ class TestFailures:
 async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_the_recovery(
     place: Place, doors: Doors
 ):
-    raw = place.settings()
-    settings = await asyncio.to_thread(place.prepare, raw)
+    raw, settings = await place.ready()
     begin = int((time.time() - 3600) * 1000)
     sent = stream([(600, 0.9), (300, 0.4)])
     await put_verdicts(place.servers, settings.topics, sent, begin_ms=begin)

@@ -92,14 +92,6 @@ class TestWriting:
         assert shared.counted() == {"m": 2}
         assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 2
 
-    def test_what_was_counted_before_is_read_for_its_id_alone(self):
-        shared = Shared()
-        shared.partition.next[TOPICS.outcomes] = 2
-        shared.count(verdict(1, True), verdict(2, False), verdict(1, True), verdict(3, True))
-        assert shared.counted() == {"m": 1}
-        assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 1
-        assert shared.partition.next == {TOPICS.outcomes: 4}
-
     @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
     @example(b"{}")
     def test_anything_else_than_an_outcome_is_passed_over_and_counted(self, value: bytes | None):

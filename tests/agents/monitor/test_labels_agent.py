@@ -112,8 +112,7 @@ def kill_often(place: Place, raw: dict[str, Any], kills: int) -> None:
 
 class TestOnApacheKafka:
     async def test_kill_9_leaves_counts_and_sums_as_the_topics_have_them(self, place: Place):
-        raw = place.settings(partitions=2, instance_id="only")
-        settings = await asyncio.to_thread(place.prepare, raw)
+        raw, settings = await place.ready(partitions=2, instance_id="only")
         verdicts = sent()
         await put_verdicts(place.servers, settings.topics, verdicts[: len(verdicts) // 2])
         await asyncio.to_thread(kill_often, place, raw, 2)

@@ -46,7 +46,7 @@ class MonitorPromises:
     """To be inherited with a fixture `place`."""
 
     async def test_a_drop_is_told_once_with_the_rejected_records_and_then_its_recovery(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         bad = stream([(600, 0.9), (300, 0.5), (600, 0.95)], model="bad")
         good = stream([(1500, 0.92)], model="good", seed=2)
         await put_verdicts(place.servers, settings.topics, mixed(bad, good), begin_ms=_ago(3600), every_ms=1000)
@@ -66,7 +66,7 @@ class MonitorPromises:
             assert each.origin == rejected[each.record_id].origin
 
     async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_again(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         records = [record(number, response="fine" if number % 10 else "no") for number in range(300)]
         records += [record(number, response="no") for number in range(300, 360)]
         await put(place.servers, settings.topics.outputs, records)
@@ -87,7 +87,7 @@ class MonitorPromises:
 class TestOnApacheKafka(MonitorPromises):
     async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(self, place: Place):
         """Also of verdicts that came twice, and of series that begin anew; to the last bit: as if nothing had been."""
-        raw, settings = await _prepared(place, partitions=2, instance_id="only")
+        raw, settings = await place.ready(partitions=2, instance_id="only")
         rng = random.Random(7)
         subjects = [
             stream([(1500, 0.9), (600, 0.6), (900, 0.95), (1000, 0.5)], model=f"m{number}", seed=number)
@@ -125,7 +125,7 @@ class TestOnApacheKafka(MonitorPromises):
         assert len(found.alerts) + len(found.anew) - len(told) <= 5
 
     async def test_a_monitor_that_was_thought_dead_does_no_harm_when_it_wakes_up(self, place: Place):
-        raw, settings = await _prepared(place, session_timeout_seconds=2)
+        raw, settings = await place.ready(session_timeout_seconds=2)
         sent = stream([(2001, 0.9)])
         with _monitor_process(FIXED | {"flush_seconds": 1}, raw, place.folder / "dead.log") as dead:
             await asyncio.to_thread(dead.wait_ready)
@@ -146,7 +146,7 @@ class TestOnApacheKafka(MonitorPromises):
         assert found.counted == {KEY: 2001}
 
     async def test_a_state_written_late_by_a_predecessor_is_not_taken_up(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         sent = stream([(700, 0.9)])
         for first, end in ((0, 200), (200, 400)):
             await put_verdicts(place.servers, settings.topics, sent[first:end], begin_ms=_ago(3600) + first)
@@ -161,7 +161,7 @@ class TestOnApacheKafka(MonitorPromises):
         assert found.statistics(*KEY) == replayed(sent, **FIXED)[0]
 
     async def test_two_monitors_share_the_partitions_and_hand_them_over_in_mid_stream(self, place: Place):
-        raw, settings = await _prepared(place, partitions=4)
+        raw, settings = await place.ready(partitions=4)
         subjects = [stream([(1500, 0.9), (500, 0.5)], model=f"m{number}", seed=number) for number in range(8)]
         sent = list(mixed(*subjects))
         third = len(sent) // 3
@@ -185,7 +185,7 @@ class TestOnApacheKafka(MonitorPromises):
         assert len({alert.id for alert in found.alerts}) == len(found.alerts)
 
     async def test_topics_of_different_partition_counts_are_refused_with_what_to_do(self, place: Place):
-        raw, settings = await _prepared(place, partitions=2)
+        raw, settings = await place.ready(partitions=2)
         async with admin(settings.kafka) as client:
             await client.create_partitions({settings.topics.outcomes: NewPartitions(3)})
 
@@ -198,7 +198,7 @@ class TestOnApacheKafka(MonitorPromises):
                 pass
 
     async def test_a_topic_made_anew_is_counted_from_its_beginning(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put_verdicts(place.servers, settings.topics, stream([(200, 0.9)]))
         async with monitor_here(raw):
             await kept_when_counted(place.servers, settings.topics, 200)
@@ -219,7 +219,7 @@ class TestOnApacheKafka(MonitorPromises):
             assert found.counted == {KEY: end}
 
     async def test_a_state_that_cannot_be_read_makes_its_series_begin_anew_and_no_other(self, place: Place):
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         await put_verdicts(
             place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other"))
         )
@@ -234,7 +234,7 @@ class TestOnApacheKafka(MonitorPromises):
 
     async def test_it_outlives_its_broker(self, own_kafka: KafkaBroker, tmp_path: Path):
         place = Place(own_kafka.bootstrap_servers, "outlives", tmp_path)
-        raw, settings = await _prepared(place)
+        raw, settings = await place.ready()
         async with monitor_here(raw, **FIXED) as monitor:
             await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
             await kept_when_counted(place.servers, settings.topics, 500)
@@ -288,8 +288,3 @@ def _kill_often(place: Place, raw: dict[str, Any], trust: dict[str, Any], *, kil
 
 def _ago(seconds: float) -> int:
     return int((time.time() - seconds) * 1000)
-
-
-async def _prepared(place: Place, **more: Any) -> tuple[dict[str, Any], StreamSettings]:
-    raw = place.settings(**more)
-    return raw, await asyncio.to_thread(place.prepare, raw)

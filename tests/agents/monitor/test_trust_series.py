@@ -327,30 +327,15 @@ class TestReading:
         assert outcome_of(verdict(0, True, checked_at=NOW)).moment == NOW
 
 
-class TestSettings:
-    @pytest.mark.parametrize(
-        ("given", "said"),
-        [
-            ({"error_bound": 0}, "error_bound"),
-            ({"baselines": [{"rate": 1.0}]}, "rate"),
-            ({"baselines": [{"rate": [0.9, 0.8]}]}, "rate"),
-            ({"baselines": [{"tolerance": 0.6}]}, "tolerance"),
-            ({"baselines": [{"rat": 0.9}]}, "rat"),
-        ],
-    )
-    def test_wrong_values_are_named(self, given: dict[str, object], said: str):
-        with pytest.raises(ValidationError, match=said):
-            TrustSettings.model_validate(given)
-
-    @pytest.mark.parametrize(
-        ("given", "said"),
-        [
-            ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
-            ({"runbook_url": "docs/runbook.md#runbook"}, "is not `http://…` or `https://…`"),
-            ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
-        ],
-    )
-    def test_wrong_ways_to_alertmanager_are_named(self, given: dict[str, object], said: str):
-        with pytest.raises(ValidationError, match=said) as caught:
-            AlertmanagerSettings.model_validate(given)
-        assert "secret" not in str(caught.value.errors(include_input=False))
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
+        ({"runbook_url": "docs/runbook.md#runbook"}, "is not `http://…` or `https://…`"),
+        ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
+    ],
+)
+def test_wrong_ways_to_alertmanager_are_named(given: dict[str, object], said: str):
+    with pytest.raises(ValidationError, match=said) as caught:
+        AlertmanagerSettings.model_validate(given)
+    assert "secret" not in str(caught.value.errors(include_input=False))

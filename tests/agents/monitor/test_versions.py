@@ -3,36 +3,33 @@
 import random
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prometheus_client import CollectorRegistry
 
 from agents.monitor.label_series import LabelKey, LabelSeries, calibration_of
-from agents.monitor.metrics import TrustMetrics
-from agents.monitor.outcomes import SeriesKey, SeriesOutcome
+from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.settings import TrustSettings
-from agents.monitor.trust import TrustEntry, TrustPartition
-from agents.monitor.trust_series import Plan, TrustSeries
+from agents.monitor.trust import TrustEntry
+from agents.monitor.trust_series import TrustSeries
 from agents.monitor.versions import change, counted, ids_of, rate_of, rates, unlike, with_changes
 from schemas import Alert, SeriesAnew
-from streams.metrics import StreamMetrics
-from streams.settings import TopicSettings
+from tests.agents.monitor.test_trust_series import KEY, taken_up
+from tests.agents.monitor.test_trust_series import begun as begun_with
 from tests.support.trust_verdicts import outcome_of, verdict
 from tests.support.versions import VERSIONS, version_rate
 
-KEY = SeriesKey("shop", "m", "fair")
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 # A configured rate that no version is below: its drops are not what is tested here.
 SETTINGS = TrustSettings.model_validate({"baselines": [{"rate": 0.3}]})
 SECONDS = count()
 
 
-def begun() -> TrustSeries:
-    return TrustSeries(Plan.of(SETTINGS, KEY))
+begun = partial(begun_with, SETTINGS)
 
 
 def outcome(number: int, accepted: bool, release: str | None, **more: Any) -> SeriesOutcome:
@@ -101,7 +98,7 @@ class TestAlerts:
         whole, first = begun(), begun()
         told = fed(whole, outcomes)
         parted = fed(first, outcomes[:cut])
-        parted += fed(_taken_up(first), outcomes[cut:])
+        parted += fed(taken_up(first, SETTINGS), outcomes[cut:])
         assert parted == told
 
     def test_the_five_versions_with_the_latest_verdicts_are_kept(self):
@@ -196,19 +193,6 @@ def test_labels_correct_the_difference():
     for one, other in zip(again.versions, series.versions, strict=True):
         for name, sums in one.strata.items():
             assert sums.model_dump() == pytest.approx(other.strata[name].model_dump())
-
-
-def _partition() -> TrustPartition:
-    metrics = TrustMetrics(StreamMetrics(CollectorRegistry(), max_subjects=10))
-    partition = TrustPartition(0, SETTINGS, TopicSettings(), metrics, most=10, remember=1000)
-    partition.next[TopicSettings().outcomes] = 0
-    return partition
-
-
-def _taken_up(series: TrustSeries) -> TrustSeries:
-    partition = _partition()
-    partition.restore({b"key": TrustEntry(key=KEY, series=series).model_dump_json().encode()}, {})
-    return partition.entries[KEY].series
 
 
 def _mix(counts: list[int]) -> Any:
