@@ -170,8 +170,7 @@ async def build_worker(
 
     from agents.budgets import Budgets
     from agents.checker_agent import CheckerAgent
-    from agents.judge_metrics import JudgeMetrics
-    from agents.judge_probe import JudgeProbe
+    from agents.judge import JudgeMetrics, JudgeProbe
     from agents.pace import report_pace
     from agents.routing import Routing
     from agents.worker import Worker

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 from prometheus_client import CollectorRegistry
 
-from agents.judge_probe import JudgeProbe
+from agents.judge import JudgeProbe
 from models.settings import JudgeSettings
 from streams.http import HttpServer
 from streams.settings import HttpSettings

@@ -6,7 +6,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from agents.archivist import ArchivistMetrics
 from agents.budgets import BudgetMetrics
 from agents.improver_agent import ImproverMetrics
-from agents.judge_metrics import JudgeMetrics
+from agents.judge import JudgeMetrics
 from agents.monitor.metrics import LabelMetrics, TrustMetrics
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.otlp.intake import OtlpMetrics

@@ -3,7 +3,7 @@
 import httpx
 from prometheus_client import CollectorRegistry, generate_latest
 
-from agents.judge_metrics import JudgeMetrics
+from agents.judge import JudgeMetrics
 from models.meter import EndedRequest
 from schemas import Generation, Usage
 from streams.http import HttpServer

@@ -1,15 +1,29 @@
-"""Prometheus metrics of asking a judge, to be fed by the caller."""
+"""A worker's judge: metrics of asking it, to be fed by the caller, and its part of readiness."""
 
+import asyncio
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from models.meter import EndedRequest, Ending
+from models.flow import BreakerState
+from models.judges.prompted import PromptedJudge
+from models.llama import LlamaModel
+from models.local_grader import LocalGrader
+from models.meter import EndedRequest, Ending, MeteredJudge, MeteredModel
+from models.protocol import Judge
+from models.settings import JudgeSettings
 
 # From a cached or local answer to a long one of a large model.
 _SECONDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 60)
+
+_ASK_AGAIN_SECONDS = 10.0
+"""Orchestrators probe every worker every few seconds; the endpoint is probed less often."""
+
+_ANSWER_SECONDS = 1.5
+"""Below the two seconds that `/readyz` gives each part, so that the fault is known and kept."""
 
 
 class JudgeMetrics:
@@ -68,3 +82,51 @@ class JudgeMetrics:
         self._waiting.labels(*labels).inc(request.waited)
         if usage.calls:
             self._seconds.labels(*labels).observe(usage.seconds)
+
+
+class JudgeProbe:
+    """Reports the fault of the judge, or None, to the worker's HTTP server."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self._settings = settings
+        self._breaker: BreakerState = "closed"
+        self._local: LocalGrader | LlamaModel | None = None
+        self._asked_at = float("-inf")
+        self._fault: str | None = None
+
+    def breaker(self, state: BreakerState) -> None:
+        self._breaker = state
+
+    def watch(self, judge: Judge) -> None:
+        """If it is a judge in this process, load its model now; to be called on the running event loop."""
+        metered = judge.model if isinstance(judge, PromptedJudge) else judge
+        inner = metered.inner if isinstance(metered, MeteredJudge | MeteredModel) else None
+        if isinstance(inner, LocalGrader | LlamaModel):
+            self._local = inner
+            self._local.load()
+
+    async def __call__(self) -> str | None:
+        if self._local is not None and (fault := self._local.fault) is not None:
+            return fault
+        if self._breaker != "closed":
+            return "the judge's endpoint is down: it does not answer a health probe"
+        if self._settings.backend in {"openai", "cascade"}:
+            return await self._endpoint()
+        return None
+
+    async def _endpoint(self) -> str | None:
+        if time.monotonic() - self._asked_at >= _ASK_AGAIN_SECONDS:
+            self._asked_at = time.monotonic()
+            self._fault = await self._connection_fault()
+        return self._fault
+
+    async def _connection_fault(self) -> str | None:
+        import httpx
+
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS), httpx.AsyncClient(timeout=_ANSWER_SECONDS) as client:
+                # Any answer will do: a refusal without the key shows that the endpoint can be reached.
+                await client.get(f"{self._settings.base_url}/models")
+        except (httpx.HTTPError, TimeoutError) as error:
+            return f"no answer from judge.base_url ({type(error).__name__})"
+        return None
