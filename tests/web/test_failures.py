@@ -39,7 +39,7 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
     assert "nothing more often than accepts that chance does not explain" in other
 
 
-async def test_names_that_producers_chose_are_shown_astext_of(empty):
+async def test_names_that_producers_chose_are_shown_as_text(empty):
     empty.keep(_failing(HOSTILE))
     async with opened(empty) as client:
         html = await text_of(client, "/failures")
