@@ -7,15 +7,7 @@ from typing import Any
 
 import click
 
-from assay.cli.common import (
-    CannotRun,
-    WrongUse,
-    configured,
-    download_models,
-    models_of,
-    print_figures,
-    progress,
-)
+from assay.cli.common import CannotRun, WrongUse, configured, download_models, models_of, print_figures, progress
 from assay.config import Configuration
 from assay.wiring import wired
 from checkers.intervals import wilson
@@ -113,10 +105,8 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Report":
         with progress(len(asked) * max(len(forms), 1)) as shown, billed() as bill:
             results = await self_test.run(forms or [judge], asked, shown.step)
             if forms:
-                folder = self_test.keep(forms, results)
-                shown.say(
-                    f"saved in {folder}" if folder else "the result could not be saved; the next start tests again"
-                )
+                path = self_test.keep(forms, results)
+                shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
         seconds = round(sum(one.seconds for one in results), 1)
         return _Report(judge.name, results, bill.usage.model_copy(update={"seconds": seconds}))
 
