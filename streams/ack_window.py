@@ -20,7 +20,9 @@ class Position(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class Pending:
+    """A record that is not acknowledged yet, in its place."""
+
     position: Position
     finished: bool = False
     behind: Position | None = None
@@ -35,7 +37,7 @@ class AckWindow:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._places: dict[tuple[object, int], deque[Place]] = {}
+        self._places: dict[tuple[object, int], deque[Pending]] = {}
         self._room = asyncio.Event()
 
     def __len__(self) -> int:
@@ -46,17 +48,17 @@ class AckWindow:
         places = self._places.get((position.tp, position.generation_id))
         return places[0].position if places else None
 
-    async def enter(self, position: Position) -> Place:
+    async def enter(self, position: Position) -> Pending:
         """Take the next place, in offset order. Waits while the partition's window is full."""
         key = (position.tp, position.generation_id)
         while len(self._places.get(key, ())) >= self._size:
             self._room.clear()
             await self._room.wait()
-        place = Place(position)
+        place = Pending(position)
         self._places.setdefault(key, deque()).append(place)
         return place
 
-    def finish(self, place: Place) -> Iterator[Position]:
+    def finish(self, place: Pending) -> Iterator[Position]:
         """Mark as finished, and yield the messages that may be acknowledged now, in offset order."""
         place.finished = True
         key = (place.position.tp, place.position.generation_id)
@@ -81,7 +83,7 @@ class AckWindow:
             places[-1].behind = position
         return not places
 
-    def withdraw(self, place: Place) -> None:
+    def withdraw(self, place: Pending) -> None:
         """Give back a place that was taken after its partition was reassigned, and all others of that assignment."""
         self._places.pop((place.position.tp, place.position.generation_id), None)
         self._room.set()

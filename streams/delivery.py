@@ -14,7 +14,7 @@ import structlog
 from aiokafka.errors import KafkaError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
-from streams.ack_window import AckWindow, Place, Position
+from streams.ack_window import AckWindow, Pending, Position
 from streams.admission import Gate, Slot, Slots
 from streams.errors import StreamError
 from streams.messages import Handler, Hold, Incoming, OnEnded, Outgoing, Screen, dead_letter_message
@@ -90,7 +90,7 @@ class Delivery:
         self._gate = Gate(self._log_gate, trial_seconds)
         self._window = AckWindow(_WINDOW)
         self._slots = Slots(self._settings.concurrency)
-        self._begun: dict[Slot, tuple[Place, Incoming]] = {}
+        self._begun: dict[Slot, tuple[Pending, Incoming]] = {}
         """Records begun and not finished."""
         self._idle = asyncio.Event()
         self._idle.set()
@@ -239,7 +239,7 @@ class Delivery:
             since = time.time() if first is None else first.begun
         self._consumer.acknowledge(at.tp, at.offset + 1, since)
 
-    def _begin(self, place: Place, record: Any, trial: int, answer: Outgoing | None) -> None:
+    def _begin(self, place: Pending, record: Any, trial: int, answer: Outgoing | None) -> None:
         slot = Slot(self._slots)
         position, sent_at = (record.topic, record.partition, record.offset), record.timestamp / 1000
         incoming = Incoming(*position, record.key, record.value, slot, record.headers, sent_at)
@@ -326,7 +326,7 @@ class Delivery:
             self._on_ended(ended[1], False)
         return ended is not None
 
-    def _end(self, slot: Slot) -> tuple[Place, Incoming] | None:
+    def _end(self, slot: Slot) -> tuple[Pending, Incoming] | None:
         """Take it off the records under way; None if it was given back in a drain."""
         ended = self._begun.pop(slot, None)
         if ended is not None:

@@ -13,7 +13,7 @@ from agents.runtime import Runtime
 from schemas import Envelope, Unreadable
 from streams.messages import Incoming, Outgoing, record_message
 from streams.otlp.decoding import Malformed, Signal, read_request
-from streams.otlp.messages import LeftOut
+from streams.otlp.messages import SkipReason
 from streams.otlp.records import Made, RecordMaker
 from streams.otlp.settings import OtlpSettings
 
@@ -31,7 +31,7 @@ class OtlpMetrics:
         counter = partial(Counter, registry=registry)
         self.records = counter("assay_otlp_records", "Records made of spans and log records")
         self.left_out = counter("assay_otlp_left_out", "Spans and log records that became no record", ["reason"])
-        for reason in get_args(LeftOut):
+        for reason in get_args(SkipReason):
             # Prometheus sees no increase in a series that begins at 1.
             self.left_out.labels(reason)
         self.exported = counter("assay_otlp_exported", "Verdicts sent to the OTLP endpoint, by its reply", ["outcome"])

@@ -13,7 +13,7 @@ from schemas import Tool
 from schemas.tool_calls import has_failed
 from streams.otlp.names import TOOL_DEFINITIONS
 
-LeftOut: TypeAlias = Literal[
+SkipReason: TypeAlias = Literal[
     "other",
     "own",
     "context",
@@ -40,9 +40,9 @@ _NUMBER = re.compile("[0-9]{1,6}")
 class NotTaken(Exception):
     """The item becomes no record."""
 
-    def __init__(self, reason: LeftOut) -> None:
+    def __init__(self, reason: SkipReason) -> None:
         super().__init__(reason)
-        self.reason: LeftOut = reason
+        self.reason: SkipReason = reason
 
 
 class ToolPart(NamedTuple):
@@ -55,7 +55,7 @@ class ToolPart(NamedTuple):
 
 
 @dataclass(slots=True)
-class Message:
+class ChatMessage:
     """One message of a conversation."""
 
     role: str
@@ -73,7 +73,7 @@ class Message:
         return "\n".join(self.texts)
 
 
-def messages_of(attributes: Mapping[str, Any], names: Sequence[str]) -> list[Message]:
+def messages_of(attributes: Mapping[str, Any], names: Sequence[str]) -> list[ChatMessage]:
     """The messages under the first of `names` that has any, as one value or laid out flat.
 
     Raises:
@@ -120,7 +120,7 @@ def unflattened(attributes: Mapping[str, Any], name: str) -> list[Any]:
 
 def parts_text(value: Any) -> list[str]:
     """The texts of a list of parts, such as the system's instructions."""
-    message = Message("")
+    message = ChatMessage("")
     _add(message, structured(value))
     return message.texts
 
@@ -149,10 +149,10 @@ def _object(value: Any) -> dict[str, Any]:
     return value
 
 
-def _message(value: Any) -> Message:
+def _message(value: Any) -> ChatMessage:
     inner = _object(_object(value).get("message", value))
     role = str(inner.get("role", "")).lower()
-    message = Message(_ROLES.get(role, role), call_id=str(inner.get("tool_call_id") or inner.get("id") or ""))
+    message = ChatMessage(_ROLES.get(role, role), call_id=str(inner.get("tool_call_id") or inner.get("id") or ""))
     calls = inner.get("tool_calls") or []
     # Laid out flat, they are numbered.
     for call in _in_order(calls) if isinstance(calls, dict) else _listed(calls):
@@ -164,7 +164,7 @@ def _message(value: Any) -> Message:
     return message
 
 
-def _add(message: Message, content: Any) -> None:
+def _add(message: ChatMessage, content: Any) -> None:
     if isinstance(content, dict) and "type" not in content:
         content = _in_order(content)
     for part in _listed(content):
@@ -192,7 +192,7 @@ def _add(message: Message, content: Any) -> None:
                 message.other = True
 
 
-def _add_call(message: Message, value: Any) -> None:
+def _add_call(message: ChatMessage, value: Any) -> None:
     """Add a call in the form of OpenAI, Anthropic, OpenInference or OpenTelemetry, unless it has no name."""
     inner = _object(_object(value).get("tool_call", value))
     said = _object(inner.get("function", inner))
@@ -218,7 +218,7 @@ def _tool(value: Any) -> Tool | None:
     return None
 
 
-def failures(said: Sequence[Message]) -> list[dict[str, Any]]:
+def failures(said: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     """The fields of each call in `said` that failed and was not repeated with success."""
     calls = {call.id: call for message in said for call in message.calls}
     results = [result for message in said for result in message.results if result.id in calls]

@@ -12,9 +12,9 @@ from schemas import Envelope, Generation, Matched, Retrieval, ToolCall, Trace, t
 from streams.otlp import names
 from streams.otlp.decoding import Item
 from streams.otlp.messages import (
-    LeftOut,
-    Message,
+    ChatMessage,
     NotTaken,
+    SkipReason,
     as_text,
     failures,
     messages_of,
@@ -56,7 +56,7 @@ class Made:
     """The records made of a request, and how many items became none by reason."""
 
     records: list[Envelope] = field(default_factory=list)
-    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    left_out: Counter[SkipReason] = field(default_factory=Counter)
 
 
 class RecordMaker:
@@ -131,7 +131,7 @@ class RecordMaker:
             records.append(ToolCall(**envelope, **fields, kind="tool_call", id=f"{_id(item)}-{what}-{at}"))
         return records
 
-    def _responses(self, item: Item, answered: list[Message]) -> list[str]:
+    def _responses(self, item: Item, answered: list[ChatMessage]) -> list[str]:
         if response := self._field(item, "response"):
             return [response]
         if any(message.other for message in answered):
@@ -144,7 +144,7 @@ class RecordMaker:
             return [response]
         raise NotTaken("no_content")
 
-    def _known(self, item: Item, said: list[Message], asked: int | None) -> list[str]:
+    def _known(self, item: Item, said: list[ChatMessage], asked: int | None) -> list[str]:
         """All that the model knew besides the question: arguments may be based on any of it."""
         texts = parts_text(item.attributes.get(names.SYSTEM, []))
         texts += [text for at, message in enumerate(said) if at != asked for text in message.texts]
@@ -152,7 +152,7 @@ class RecordMaker:
         texts += self._found_before(item, item.trace_id) + self._found_before(item, f"{item.trace_id}{_TOOLS}")
         return list(dict.fromkeys(filter(None, texts)))
 
-    def _contexts(self, item: Item, before: list[Message], said: list[Message]) -> list[str]:
+    def _contexts(self, item: Item, before: list[ChatMessage], said: list[ChatMessage]) -> list[str]:
         if documents := self._found_before(item, item.trace_id):
             return documents
         if results := [result.text for message in said for result in message.results]:

@@ -19,7 +19,6 @@ from streams.clients import admin
 from streams.otlp.decoding import Malformed, read_request
 from streams.otlp.records import RecordMaker
 from streams.otlp.settings import OtlpSettings
-from tests.agents.otlp_attacks import broken_messages
 from tests.support.checkers import Accept
 from tests.support.otlp import START, TRACE, as_json, chat, logs, openinference_retrieval, pairs, span, traces
 from tests.support.scenarios import Place
@@ -69,7 +68,7 @@ async def test_what_a_collector_writes_becomes_verdicts_with_its_trace(prepared:
 
 
 async def test_2000_broken_messages_are_each_a_dead_letter_or_counted(prepared: Place, otlp: OtlpSettings):
-    messages = broken_messages(random.Random(31), 2000)
+    messages = _broken_messages(random.Random(31), 2000)
     expected: Counter[str] = Counter()
     maker = RecordMaker(OtlpSettings(), max_bytes=1_000_000)
     for message in messages:
@@ -120,3 +119,24 @@ async def test_kill_9_in_the_middle_loses_no_span_and_gives_none_another_id(prep
         group = f"{prepared.prefix}.otlp-spans"
     assert await committed(prepared.servers, group, otlp.spans_topic) == len(batches)
     assert ids == {f"{TRACE}-{number:016x}" for number in range(1, 10_001)}
+
+
+def _broken_messages(draw: random.Random, number: int) -> list[bytes]:
+    """Requests of spans, protobuf and JSON, with bytes exchanged, left out and put in."""
+    requests = [traces(span(7, chat())), traces(span(7, chat(**{"gen_ai.output.messages": '[{"role": "assist'})))]
+    forms = [encoded for request in requests for encoded in (as_json(request), request.SerializeToString())]
+    return [_broken(draw, draw.choice(forms)) for _ in range(number)]
+
+
+def _broken(draw: random.Random, message: bytes) -> bytes:
+    broken = bytearray(message)
+    for _ in range(draw.choice([1, 2, 5])):
+        at = draw.randrange(len(broken))
+        match draw.randrange(3):
+            case 0:
+                broken[at] = draw.randrange(256)
+            case 1:
+                del broken[at : at + draw.randrange(9)]
+            case _:
+                broken[at:at] = draw.randbytes(draw.randrange(9))
+    return bytes(broken)
