@@ -92,10 +92,6 @@ class RecordLookup:
         self.fetches = 0
         """Requests to the broker so far."""
 
-    @property
-    def started(self) -> bool:
-        return self._consumer is not None
-
     async def start(self) -> None:
         """Connect.
 

@@ -22,26 +22,21 @@ names around it the message stays below the 1,000,012 bytes of a record batch th
 
 Property = str | int | bool
 _TEXT, _NUMBER, _SWITCH = TypeAdapter(str), TypeAdapter(int), TypeAdapter(bool)
-_CONSUMER_PROPERTIES: dict[str, TypeAdapter[Any]] = {
-    "client_id": _TEXT,
-    "client_rack": _TEXT,
-    "isolation_level": TypeAdapter(Literal["read_committed", "read_uncommitted"]),
-    "check_crcs": _SWITCH,
-    "connections_max_idle_ms": _NUMBER,
-    "fetch_max_bytes": _NUMBER,
-    "fetch_min_bytes": _NUMBER,
-    "max_partition_fetch_bytes": _NUMBER,
-    "metadata_max_age_ms": _NUMBER,
-    "retry_backoff_ms": _NUMBER,
+_PROPERTIES: dict[str, tuple[TypeAdapter[Any], str]] = {
+    "client_id": (_TEXT, "all"),
+    "connections_max_idle_ms": (_NUMBER, "all"),
+    "metadata_max_age_ms": (_NUMBER, "all"),
+    "retry_backoff_ms": (_NUMBER, "all"),
+    "check_crcs": (_SWITCH, "consumer"),
+    "client_rack": (_TEXT, "consumer"),
+    "fetch_max_bytes": (_NUMBER, "consumer"),
+    "fetch_min_bytes": (_NUMBER, "consumer"),
+    "isolation_level": (TypeAdapter(Literal["read_committed", "read_uncommitted"]), "consumer"),
+    "max_partition_fetch_bytes": (_NUMBER, "consumer"),
+    "compression_type": (TypeAdapter(Literal["gzip", "snappy", "lz4", "zstd"]), "producer"),
 }
-_PRODUCER_PROPERTIES: dict[str, TypeAdapter[Any]] = {
-    "client_id": _TEXT,
-    "compression_type": TypeAdapter(Literal["gzip", "snappy", "lz4", "zstd"]),
-    "connections_max_idle_ms": _NUMBER,
-    "metadata_max_age_ms": _NUMBER,
-    "retry_backoff_ms": _NUMBER,
-}
-"""Properties of aiokafka's clients by name. The others are set by assay: delivery depends on them."""
+"""Properties of aiokafka's clients by name, and of which clients. The others are set by assay: delivery depends on
+them."""
 
 
 class SettingsSection(BaseModel):
@@ -79,22 +74,15 @@ class KafkaSettings(SettingsSection):
     """PEM file of the private key of `ssl_certfile`."""
     ssl_key_password: SecretStr | None = None
     """Password of an encrypted `ssl_keyfile`, never shown."""
-    consumer: dict[str, Property] = {"isolation_level": "read_committed"}
-    """Properties of every consumer, by Kafka's names, such as `"client.rack" = "eu-1a"`. What transactional producers
-    abort is not read, unless `"isolation.level"` is `read_uncommitted`."""
-    producer: dict[str, Property] = {}
-    """Properties of every producer, likewise, such as `"compression.type" = "zstd"`."""
+    properties: dict[str, Property] = {"isolation_level": "read_committed"}
+    """Properties of consumers and producers, by Kafka's names, such as `"client.rack" = "eu-1a"` and
+    `"compression.type" = "zstd"`. What transactional producers abort is not read, unless `"isolation.level"` is
+    `read_uncommitted`."""
 
-    @field_validator("consumer", mode="before")
+    @field_validator("properties", mode="before")
     @classmethod
-    def _consumer_properties(cls, value: object) -> object:
-        read = _properties(value, _CONSUMER_PROPERTIES)
-        return {"isolation_level": "read_committed"} | read if isinstance(read, dict) else read
-
-    @field_validator("producer", mode="before")
-    @classmethod
-    def _producer_properties(cls, value: object) -> object:
-        return _properties(value, _PRODUCER_PROPERTIES)
+    def _known_properties(cls, value: object) -> object:
+        return {"isolation_level": "read_committed"} | _read(value) if isinstance(value, Mapping) else value
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -138,21 +126,28 @@ class KafkaSettings(SettingsSection):
     def servers(self) -> list[str]:
         return [server.strip() for server in self.bootstrap_servers.split(",")]
 
+    @property
+    def consumer(self) -> dict[str, Property]:
+        """Properties of every consumer."""
+        return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] != "producer"}
 
-def _properties(value: object, known: Mapping[str, TypeAdapter[Any]]) -> object:
+    @property
+    def producer(self) -> dict[str, Property]:
+        """Properties of every producer."""
+        return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] != "consumer"}
+
+
+def _read(value: Mapping[Any, Any]) -> dict[str, Property]:
     """Client properties by aiokafka's names; ValueError names one that cannot be set, and what is allowed."""
-    if not isinstance(value, Mapping):
-        return value
     read: dict[str, Property] = {}
-    for name, each in _flat(value):
-        takes = known.get(name.replace(".", "_"))
-        if takes is None:
-            allowed = ", ".join(one.replace("_", ".") for one in known)
-            raise ValueError(f"{name!r} cannot be set here; allowed are {allowed}")
+    for written, each in _flat(value):
+        if (name := written.replace(".", "_")) not in _PROPERTIES:
+            allowed = ", ".join(one.replace("_", ".") for one in _PROPERTIES)
+            raise ValueError(f"{written!r} cannot be set here; allowed are {allowed}")
         try:
-            read[name.replace(".", "_")] = takes.validate_python(each)
+            read[name] = _PROPERTIES[name][0].validate_python(each)
         except ValidationError as error:
-            raise ValueError(f"{name!r} is {each!r}: {error.errors()[0]['msg']}") from None
+            raise ValueError(f"{written!r} is {each!r}: {error.errors()[0]['msg']}") from None
     return read
 
 

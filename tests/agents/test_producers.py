@@ -15,7 +15,7 @@ from tests.support.workers import worker_here
 
 async def test_records_are_read_whatever_they_are_compressed_with(prepared: Place):
     settings = prepared.settings() | {
-        "kafka": {"bootstrap_servers": prepared.servers, "producer": {"compression.type": "zstd"}}
+        "kafka": {"bootstrap_servers": prepared.servers, "properties": {"compression.type": "zstd"}}
     }
     topics = prepared.checked().topics
     codecs = (None, "gzip", "snappy", "lz4", "zstd")

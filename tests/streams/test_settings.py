@@ -27,10 +27,9 @@ SASL = {"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN", "sasl_userna
         ({"sasl_token_command": ["t"]}, "SASL_PLAINTEXT or SASL_SSL"),
         ({**SASL, "sasl_extensions": {"not a key": "v"}}, "sasl_extensions"),
         ({"server": "a:1"}, "server"),
-        ({"consumer": {"group.id": "g"}}, "'group.id' cannot be set here; allowed are client.id, client.rack, "),
-        ({"consumer": {"isolation.level": "dirty"}}, "'isolation.level' is 'dirty': .*'read_committed' or"),
-        ({"producer": {"acks": 1}}, "'acks' cannot be set here; allowed are client.id, compression.type, "),
-        ({"producer": {"metadata.max.age.ms": "soon"}}, "'metadata.max.age.ms' is 'soon': .*valid integer"),
+        ({"properties": {"group.id": "g"}}, "'group.id' cannot be set here; allowed are client.id, connections.max"),
+        ({"properties": {"isolation.level": "dirty"}}, "'isolation.level' is 'dirty': .*'read_committed' or"),
+        ({"properties": {"metadata.max.age.ms": "soon"}}, "'metadata.max.age.ms' is 'soon': .*valid integer"),
     ],
 )
 def test_kafka_settings_say_what_is_allowed(given, said):
@@ -42,8 +41,9 @@ def test_kafka_settings_say_what_is_allowed(given, said):
     "given", [{"client.id": "a", "fetch.min.bytes": 9}, {"client": {"id": "a"}, "fetch_min_bytes": "9"}]
 )
 def test_client_properties_have_kafkas_names_however_toml_or_the_environment_write_them(given):
-    kafka = KafkaSettings(consumer=given)
+    kafka = KafkaSettings(properties=given | {"compression.type": "zstd"})
     assert kafka.consumer == {"isolation_level": "read_committed", "client_id": "a", "fetch_min_bytes": 9}
+    assert kafka.producer == {"client_id": "a", "compression_type": "zstd"}
     assert connection(kafka, kafka.consumer)["client_id"] == "a"
 
 
