@@ -21,7 +21,7 @@ def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFac
     def reader(name: str, topic: str, runtime: Runtime) -> Agent:
         return OtlpTopic(name, topic, _SIGNALS[name], intake(runtime), runtime)
 
-    topics = {"otlp-spans": settings.spans_topic, "otlp-logs": settings.logs_topic}
-    readers = [partial(reader, name, topic) for name, topic in topics.items() if topic is not None and name in names]
+    topics = {f"otlp-{kind}": topic for kind, topic in settings.topics.items()}
+    readers = [partial(reader, name, topic) for name, topic in topics.items() if name in names]
     verdicts = ("accepted", "rejected", "abstained") if EXPORTER in names else ()
     return [*readers, *(partial(Exporter, settings, topic) for topic in verdicts)]

@@ -154,8 +154,8 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
     }
     otlp = configuration.otlp
     switches = (
-        (otlp.spans_topic, "spans_topic = 'otlp_spans'"),
-        (otlp.logs_topic, "logs_topic = 'otlp_logs'"),
+        ("spans" in otlp.topics, "topics.spans = 'otlp_spans'"),
+        ("logs" in otlp.topics, "topics.logs = 'otlp_logs'"),
         (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),
     )
     for name, (on, switch) in zip(OTLP, switches, strict=True):

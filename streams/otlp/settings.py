@@ -1,7 +1,7 @@
 """The `otlp` section of the configuration."""
 
 import os
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, field_validator, model_validator
@@ -24,10 +24,9 @@ def _logs_of(endpoint: str) -> str:
 class OtlpSettings(SettingsSection):
     """OpenTelemetry: calls of models from applications' spans and log records, and verdicts back as events."""
 
-    spans_topic: str | None = Field(default=None, min_length=1)
-    """Topic that a collector's Kafka exporter writes spans to, such as `otlp_spans`; it is read by an agent."""
-    logs_topic: str | None = Field(default=None, min_length=1)
-    """Topic that it writes log records to, such as `otlp_logs`."""
+    topics: dict[Literal["spans", "logs"], Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    """Topics that a collector's Kafka exporter writes spans and log records to, each read by an agent, such as
+    `{spans = "otlp_spans", logs = "otlp_logs"}`."""
     contexts: Literal["documents", "prompt"] = "documents"
     """Texts that a response is checked against: retrieved documents of the same trace, else responses of tools. With
     `prompt`, where there are neither, the system's instructions and what was said before the last question."""

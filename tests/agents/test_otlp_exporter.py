@@ -155,7 +155,7 @@ async def test_a_call_traced_by_the_sdk_is_judged_and_its_verdict_comes_back_to_
         await until(listed)
     endpoint = Endpoint()
     async with endpoint.running() as url:
-        settings = OtlpSettings(spans_topic=spans, logs_topic=logs, endpoint=url)
+        settings = OtlpSettings(topics={"spans": spans, "logs": logs}, endpoint=url)
         names = ["otlp-spans", "otlp-logs", "otlp-exporter"]
         agents = [*otlp_agents(settings, names), partial(CheckerAgent, RejectsNo())]
         async with agents_here(agents, prepared.settings()) as worker:

@@ -32,7 +32,7 @@ async def otlp(prepared: Place) -> OtlpSettings:
     topics = [f"{prepared.prefix}-otlp_{name}" for name in ("spans", "logs")]
     async with admin(prepared.checked().kafka) as client:
         await client.create_topics([NewTopic(topic, num_partitions=1, replication_factor=1) for topic in topics])
-    return OtlpSettings(spans_topic=topics[0], logs_topic=topics[1])
+    return OtlpSettings(topics={"spans": topics[0], "logs": topics[1]})
 
 
 def _agents(settings: OtlpSettings) -> list[AgentFactory]:
@@ -47,11 +47,9 @@ async def test_what_a_collector_writes_becomes_verdicts_with_its_trace(prepared:
         time_unix_nano=START + 9,
         attributes=pairs(chat()),
     )
-    assert otlp.spans_topic
-    assert otlp.logs_topic
     batches = [traces(search, span(2, chat(), at=2)).SerializeToString(), as_json(traces(span(3, chat(), at=3)))]
-    await put(prepared.servers, otlp.spans_topic, batches)
-    await put(prepared.servers, otlp.logs_topic, [logs(event).SerializeToString()])
+    await put(prepared.servers, otlp.topics["spans"], batches)
+    await put(prepared.servers, otlp.topics["logs"], [logs(event).SerializeToString()])
     topics = prepared.checked().topics
     async with agents_here([partial(CheckerAgent, Accept()), *_agents(otlp)], prepared.settings()) as worker:
         verdicts = await first_verdicts(prepared.servers, topics.accepted, 3)
@@ -80,8 +78,7 @@ async def test_2000_broken_messages_are_each_a_dead_letter_or_counted(prepared: 
             expected["records"] += len(made.records)
             expected.update(made.left_out)
     assert expected.keys() >= {"letters", "records", "unreadable", "truncated", "other"}
-    assert otlp.spans_topic
-    await put(prepared.servers, otlp.spans_topic, [*messages, b"", None])
+    await put(prepared.servers, otlp.topics["spans"], [*messages, b"", None])
     async with agents_here(_agents(otlp), prepared.settings()) as worker:
         letters = expected.pop("letters")
         seen = await collect(prepared.servers, prepared.checked().topics, letters=letters + 2)
@@ -97,8 +94,7 @@ async def test_kill_9_in_the_middle_loses_no_span_and_gives_none_another_id(prep
         traces(*(span(batch * 50 + number, chat()) for number in range(1, 51))).SerializeToString()
         for batch in range(200)
     ]
-    assert otlp.spans_topic
-    await put(prepared.servers, otlp.spans_topic, batches)
+    await put(prepared.servers, otlp.topics["spans"], batches)
     settings = prepared.settings(instance_id="only")
     outputs = prepared.checked().topics.outputs
     agents = [{"type": "otlp", **otlp.model_dump()}]
@@ -117,7 +113,7 @@ async def test_kill_9_in_the_middle_loses_no_span_and_gives_none_another_id(prep
         async for message in messages_until(prepared.servers, [outputs], lambda: len(ids) >= 10_000):
             ids.add(orjson.loads(message.value)["id"])
         group = f"{prepared.prefix}.otlp-spans"
-    assert await committed(prepared.servers, group, otlp.spans_topic) == len(batches)
+    assert await committed(prepared.servers, group, otlp.topics["spans"]) == len(batches)
     assert ids == {f"{TRACE}-{number:016x}" for number in range(1, 10_001)}
 
 

@@ -42,14 +42,14 @@ def test_the_archivist_runs_where_there_is_a_store():
 def test_opentelemetrys_agents_run_where_they_are_configured():
     out = "[otlp]\nendpoint = 'http://127.0.0.1:4318'\n"
     assert configured_agents(configured(out)) == ["trust-monitor", "otlp-exporter"]
-    topics = "[otlp]\nspans_topic = 'otlp_spans'\nlogs_topic = 'otlp_logs'\n"
+    topics = "[otlp]\ntopics = {spans = 'otlp_spans', logs = 'otlp_logs'}\n"
     assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
     with pytest.raises(CannotRun, match=r"otlp-exporter is switched off; otlp.endpoint = 'http.+' switches it on"):
         select_agents(configured(topics), ["otlp-exporter"])
 
 
 async def test_a_worker_has_opentelemetrys_agents_that_are_configured():
-    everything = "[otlp]\nspans_topic = 's'\nlogs_topic = 'l'\nendpoint = 'http://127.0.0.1:4318'\n"
+    everything = "[otlp]\ntopics = {spans = 's', logs = 'l'}\nendpoint = 'http://127.0.0.1:4318'\n"
     configuration = configured(everything)
     worker = await build_worker(configuration, [], configured_agents(configuration))
     agents = ["spans", "logs", "exporter-accepted", "exporter-rejected", "exporter-abstained"]

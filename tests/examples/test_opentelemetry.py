@@ -17,8 +17,7 @@ def test_the_collector_keeps_what_is_read_and_writes_to_the_topics_that_are_name
     assert all(f'attributes["{name}"] == nil' in dropped for name in GENERATIONS)
     exporter = collector["exporters"]["kafka"]
     guide = (EXAMPLES.parents[1] / "docs" / "opentelemetry.md").read_text("utf-8")
-    assert f'otlp.spans_topic = "{exporter["traces"]["topic"]}"' in guide
-    assert f'otlp.logs_topic = "{exporter["logs"]["topic"]}"' in guide
+    assert f'topics = {{spans = "{exporter["traces"]["topic"]}", logs = "{exporter["logs"]["topic"]}"}}' in guide
 
 
 @pytest.mark.parametrize("program", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)

@@ -142,8 +142,8 @@ async def test_spans_of_three_packages_are_judged_and_their_verdicts_come_back_t
     collector, endpoint = Collector(), Endpoint()
     async with endpoint.running() as backend, _serving("POST", "/v1/chat/completions", _model) as model:
         settings = {
-            "ASSAY_OTLP__SPANS_TOPIC": topics["traces"],
-            "ASSAY_OTLP__LOGS_TOPIC": topics["logs"],
+            "ASSAY_OTLP__TOPICS__SPANS": topics["traces"],
+            "ASSAY_OTLP__TOPICS__LOGS": topics["logs"],
             "ASSAY_OTLP__ENDPOINT": backend,
         }
         with running_service(prepared.servers, prepared.prefix, **settings) as service:
