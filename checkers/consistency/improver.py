@@ -9,7 +9,6 @@ from checkers.consistency.evidence import source_of
 from checkers.consistency.rewriter import ImproverQuestions, Rewriter, RewritingSettings
 from checkers.consistency.splicing import fits, spliced
 from models.billing import billed
-from models.judges.prompted import PromptedJudge
 from models.protocol import Model
 from models.wording import counted
 from models.worktime import work_limit
@@ -214,6 +213,9 @@ class _Course:
 def _in_another_form(checker: Checker[Any]) -> Checker[Any]:
     """The checker with its judge asked in another form: what pleases the one need not please the other."""
     judge = checker.models.judge
+    # Imported here, so that `assay config check` starts at once.
+    from models.judges.prompted import PromptedJudge
+
     if not isinstance(judge, PromptedJudge):
         return checker
     return type(checker)(checker.settings, replace(checker.models, judge=judge.in_another_form()))
