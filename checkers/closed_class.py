@@ -42,9 +42,6 @@ AUXILIARIES = frozenset(
 )
 """Words that open a question if something is so (chapter 3)."""
 
-DO = frozenset({"do", "does", "did"})
-"""The word that a negation needs if the verb has no other auxiliary (chapter 3)."""
-
 NEGATORS = frozenset(
     "not n't nt no never nor neither none nobody nothing nowhere without cannot hardly barely scarcely "
     "false untrue".split()

@@ -40,7 +40,7 @@ HEAVY = {
 }
 HEAVY |= {"confluent_kafka", "numpy", "matplotlib"}
 LIGHT = ["schemas", "checkers.checker", "models.protocol", "models.settings", "models.build", "models.local_grader"]
-LIGHT += ["models.prompts", "models.local", "checkers.labelling.checker", "lab.labelling.command", "assay.cli.root"]
+LIGHT += ["models.prompts", "models.local", "checkers.labelling.checker", "lab.commands", "assay.cli.root"]
 
 
 def test_no_room_imports_one_that_it_may_not():

@@ -1,13 +1,15 @@
 """Sentences to vectors, each sentence once: by a model of sentence-transformers or behind an endpoint."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
+import click
 import numpy as np
 import numpy.typing as npt
 import openai
 
-from assay.cli.common import CannotRun, NotFinished
+from assay.cli.common import CannotRun, NotFinished, progress
+from checkers.wording import plain
 from models.endpoint import client_options, request_headers, secrets_of
 from models.faults import quoted
 from models.local.encoder import bundled_model
@@ -24,6 +26,9 @@ _BLOCK = 1024
 _RETRIES = 3
 _BATCH = 128
 """Sentences a request: endpoints bound their number, and a request that fails is repeated as a whole."""
+
+Vectors: TypeAlias = Mapping[str, npt.NDArray[np.float32]]
+"""Of distinct sentences, of length 1."""
 
 
 class SentenceTransformerModel:
@@ -50,28 +55,23 @@ class EndpointModel:
         self.name = f"openai/{model}"
         if settings.base_url is None:
             raise CannotRun(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
-        self._model = model
         self._settings = settings
+        self._request: dict[str, Any] = {"model": model, "encoding_format": "float"}
         self.calls = self.tokens = 0
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
         """A row for each sentence (sentences, dimensions)."""
-        with openai.OpenAI(
-            **client_options(self._settings),
-            timeout=self._settings.timeout_seconds,
-            max_retries=_RETRIES,
-            # Keys in further headers would go where a redirection leads.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
-        ) as client:
+        # Keys in further headers would go where a redirection leads.
+        http = openai.DefaultHttpxClient(follow_redirects=False)
+        options = client_options(self._settings) | {"timeout": self._settings.timeout_seconds, "http_client": http}
+        with openai.OpenAI(**options, max_retries=_RETRIES) as client:
             batches = (sentences[first : first + _BATCH] for first in range(0, len(sentences), _BATCH))
-            return np.concatenate([self._encoded(client, batch) for batch in batches])
+            return np.concatenate([self._encoded(client, list(batch)) for batch in batches])
 
-    def _encoded(self, client: openai.OpenAI, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+    def _encoded(self, client: openai.OpenAI, sentences: list[str]) -> npt.NDArray[np.floating]:
         headers = request_headers(self._settings)
         try:
-            answer = client.embeddings.create(
-                model=self._model, input=list(sentences), encoding_format="float", extra_headers=headers
-            )
+            answer = client.embeddings.create(**self._request, input=sentences, extra_headers=headers)
             rows = {one.index: one.embedding for one in answer.data}
             found = np.array([rows[place] for place in range(len(sentences))], dtype=np.float64)
         except openai.APIStatusError as error:
@@ -97,38 +97,29 @@ def embedder(name: str, endpoint: EndpointSettings) -> Embedder:
     return EndpointModel(model, endpoint) if kind == "openai" and model else SentenceTransformerModel(name)
 
 
-class Encodings:
-    """The vectors of distinct sentences, of length 1."""
-
-    def __init__(self, sentences: Sequence[str], vectors: npt.NDArray[np.float32]) -> None:
-        """`vectors` has a row for each sentence."""
-        self.vectors = vectors
-        self._places = {sentence: place for place, sentence in enumerate(sentences)}
-
-    def rows(self, sentences: Iterable[str]) -> list[int]:
-        """The rows of these sentences."""
-        return [self._places[sentence] for sentence in sentences]
-
-
-def encoded(model: Embedder, sentences: Iterable[str], on_done: Callable[[int], None] = lambda _: None) -> Encodings:
-    """Encode every distinct sentence once; `on_done` is called with the number of each block."""
+def encoded(model: Embedder, sentences: Iterable[str]) -> Vectors:
+    """The vector of every distinct sentence."""
     # Longest first: what does not fit into memory shows at once, and sentences of a block are padded little.
     distinct = sorted(dict.fromkeys(sentences), key=len, reverse=True)
-    blocks: list[npt.NDArray[np.float32]] = []
-    for first in range(0, len(distinct), _BLOCK):
-        block = distinct[first : first + _BLOCK]
-        rows = np.asarray(model.encode(block))
-        if rows.ndim != 2 or len(rows) != len(block):
-            raise CannotRun(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(block)} texts")
-        if not np.isfinite(rows).all():
-            raise CannotRun(f"the model {model.name!r} gave vectors with numbers that are not finite")
-        blocks.append(unit(rows).astype(np.float32))
-        on_done(len(block))
-    return Encodings(distinct, np.concatenate(blocks) if blocks else np.empty((0, 0), dtype=np.float32))
+    found: dict[str, npt.NDArray[np.float32]] = {}
+    title = plain(model.name)
+    with progress(len(distinct)) as shown:
+        for first in range(0, len(distinct), _BLOCK):
+            block = distinct[first : first + _BLOCK]
+            rows = np.asarray(model.encode(block))
+            if rows.ndim != 2 or len(rows) != len(block):
+                raise CannotRun(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(block)} texts")
+            if not np.isfinite(rows).all():
+                raise CannotRun(f"the model {model.name!r} gave vectors with numbers that are not finite")
+            found.update(zip(block, unit(rows).astype(np.float32), strict=True))
+            shown.at(len(found), f"{title}: {len(found)} of {len(distinct)} sentences")
+    if isinstance(model, EndpointModel):
+        click.echo(f"{title}: {model.calls} calls, {model.tokens} tokens", err=True)
+    return found
 
 
 def unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     """Rows scaled to length 1 in double precision; rows of zeros stay."""
     rows = vectors.astype(np.float64)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))

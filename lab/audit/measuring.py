@@ -3,20 +3,27 @@
 Embeddings are measured by the seven distances of the paper, over vectors of length 1 (paper, section 4.1).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from lab.audit.cases import KINDS, Count, Figure, Groups, Kind, Metric, Triplet, cases
-from lab.audit.embedding import Encodings, unit
-from lab.audit.stores import StoreMetric
+from assay.cli.common import progress
+from checkers.intervals import wilson
+from checkers.wording import plain
+from lab.audit import Metric, StoreMetric
+from lab.audit.embedding import Vectors, unit
+from lab.audit.triplets import Groups, Triplet
+from lab.report import Report, table
+
+if TYPE_CHECKING:
+    from lab.audit.stores import Nearest
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Vectors: TypeAlias = npt.NDArray[np.float32]
-Rows: TypeAlias = npt.NDArray[np.intp]
-Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
 
 Sides: TypeAlias = tuple[Floats, Floats]
 """The distances of the positives from their bases, and those of the negatives."""
@@ -25,61 +32,136 @@ _LEAST_VARIANCE = 1e-10
 """As a share of the largest. Models compute in single precision: what is smaller is the rounding of directions without
 breadth, and the pseudo-inverse leaves it out."""
 
-_TOO_FEW = "no more sentences than the model has dimensions: all are equally far apart"
+Kind = Literal["triplet", "control", "unrelated"]
+"""`triplet`: the negative of the relation. `control`: the other one's positive, in the cases (1, 2), (3, 4) and so on
+whose bases differ: texts without the relation (paper, section 4.2). `unrelated`: the one that came with the triplet."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_PANELS: tuple[tuple[Kind, str], ...] = (("triplet", "under the relations"), ("control", "control"))
+_DARK = 0.55
+"""Cells below are dark, and written on in white."""
+
+Case = tuple[str, str, str]
+"""Base, positive and negative: a matcher is right if it finds the positive closer to the base."""
 
 
-def embedding_figures(
-    subject: str, encodings: Encodings, groups: Groups, metrics: Sequence[Metric]
-) -> Iterator[Figure]:
-    """A figure for each group and metric, in that order; `encodings` hold all sentences of the groups."""
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of cases decided, by outcome."""
+
+    cases: int = 0
+    right: int = 0
+    ties: int = 0
+    """Both as close: wrong, for nothing then speaks for the positive."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of right ones; None if there was no case."""
+        return self.right / self.cases if self.cases else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """The counts of one model or store by one metric under one relation."""
+
+    subject: str
+    metric: str
+    relation: str
+    counts: Mapping[Kind, Count]
+    """A kind without a case has no count; empty if nothing could be measured."""
+    distances: tuple[float, float] | None = None
+    """Mean distance of the triplets' positives from their bases, and of the negatives."""
+
+    def accuracy(self, kind: Kind = "triplet") -> float | None:
+        """The share of right cases of a kind; None if there was none."""
+        return self.counts.get(kind, Count()).accuracy
+
+
+def cases(triplets: Sequence[Triplet], kind: Kind) -> Iterator[Case]:
+    """The cases of this kind, in the triplets' order."""
+    for place, triplet in enumerate(triplets):
+        negative: str | None = triplet.negative
+        if kind == "unrelated":
+            negative = triplet.unrelated
+        elif kind == "control":
+            # An odd one at the end has no neighbour; the positive of one with the same base would be right too.
+            neighbour = triplets[place ^ 1] if place ^ 1 < len(triplets) else triplet
+            negative = neighbour.positive if neighbour.base != triplet.base else None
+        if negative is not None:
+            yield triplet.base, triplet.positive, negative
+
+
+def all_cases(groups: Groups) -> list[Case]:
+    """The cases of all kinds, in an audit of these triplets."""
+    return [case for triplets in groups.values() for kind in KINDS for case in cases(triplets, kind)]
+
+
+def sentences_of(groups: Groups) -> set[str]:
+    """All sentences that an audit needs."""
+    return {text for case in all_cases(groups) for text in case}
+
+
+def embedding_figures(subject: str, vectors: Vectors, groups: Groups, metrics: Sequence[Metric]) -> Iterator[Figure]:
+    """A figure for each group and metric, in that order; `vectors` hold all sentences of the groups."""
     for relation, triplets in groups.items():
-        rows = _rows_of_kinds(encodings, triplets)
+        placed = _placed(vectors, triplets)
         for metric in metrics:
-            own = rows["triplet"].ravel()
-            whitening = whitening_of(unit(encodings.vectors[own])) if metric == "mahalanobis" else None
-            # No more than one vector to each dimension that they span, and every two are equally far apart.
-            if whitening is not None and len(np.unique(own)) <= whitening.shape[1] + 1:
-                yield Figure(subject=subject, metric=metric, relation=relation, counts={}, missing=_TOO_FEW)
-            else:
-                sides = {kind: _sides(encodings, rows[kind], metric, whitening) for kind in rows}
-                yield _figure(subject, metric, relation, sides, sides["triplet"])
+            own = placed
+            if metric == "mahalanobis":
+                rows = np.concatenate(placed["triplet"])
+                whitening = whitening_of(rows)
+                # No more than one vector to each dimension that they span, and every two are equally far apart.
+                if len(np.unique(rows, axis=0)) <= whitening.shape[1] + 1:
+                    yield Figure(subject=subject, metric=metric, relation=relation, counts={})
+                    continue
+                own = {kind: found @ whitening for kind, found in placed.items()}
+            sides = {kind: _sides(found, metric) for kind, found in own.items()}
+            yield _figure(subject, metric, relation, sides, sides["triplet"])
 
 
 def store_figures(
-    subject: str,
-    nearest: Nearest,
-    metric: StoreMetric,
-    encodings: Encodings,
-    groups: Groups,
-    *,
-    on_case: Callable[[], None] = lambda: None,
+    subject: str, nearest: "Nearest", metric: StoreMetric, vectors: Vectors, groups: Groups
 ) -> Iterator[Figure]:
-    """A figure for each group; `encodings` hold all its sentences, `on_case` is called after each case.
+    """A figure for each group; `vectors` hold all its sentences.
 
     `nearest` is an open store: it says which one is nearest, not how near. The distances are computed next to it.
 
     Raises NotFinished if the store refuses, or goes away.
     """
-    # Of vectors of length 1, the inner product is the cosine.
-    plain: Metric = "cosine" if metric == "inner_product" else metric
-    for relation, triplets in groups.items():
-        rows = _rows_of_kinds(encodings, triplets)
-        sides = {kind: _answers(nearest, encodings, rows[kind], on_case) for kind in rows}
-        yield _figure(subject, metric, relation, sides, _sides(encodings, rows["triplet"], plain, None))
+    total, done = len(all_cases(groups)), 0
+    with progress(total) as shown:
+
+        def away(case: Floats) -> float:
+            """0 if the store names the positive, and 1 if the other; of two that are the same, either is luck."""
+            nonlocal done
+            base, positive, negative = case.astype(np.float32)
+            # The negative first: a store that keeps to the order where it sees no difference gets no case right by it.
+            row = nearest(np.stack([negative, positive]), base)
+            done += 1
+            shown.at(done, f"{plain(subject)} by {metric}: {done} of {total} cases")
+            return 0.5 if (positive == negative).all() else float(row == 0)
+
+        for relation, triplets in groups.items():
+            placed = _placed(vectors, triplets)
+            answers = {kind: np.array([away(case) for case in found]) for kind, found in placed.items()}
+            sides = {kind: (found, 1 - found) for kind, found in answers.items()}
+            # Of vectors of length 1, the inner product is the cosine.
+            apart = _sides(placed["triplet"], "cosine" if metric == "inner_product" else metric)
+            yield _figure(subject, metric, relation, sides, apart)
 
 
-def distances(metric: Metric, one: Floats, other: Floats, whitening: Floats | None = None) -> Floats:
+def distances(metric: Metric, one: Floats, other: Floats) -> Floats:
     """The distance of each pair of rows of two arrays (pairs, dimensions), as an array (pairs,).
 
-    Raises:
-        ValueError: Mahalanobis distances without a whitening.
+    Mahalanobis distances are Euclidean ones of rows under the map of `whitening_of`.
     """
     differences = one - other
     match metric:
         case "cosine":
             # Of vectors of length 1; exact if they are almost the same, as 1 minus their product is not.
             found = np.square(differences).sum(axis=1) / 2
-        case "euclidean":
+        case "euclidean" | "mahalanobis":
             found = np.sqrt(np.square(differences).sum(axis=1))
         case "manhattan":
             found = np.abs(differences).sum(axis=1)
@@ -93,10 +175,6 @@ def distances(metric: Metric, one: Floats, other: Floats, whitening: Floats | No
         case "lance_williams":
             # Also known as Canberra; nothing next to nothing adds nothing.
             found = _quotients(np.abs(differences), np.abs(one) + np.abs(other)).sum(axis=1)
-        case "mahalanobis":
-            if whitening is None:
-                raise ValueError("Mahalanobis distances need the covariance that they are measured by")
-            found = np.linalg.norm(differences @ whitening, axis=1)
     return np.asarray(found)
 
 
@@ -125,25 +203,91 @@ def _figure(subject: str, metric: str, relation: str, sides: Mapping[Kind, Sides
     return Figure(subject=subject, metric=metric, relation=relation, counts=counts, distances=means)
 
 
-def _rows_of_kinds(encodings: Encodings, triplets: Sequence[Triplet]) -> dict[Kind, Rows]:
-    """The rows of base, positive and negative (cases, 3) of each kind that has a case."""
-    made = {kind: [encodings.rows(case) for case in cases(triplets, kind)] for kind in KINDS}
-    return {kind: np.array(own, dtype=np.intp) for kind, own in made.items() if own}
+def _placed(vectors: Vectors, triplets: Sequence[Triplet]) -> dict[Kind, Floats]:
+    """Base, positive and negative (cases, 3, dimensions) of each kind that has a case."""
+    made = {kind: [[vectors[text] for text in case] for case in cases(triplets, kind)] for kind in KINDS}
+    return {kind: unit(np.array(own)) for kind, own in made.items() if own}
 
 
-def _sides(encodings: Encodings, rows: Rows, metric: Metric, whitening: Floats | None) -> Sides:
-    base, positive, negative = (unit(encodings.vectors[rows[:, column]]) for column in range(3))
-    return distances(metric, base, positive, whitening), distances(metric, base, negative, whitening)
+def _sides(placed: Floats, metric: Metric) -> Sides:
+    base, positive, negative = placed.swapaxes(0, 1)
+    return distances(metric, base, positive), distances(metric, base, negative)
 
 
-def _answers(nearest: Nearest, encodings: Encodings, rows: Rows, on_case: Callable[[], None]) -> Sides:
-    """0 for the one that the store names and 1 for the other."""
-    away = np.empty(len(rows))
-    for place, (base, positive, negative) in enumerate(rows):
-        # The negative first: a store that keeps to the order where it sees no difference gets no case right by it.
-        candidates = encodings.vectors[[negative, positive]]
-        row = nearest(candidates, encodings.vectors[base])
-        # Of two that are the same, either answer is luck.
-        away[place] = 0.5 if (candidates[0] == candidates[1]).all() else row == 0
-        on_case()
-    return away, 1 - away
+def report(figures: Sequence[Figure], notes: Sequence[str] = ()) -> Report:
+    """A flat row for each figure, and a table of accuracies a subject; `notes` tell of triplets that are not there.
+
+    Shares are 0 to 1, null if nothing was counted.
+    """
+    summary = {"notes": list(notes), "figures": [_row(figure) for figure in figures]}
+    return Report(summary, list(_lines(figures)))
+
+
+def _lines(figures: Sequence[Figure]) -> Iterator[str]:
+    for subject in dict.fromkeys(figure.subject for figure in figures):
+        own = [figure for figure in figures if figure.subject == subject]
+        metrics, relations, shares = _grid(own, "triplet")
+        controls = _grid(own, "control")[2]
+        rows: list[list[object]] = []
+        for place, relation in enumerate(relations):
+            of_it = [figure for figure in own if figure.relation == relation]
+            for name, kind, some in ((relation, KINDS[0], shares), ("  control", KINDS[1], controls)):
+                cases = max((figure.counts.get(kind, Count()).cases for figure in of_it), default=None)
+                rows.append([name, cases, *some[place]])
+        yield f"{plain(subject)}: accuracy, and of the control"
+        yield from table(["relation", "cases", *metrics], rows)
+        yield ""
+    if places := [f"{one.relation} by {one.metric}" for one in figures if not one.counts]:
+        said = "no more sentences than the model has dimensions: all are equally far apart"
+        yield f"-: {said} ({', '.join(places)})"
+
+
+def draw(figures: Sequence[Figure], path: Path) -> None:
+    """Draw relation by metric, the control next to it, a row a subject; the same figures give the same SVG."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    subjects = list(dict.fromkeys(figure.subject for figure in figures))
+    metrics, relations, _ = _grid(figures, "triplet")
+    size = 2 * (0.75 * len(metrics) + 1.2) + 2.2, len(subjects) * (0.42 * len(relations) + 1.5) + 0.3
+    with mpl.rc_context({"svg.hashsalt": "audit", "font.size": 9}):
+        picture, panels = plt.subplots(len(subjects), len(_PANELS), figsize=size, squeeze=False, layout="constrained")
+        for subject, line in zip(subjects, panels, strict=True):
+            for axes, (kind, title) in zip(line, _PANELS, strict=True):
+                metrics, relations, shares = _grid([one for one in figures if one.subject == subject], kind)
+                known = [[float("nan") if share is None else share for share in row] for row in shares]
+                # Colours that read the same with and without colour vision, and in print.
+                axes.imshow(known, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+                for (row, column), share in np.ndenumerate(known):
+                    text, colour = "-" if np.isnan(share) else f"{share:.2f}", "white" if share < _DARK else "black"
+                    axes.text(column, row, text, ha="center", va="center", color=colour)
+                # A dollar sign begins mathematics in matplotlib; names are data.
+                axes.set_title(f"{subject}, {title}".replace("$", r"\$"))
+                axes.set_xticks(range(len(metrics)), [name.replace("_", " ") for name in metrics], rotation=35)
+                axes.set_yticks(range(len(relations)), [name.replace("_", " ") for name in relations])
+        picture.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        plt.close(picture)
+
+
+def _grid(figures: Sequence[Figure], kind: Kind) -> tuple[list[str], list[str], list[list[float | None]]]:
+    """Metrics, relations with their mean last, and the accuracies by relation and metric."""
+    metrics = list(dict.fromkeys(figure.metric for figure in figures))
+    relations = list(dict.fromkeys(figure.relation for figure in figures))
+    by_place = {(figure.relation, figure.metric): figure.accuracy(kind) for figure in figures}
+    shares = [[by_place.get((relation, metric)) for metric in metrics] for relation in relations]
+    known = ([share for share in column if share is not None] for column in zip(*shares, strict=True))
+    shares.append([fmean(column) if column else None for column in known])
+    return metrics, [*relations, "mean of relations"], shares
+
+
+def _row(figure: Figure) -> dict[str, Any]:
+    row: dict[str, Any] = {"subject": figure.subject, "metric": figure.metric, "relation": figure.relation}
+    for kind in KINDS:
+        count = figure.counts.get(kind, Count())
+        low, high = wilson(count.right, count.cases) if count.cases else (None, None)
+        row |= {f"{kind}_{name}": value for name, value in asdict(count).items()}
+        row |= {f"{kind}_accuracy": count.accuracy, f"{kind}_low": low, f"{kind}_high": high}
+    positive, negative = figure.distances or (None, None)
+    return row | {"positive_distance": positive, "negative_distance": negative}

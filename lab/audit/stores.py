@@ -5,12 +5,13 @@ A store's library is imported when the store is opened; each is its own extra.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assay.cli.common import CannotRun, NotFinished
+from lab.audit import STORE_METRICS, StoreMetric
 from models.wording import first_line
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     """One vector, shape (dimension), or several, shape (count, dimension)."""
     Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
     """From candidates and a query to the row of the candidate that the store names; negative if it names none."""
-
-StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams"]
-"""A store's way of comparing vectors; the nearest has the smallest distance, or the largest inner product."""
 
 _CASES_OF_A_COLLECTION = 100
 """Of Chroma's, which keeps 2.6 MB and four open files of every collection that it ever had, deleted ones too. So one
@@ -145,22 +143,14 @@ class Store:
     """Its address, for a person."""
     open: Callable[[str, str, int], AbstractContextManager[Nearest]]
     """From address, metric in the library's words, and dimension to what answers."""
-    spaces: Mapping[StoreMetric, str]
-    """The metrics that it has, and their names in its library."""
+    spaces: tuple[str, str, str]
+    """The names of `STORE_METRICS` in its library."""
 
-
-def _spaces(*names: str) -> dict[StoreMetric, str]:
-    metrics: tuple[StoreMetric, ...] = ("cosine", "euclidean", "inner_product", "manhattan")
-    return dict(zip(metrics, names, strict=False))
-
-
-_FAISS = _spaces("METRIC_INNER_PRODUCT scaled", "METRIC_L2", "METRIC_INNER_PRODUCT", "METRIC_L1")
-_FAISS |= {"bray_curtis": "METRIC_BrayCurtis", "lance_williams": "METRIC_Canberra"}
 
 STORES = (
-    Store("chroma", "chroma", _chroma, _spaces("cosine", "l2", "ip")),
-    Store("faiss", "faiss", _faiss, _FAISS),
-    Store("pgvector", "postgresql://HOST/DATABASE", _pgvector, _spaces("<=>", "<->", "<#>", "<+>")),
+    Store("chroma", "chroma", _chroma, ("cosine", "l2", "ip")),
+    Store("faiss", "faiss", _faiss, ("METRIC_INNER_PRODUCT scaled", "METRIC_L2", "METRIC_INNER_PRODUCT")),
+    Store("pgvector", "postgresql://HOST/DATABASE", _pgvector, ("<=>", "<->", "<#>")),
 )
 
 
@@ -181,11 +171,10 @@ def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator
     store = next((one for one in STORES if scheme == one.form.partition("://")[0]), None)
     if store is None or ("://" in address) != ("://" in store.form):
         raise CannotRun(f"{shown!r} is no store; allowed are {', '.join(one.form for one in STORES)}")
-    if metric not in store.spaces:
-        raise CannotRun(f"{store.name} does not compare by {metric}; it has {', '.join(store.spaces)}")
+    space = store.spaces[STORE_METRICS.index(metric)]
     with ExitStack() as stack:
         try:
-            nearest = stack.enter_context(store.open(address, store.spaces[metric], dimension))
+            nearest = stack.enter_context(store.open(address, space, dimension))
         except (NotFinished, CannotRun):
             raise
         except ImportError as error:
@@ -201,7 +190,7 @@ def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator
             except Exception as error:
                 raise NotFinished(f"{store.name}: {first_line(error)}") from error
             if row < 0:
-                raise NotFinished(f"{store.name} named none of the candidates: it cannot compare them by {metric}")
+                raise NotFinished(f"{store.name} named none of the candidates")
             return row
 
         yield asked

@@ -1,13 +1,12 @@
 """The models of a search: one names things, one judges statements, one says how likely a sentence is.
 
-The likelihood of a sentence is the mean log-probability of its tokens, by a local model or one behind an endpoint.
+The likelihood of a sentence is the mean log-probability of its tokens.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
 
@@ -15,19 +14,22 @@ import openai
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic_core import from_json
 
-from assay.cli.common import Progress
+from assay.cli.common import CannotRun, Progress
+from assay.config import Configuration
 from checkers.model_patience import ModelPatience
-from lab.kept_answers import KeptAnswers, KeptModel
+from lab.runs import KeptAnswers, KeptModel
+from models.build import build_model
 from models.concurrent import gather_or_cancel
 from models.endpoint import client_options, request_headers
 from models.judges.questions import QUESTIONS
-from models.model_loading import ModelThread, loading
 from models.prompts import PromptSet
-from models.protocol import Answer, Model, ModelFailed, ModelUnavailable, Question, ReplyT
-from models.settings import EndpointSettings
+from models.protocol import Answer, ModelFailed, ModelUnavailable, Question, ReplyT
+from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
 from models.wording import first_line
 from schemas import Usage, digest
 
+_TEMPERATURE = 0.7
+"""The knowledge model's."""
 _TOKENS_A_VALUE = 16
 MOST_CHARACTERS = 120
 """Length of a value; longer ones explain themselves."""
@@ -81,62 +83,9 @@ class LinkPrompts(PromptSet):
         )
 
 
-_MOST_TOKENS = 512
 _RETRY_SECONDS = 5.0
 _REFUSED = frozenset({401, 403, 404})
 """Statuses that tell of a wrong key, model or address."""
-
-
-class CausalModel:
-    """A causal language model of transformers, on the GPU if there is one; belongs to one event loop."""
-
-    def __init__(self, name: str, say: Callable[[str], None]) -> None:
-        """`name` is that of the Hugging Face hub, or a folder's; what is not on this machine is downloaded now."""
-        self.name = name
-        with loading("causal language model", name):
-            from models.grounding.hub import Source, fetched
-
-            folder = fetched(Source(name, None), say)
-        self._thread: ModelThread[_Loaded] = ModelThread(name, lambda: _Loaded(name, folder))
-
-    async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
-        """Tell for each sentence the mean log-probability of its tokens, in nats, by one forward pass."""
-        model = await self._thread.model()
-        found, tokens = await self._thread.run(lambda: model.log_likelihoods(sentences))
-        return found, Usage(prompt_tokens=tokens)
-
-    async def close(self) -> None:
-        self._thread.close()
-
-
-class _Loaded:
-    def __init__(self, name: str, folder: Path) -> None:
-        with loading("causal language model", name):
-            import torch
-            from transformers import AutoModelForCausalLM, AutoTokenizer
-
-            self._device = "cuda" if torch.cuda.is_available() else "cpu"
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            self._model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-            self._model.to(self._device).eval()
-        known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
-        self._begin: list[int] = [one for one in known if one is not None][:1]
-        """Stands before a sentence, so that its first word has a probability, too."""
-
-    def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], int]:
-        """Means over tokens, and the number of all tokens."""
-        import torch
-
-        coded = self._tokenizer(list(sentences), add_special_tokens=False, truncation=True, max_length=_MOST_TOKENS)
-        rows = [self._begin + ids for ids in coded["input_ids"]]
-        longest = max(2, *map(len, rows))
-        ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self._device)
-        there = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self._device)[:, 1:]
-        with torch.inference_mode():
-            logits = self._model(input_ids=ids).logits[:, :-1].float()
-        probabilities = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
-        means: list[float] = ((probabilities * there).sum(1) / there.sum(1).clamp(min=1)).tolist()
-        return means, sum(map(len, rows))
 
 
 class EndpointScorer:
@@ -232,11 +181,12 @@ def _mean(logprobs: Any, length: int) -> float:
     )
 
 
-Scorer = CausalModel | EndpointScorer
-"""Says how likely sentences are."""
-
 _SCORER_BATCH = 16
 """Sentences in one request: the log-probabilities of all words stand in memory for each token."""
+
+
+Scorers = Mapping[str, str | None]
+"""Names of the one that ranks, `scorer`, and perhaps of the one that measures, `measurer`."""
 
 
 class SearchModels:
@@ -246,25 +196,24 @@ class SearchModels:
     that was broken off asks the same ones again, and finds them answered.
     """
 
-    def __init__(
-        self,
-        knowledge: Model,
-        critic: Model,
-        scorers: Mapping[str, Scorer],
-        kept: KeptAnswers,
-        shown: Progress,
-    ) -> None:
-        """`scorers` are the one that ranks, `scorer`, and perhaps the one that measures, `measurer`."""
-        self.prompts = LinkPrompts()
+    def __init__(self, configured: Configuration, scorers: Scorers, kept: KeptAnswers, shown: Progress) -> None:
+        """Raises CannotRun for a model that is not configured, or cannot do what it is to do."""
+        critic = _endpoint_of(configured, "judge", "the critic")
+        named = {role: name for role, name in scorers.items() if name is not None}
+        if len(set(named.values())) < len(named):
+            raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another one")
+        self._scorers = {role: _scorer(configured, name, f"--{role}") for role, name in named.items()}
+        self._prompts = LinkPrompts()
         self.failures: Counter[str] = Counter()
         """Questions without a usable answer, by cause; they are asked again by the next build."""
+        # Values are to be of many sorts.
+        temperature = OMIT if critic.temperature == OMIT else _TEMPERATURE
+        knowledge = build_model(critic.model_copy(update={"temperature": temperature}))
         self._knowledge = KeptModel(knowledge, kept, "knowledge")
-        self._critic = KeptModel(critic, kept, "critic")
-        self._scorers = scorers
-        self._scored = dict.fromkeys(scorers, Usage())
+        self._critic = KeptModel(build_model(critic), kept, "critic")
+        self._scored = dict.fromkeys(named, Usage())
         self._kept = kept
         self._patience = ModelPatience(shown.say)
-        self._judged: dict[str, float] = {}
         self._shown = shown
         self._step = 0
 
@@ -278,30 +227,29 @@ class SearchModels:
         self._shown.at(self._step, note)
         self._step += 1
 
-    async def close(self) -> None:
-        for model in (self._knowledge, self._critic, *self._scorers.values()):
-            await model.close()
+    async def aclose(self) -> None:
+        """Close the models."""
+        await self._knowledge.close()
+        await self._critic.close()
+        for scorer in self._scorers.values():
+            await scorer.close()
 
-    async def values(self, questions: Sequence[Question[ValuesReply]]) -> list[list[str]]:
-        """Ask for the values of each reply, as they came; none if there is no usable one."""
-
-        async def named(question: Question[ValuesReply]) -> list[str]:
-            answer = await self._asked(self._knowledge, question)
-            return [] if answer is None else answer.reply.values
-
-        return await gather_or_cancel([named(one) for one in questions])
+    async def values(self, sentences: Sequence[str], data_type: str, **asked: Any) -> list[str]:
+        """Ask for values as `LinkPrompts.values` does; none if there is no usable reply."""
+        answer = await self._asked(self._knowledge, self._prompts.values(sentences, data_type, **asked))
+        return [] if answer is None else answer.reply.values
 
     async def probabilities(self, statements: Sequence[str]) -> list[float | None]:
         """Ask for the critic's probability that each statement is true; None if it gave no usable answer."""
 
-        async def judge(statement: str) -> None:
+        async def judged(statement: str) -> float | None:
             question = QUESTIONS.word("true_statement", "longtail.critic", {"statement": statement})
             answer = await self._asked(self._critic, question)
-            if answer is not None:
-                self._judged[statement] = answer.probabilities[0] if answer.probabilities else float(answer.reply.yes)
+            if answer is None:
+                return None
+            return answer.probabilities[0] if answer.probabilities else float(answer.reply.yes)
 
-        await gather_or_cancel([judge(one) for one in dict.fromkeys(statements) if one not in self._judged])
-        return [self._judged.get(one) for one in statements]
+        return await gather_or_cancel(map(judged, statements))
 
     async def log_likelihoods(self, sentences: Sequence[str], by: str = "scorer") -> Mapping[str, float]:
         """Tell for each sentence the mean log-probability of its tokens; nothing if there is no such scorer."""
@@ -331,3 +279,26 @@ class SearchModels:
         except ModelFailed as error:
             self.failures[error.cause] += 1
             return None
+
+
+def _endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettings | SubjectSettings:
+    """The settings of `judge`, or of a subject, as the model for this role."""
+    if name == "judge" and configured.judge.backend == "local":
+        raise CannotRun(f"{role} is the judge, and the local judge compares texts: set judge.backend = 'openai'")
+    endpoint = configured.judge if name == "judge" else configured.subjects.get(name)
+    if endpoint is None:
+        names = ", ".join(["judge", *configured.subjects])
+        raise CannotRun(f"{role}: there is no model {name!r}; configured are {names}")
+    if endpoint.backend == "service":
+        raise CannotRun(f"{role}: {name!r} is a service, and no model that reads prompts")
+    return endpoint
+
+
+def _scorer(configured: Configuration, name: str, role: str) -> EndpointScorer:
+    kind, _, model = name.partition(":")
+    if kind != "endpoint":
+        raise CannotRun(f"{role} {name}: allowed are endpoint:judge and endpoint:SUBJECT")
+    settings = _endpoint_of(configured, model, role)
+    if settings.base_url is None:
+        raise CannotRun(f"{role}: {model!r} has no base_url")
+    return EndpointScorer(settings)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -156,17 +156,14 @@ def read_rules(rules: str, only: Collection[str] = ()) -> list[Rule]:
         raise CannotRun(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(document, dict) or not document:
         raise CannotRun(f"{path}: holds no rule; expected names of rules, each with {', '.join(_KEYS)}")
-    found, faults = [], []
-    for name, entry in document.items():
-        try:
-            found.append(Rule.model_validate({**entry, "name": name} if isinstance(entry, dict) else entry))
-        except ValidationError as error:
-            faults.append(f"{path}: {name}: {explain(error)}")
-    if faults:
-        raise CannotRun("\n".join(faults))
+    entries = {name: {**entry, "name": name} if isinstance(entry, dict) else entry for name, entry in document.items()}
+    try:
+        found = TypeAdapter(dict[str, Rule]).validate_python(entries)
+    except ValidationError as error:
+        raise CannotRun(f"{path}: {explain(error)}") from None
     if unknown := sorted(set(only) - document.keys()):
         raise CannotRun(f"{path}: has no rule {unknown[0]!r}; its rules are {', '.join(document)}")
-    return [one for one in found if not only or one.name in only]
+    return [one for name, one in found.items() if not only or name in only]
 
 
 _KEYS = [name for name in Rule.model_fields if name != "name"]

@@ -9,6 +9,7 @@ from typing import TypeVar
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from lab.link.models import MOST_CHARACTERS, SearchModels
 from lab.link.rules import Rule, filled
+from models.concurrent import gather_or_cancel
 
 CALLS = 4
 """Calls for a variable of one beam, at most."""
@@ -30,17 +31,6 @@ ItemT = TypeVar("ItemT")
 
 Beam = Mapping[str, str]
 """A value for the subject, and for each variable up to some point of the search."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
-    """The options of the command line."""
-
-    scorer: str
-    measurer: str | None
-    values: int
-    beams: int
-
 
 Beams = Mapping[Distribution, Sequence[Beam]]
 """Those of head and tail, the ones to be kept longest first."""
@@ -91,12 +81,10 @@ class Searched:
     beams: Beams
     wrong: Beams
     variables: Sequence[VariableFigures]
-    same: int
-    """Beams of the head that are also of the tail."""
 
 
-async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Searched:
-    """Search for values of all variables, for head and tail."""
+async def search(rule: Rule, models: SearchModels, values: int, most: int) -> Searched:
+    """Search for values of all variables, for head and tail: `values` a call, at most so many beams."""
     figures = []
     beams: dict[Distribution, list[Beam]] = {one: [{rule.generic: rule.general_value}] for one in DISTRIBUTIONS}
     wrong: dict[Distribution, list[Beam]] = {one: [] for one in DISTRIBUTIONS}
@@ -105,16 +93,16 @@ async def search(rule: Rule, models: SearchModels, options: SearchOptions) -> Se
         gaps = dict.fromkeys(gap_of(rule, variable, beam) for some in beams.values() for beam in some)
         if not gaps:
             continue
-        found = await _values(list(gaps), models, options.values)
+        searches = await gather_or_cancel(_Search(gap).run(models, values) for gap in gaps)
+        found = dict(zip(gaps, searches, strict=True))
         figures.append(_figures(rule, variable, found.values()))
         wrong = {one: list(_grown(rule, variable, some, found, "wrong")) for one, some in beams.items()}
         after = {one: list(_grown(rule, variable, some, found, "accepted")) for one, some in beams.items()}
         likelihoods = await models.log_likelihoods([_sentence(rule, beam) for some in after.values() for beam in some])
         for one, some in after.items():
             order = ranked([(likelihoods[_sentence(rule, beam)], beam) for beam in some], one)
-            beams[one] = order[: kept(len(some), options.beams)]
-    same = sum(beam in beams["tail"] for beam in beams["head"])
-    return Searched(beams, wrong, figures, same)
+            beams[one] = order[: kept(len(some), most)]
+    return Searched(beams, wrong, figures)
 
 
 def _figures(rule: Rule, variable: str, found: Collection["_Search"]) -> VariableFigures:
@@ -218,12 +206,8 @@ class _Search:
 
     def __init__(self, gap: Gap) -> None:
         self.gap = gap
-        self.misses = 0
-        """Calls in a row without a correct value."""
         self.named: dict[str, list[float | None]] = {}
         """Values, with the probabilities of their statements: the type first, none behind one that was not accepted."""
-        self.left: list[str] = []
-        """Values of the last call that nothing has ruled out."""
         self.thresholds = [DynamicThreshold(TYPE_FLOOR), *(DynamicThreshold(FACT_FLOOR) for _ in gap.facts)]
 
     @property
@@ -245,57 +229,38 @@ class _Search:
             if any(one is not None and one <= 1 - START for one in self.named[value][1:])
         ]
 
-    def take(self, values: Iterable[str]) -> None:
-        """Take the values of a call; what was there before is not looked at again."""
-        known = {one.casefold() for one in self.named}
-        self.left = []
+    async def run(self, models: SearchModels, count: int) -> "_Search":
+        """Ask for values in a few calls, and have them judged."""
+        sentences = [filled(said, {self.gap.variable: "___"}) for said in self.gap.sentences]
+        misses = 0
+        for call in range(1, CALLS + 1):
+            values = await models.values(sentences, self.gap.data_type, count=count, call=call, named=list(self.named))
+            left = self._new(values)
+            for check, threshold in enumerate(self.thresholds):
+                told = await models.probabilities([self.gap.statements(value)[check] for value in left])
+                for value, probability in zip(left, told, strict=True):
+                    self.named[value].append(probability)
+                threshold.see(told)
+                left = [value for value in left if threshold.accepts(self.named[value][check])]
+            misses = 0 if any(map(self._accepts, left)) else misses + 1
+            if misses == _MISSES:
+                break
+        return self
+
+    def _new(self, values: Iterable[str]) -> list[str]:
+        """The values of a call that were not named before."""
+        known, found = {one.casefold() for one in self.named}, []
         for value in map(_cleaned, values):
             if value and value.casefold() not in known:
                 known.add(value.casefold())
-                self.left.append(value)
+                found.append(value)
                 self.named[value] = []
-
-    def judge(self, check: int, probabilities: Sequence[float | None]) -> None:
-        """Rule out what is left by one of its statements."""
-        for value, probability in zip(self.left, probabilities, strict=True):
-            self.named[value].append(probability)
-        self.thresholds[check].see(probabilities)
-        self.left = [value for value in self.left if self.thresholds[check].accepts(self.named[value][check])]
-
-    def end_call(self) -> None:
-        self.misses = 0 if any(map(self._accepts, self.left)) else self.misses + 1
+        return found
 
     def _accepts(self, value: str) -> bool:
         told = self.named[value]
         known = zip(self.thresholds, told, strict=False)
         return len(told) == len(self.thresholds) and all(threshold.accepts(one) for threshold, one in known)
-
-
-async def _values(gaps: Sequence[Gap], models: SearchModels, count: int) -> Mapping[Gap, _Search]:
-    """Ask for the values of all gaps of one variable, in a few calls each, and have them judged."""
-    searches = [_Search(gap) for gap in gaps]
-    for call in range(1, CALLS + 1):
-        going = [one for one in searches if one.misses < _MISSES]
-        questions = [
-            models.prompts.values(
-                [filled(said, {one.gap.variable: "___"}) for said in one.gap.sentences],
-                one.gap.data_type,
-                count=count,
-                call=call,
-                named=list(one.named),
-            )
-            for one in going
-        ]
-        for one, values in zip(going, await models.values(questions), strict=True):
-            one.take(values)
-        for check in range(max((len(one.thresholds) for one in going), default=0)):
-            asked = [[one.gap.statements(value)[check] for value in one.left] for one in going]
-            told = iter(await models.probabilities([text for some in asked for text in some]))
-            for one, some in zip(going, asked, strict=True):
-                one.judge(check, [next(told) for _ in some])
-        for one in going:
-            one.end_call()
-    return dict(zip(gaps, searches, strict=True))
 
 
 def _grown(rule: Rule, variable: str, beams: Iterable[Beam], found: Mapping[Gap, _Search], kind: str) -> Iterator[Beam]:

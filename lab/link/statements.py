@@ -1,16 +1,21 @@
-"""From complete beams to the statements of a corpus, and what separates head from tail (LINK, 2.2 and 3.2)."""
+"""From rules by complete beams to the statements of a corpus, and what separates head from tail (LINK, 2.2, 3.2)."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from statistics import fmean, variance
 from typing import Any
 
-from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
-from lab.link.models import SearchModels
+from assay.cli.common import progress
+from assay.config import Configuration
+from checkers.longtail.corpus import DISTRIBUTIONS, STATEMENTS, Distribution, Statement, write_corpus
+from lab.link.models import Scorers, SearchModels
 from lab.link.rules import Rule, filled
-from lab.link.search import START, Beam, Searched, ranked
+from lab.link.search import START, Beam, Searched, ranked, search
 from lab.report import listing, table_of
+from lab.runs import KeptAnswers
 from schemas import Usage
 
 WRONG_SHARE = 0.16
@@ -49,7 +54,8 @@ class RuleStatements:
             if not one.true:
                 needed = f"best {_figure(one.best_fact)}, needed {_figure(one.needed_fact)}"
                 return f"{one.variable}: {what}, 0 true ({needed})"
-        return f"head and tail are the same {self.searched.same} beams: more values are needed"
+        same = sum(beam in self.searched.beams["tail"] for beam in self.searched.beams["head"])
+        return f"head and tail are the same {same} beams: more values are needed"
 
     def count(self, distribution: Distribution | None = None, *, correct: bool = True) -> int:
         """The number of statements of this kind."""
@@ -105,6 +111,24 @@ class BuildFigures:
 
 def _figure(known: float | None) -> str:
     return "unknown" if known is None else f"{known:.2f}"
+
+
+async def build(
+    configured: Configuration, rules: Sequence[Rule], folder: Path, scorers: Scorers, *, values: int, beams: int
+) -> BuildFigures:
+    """Make the statements of each rule, in order, and write them into the folder; what it holds is not asked again.
+
+    `values` are asked for at once, `beams` are kept.
+    """
+    steps = sum(len(rule.searched) for rule in rules)
+    with closing(KeptAnswers(folder / "answers.sqlite")) as kept, progress(steps) as shown:
+        async with aclosing(SearchModels(configured, scorers, kept, shown)) as models:
+            found = [await statements_of(rule, await search(rule, models, values, beams), models) for rule in rules]
+            figures = BuildFigures(found, models.costs, models.failures)
+    statements = [statement for one in found for statement in one.statements]
+    if statements:
+        write_corpus(folder / STATEMENTS, statements)
+    return figures
 
 
 async def statements_of(rule: Rule, searched: Searched, models: SearchModels) -> RuleStatements:

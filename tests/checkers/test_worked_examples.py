@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from checkers.equivalence.questions import EquivalenceReply, ParaphraseReply
 from checkers.extraction.questions import EntitiesReply, OthersReply, ParaphrasesReply
 from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
-from lab.audit import edits
+from lab.audit import triplets as edits
 
 FORMS: dict[str, type[BaseModel]] = {
     "equivalence/equivalent": EquivalenceReply,

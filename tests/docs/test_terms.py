@@ -52,7 +52,6 @@ TERMS = {
 ALLOWED = {
     # Lists of English words.
     "checkers/equivalence/trees.py",
-    "lab/audit/relations.py",
     "checkers/closed_class.py",
     "models/local/text.py",
     # Texts of prompts.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lab.equivalence.command import command
+from assay.cli.root import cli
 from tests.checkers.equivalence.setting import ALIGNED, APART, StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -16,7 +16,7 @@ def run(tmp_path: Path, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch, *li
     monkeypatch.setenv("ASSAY_SUBJECTS__MINE__MODEL", "m")
     monkeypatch.chdir(tmp_path)
     Path("pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return CliRunner().invoke(command, ["pairs.jsonl", *options])
+    return CliRunner().invoke(cli, ["equivalence", "pairs.jsonl", *options])
 
 
 def pair(sentences: tuple[str, str], **fields: object) -> dict[str, object]:
@@ -54,7 +54,7 @@ def test_without_labels_there_is_no_accuracy(tmp_path, monkeypatch):
     [
         ({"sentence1": "It rains."}, (), "pairs.jsonl:1: "),
         (pair(APART, label="perhaps"), (), "pairs.jsonl:1: "),
-        (pair(APART), ("--subject", "other"), "the subjects configured are: mine"),
+        (pair(APART), ("--subject", "other"), "no subject has this name (subjects.other); configured are: mine"),
     ],
 )
 def test_what_cannot_be_asked_is_said(tmp_path, monkeypatch, line, options, said):

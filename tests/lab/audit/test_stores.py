@@ -2,20 +2,23 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.sql import SQL
+from scipy.spatial import distance as spatial
 
 from assay.cli.common import CannotRun, NotFinished
-from lab.audit.measuring import Vectors
-from lab.audit.stores import STORES, Store, StoreMetric, open_store, without_password
-from tests.support.ports import free_port
+from lab.audit import STORE_METRICS, StoreMetric
+from lab.audit.stores import open_store, without_password
 from tests.support.postgres import Postgres
 from tests.support.waiting import wait_until
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
 
 PAIR = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], dtype=np.float32)
 TABLES = SQL("SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace ORDER BY 1, 2")
@@ -38,22 +41,16 @@ _CLEAR = 1e-3
 """Distances that differ by less, as a share, are no case: stores round in different places."""
 
 
-def distances(metric: StoreMetric, one: Vectors, others: Vectors) -> np.ndarray:
-    """The distances that the metric's definition gives, shape (count of others); smaller is nearer."""
-    a, b = one.astype(np.float64), others.astype(np.float64)
-    match metric:
-        case "cosine":
-            return 1 - (b @ a) / (np.linalg.norm(a) * np.linalg.norm(b, axis=1))
-        case "euclidean":
-            return np.linalg.norm(b - a, axis=1)
-        case "manhattan":
-            return np.abs(b - a).sum(axis=1)
-        case "inner_product":
-            return -(b @ a)
-        case "bray_curtis":
-            return np.abs(b - a).sum(axis=1) / np.abs(b + a).sum(axis=1)
-        case "lance_williams":
-            return (np.abs(b - a) / (np.abs(b) + np.abs(a))).sum(axis=1)
+SECOND_OPINION = {
+    "cosine": spatial.cosine,
+    "euclidean": spatial.euclidean,
+    "inner_product": lambda one, other: -(one @ other),
+}
+
+
+def distances(metric: StoreMetric, one: Vectors, others: Vectors) -> list[float]:
+    """The distances that the metric's definition gives; smaller is nearer."""
+    return [SECOND_OPINION[metric](one.astype(np.float64), other) for other in others.astype(np.float64)]
 
 
 def cases(metric: StoreMetric, seed: int, dimension: int) -> list[Vectors]:
@@ -77,11 +74,6 @@ def opened(url: str, metric: StoreMetric = "cosine", dimension: int = 4) -> Iter
         yield nearest
 
 
-def kind_of(url: str) -> Store:
-    """What is known of the kind of store at an address."""
-    return next(one for one in STORES if url.partition("://")[0] == one.form.partition("://")[0])
-
-
 class StorePromises:
     """Inherited by a class a store, which adds a fixture `url`: the store's address."""
 
@@ -99,7 +91,7 @@ class StorePromises:
         @settings(max_examples=self.examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(seed=st.integers(0, 2**32 - 1), dimension=st.integers(2, 400))
         def holds(seed: int, dimension: int) -> None:
-            for metric in kind_of(url).spaces:
+            for metric in STORE_METRICS:
                 with opened(url, metric, dimension) as nearest:
                     for base, *others in cases(metric, seed, dimension):
                         candidates = np.array(others)
@@ -122,14 +114,6 @@ class StorePromises:
         with pytest.raises(KeyboardInterrupt), opened(url):
             raise KeyboardInterrupt
         wait_until(lambda: contents() == before, lambda: (contents(), before))
-
-    def test_a_metric_that_it_lacks_is_refused_with_those_that_it_has(self, url):
-        engine = kind_of(url)
-        lacking = {"cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams", "pearson"}
-        for metric in lacking - set(engine.spaces):
-            with pytest.raises(CannotRun) as raised, opened(url, metric):
-                pass
-            assert f"{engine.name} does not compare by {metric}; it has cosine, euclidean" in str(raised.value)
 
 
 class TestFaiss(StorePromises):
@@ -172,7 +156,7 @@ def test_the_extension_may_be_in_any_schema_and_must_be_there(postgres):
             pass
         statements = (SQL('CREATE SCHEMA "Odd one"'), SQL('CREATE EXTENSION vector SCHEMA "Odd one"'))
         postgres.execute("elsewhere", *statements)
-        with opened(url, "manhattan") as nearest:
+        with opened(url, "euclidean") as nearest:
             assert nearest(PAIR, PAIR[1]) == 1
 
 
@@ -187,9 +171,8 @@ def test_a_role_that_may_make_temporary_tables_and_nothing_else_is_enough(postgr
         postgres.execute(name, SQL("DROP OWNED BY reader CASCADE"), SQL("DROP ROLE reader"))
 
 
-@pytest.mark.parametrize("database_name", ["missing", "mis%20sing"])
-def test_a_database_that_is_not_there_is_told(postgres, database_name):
-    with pytest.raises(NotFinished, match="does not exist") as raised, opened(postgres.url(database_name)):
+def test_a_database_that_is_not_there_is_told(postgres):
+    with pytest.raises(NotFinished, match="does not exist") as raised, opened(postgres.url("mis%20sing")):
         pass
     assert "\n" not in str(raised.value)
 
@@ -200,17 +183,10 @@ def test_an_address_that_postgresql_cannot_read_is_told_without_its_password():
     assert "hush" not in str(raised.value)
 
 
-@pytest.mark.parametrize("address", ["", "chroma:", "chroma://here", "faiss:hnsw", "qdrant", "postgresql:d"])
+@pytest.mark.parametrize("address", ["chroma://here", "qdrant", "postgresql:d"])
 def test_what_is_no_store_is_told_with_what_is_allowed(address):
     with pytest.raises(CannotRun, match="is no store; allowed are chroma, faiss, postgresql://HOST/DATABASE"):
         opened(address).__enter__()
-
-
-def test_a_server_that_is_not_there_is_told_without_its_password():
-    url = f"postgresql://u:hush@127.0.0.1:{free_port()}/d?connect_timeout=2"
-    with pytest.raises(NotFinished, match="Connection refused") as raised, opened(url):
-        pass
-    assert "hush" not in str(raised.value)
 
 
 @given(st.text("ab:/?#@&=%", max_size=8), st.text("ab:/?#@&=%", max_size=8))
@@ -228,7 +204,7 @@ def test_no_environment_file_of_the_current_folder_is_read(tmp_path, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == [".env"]
 
 
-def test_faiss_leaves_vectors_as_they_are_and_tells_what_it_cannot_compare():
+def test_faiss_leaves_vectors_as_they_are():
     import faiss
 
     before = PAIR.copy()
@@ -236,8 +212,3 @@ def test_faiss_leaves_vectors_as_they_are_and_tells_what_it_cannot_compare():
         nearest(PAIR, PAIR[0])
         assert faiss.omp_get_max_threads() == 1
     assert (before == PAIR).all()
-    # Both are zero in one dimension: the metric divides zero by zero there.
-    vectors = np.array([[0, 1], [0, 2]], dtype=np.float32)
-    told = "cannot compare them by lance_williams"
-    with pytest.raises(NotFinished, match=told), opened("faiss", "lance_williams", dimension=2) as nearest:
-        nearest(vectors, vectors[0])

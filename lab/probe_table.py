@@ -108,7 +108,7 @@ def effective(answers: Sequence[tuple[str, bool]]) -> tuple[float, float]:
     return rate * number, number
 
 
-class Run(NamedTuple):
+class Asked(NamedTuple):
     """A subject, asked in one way."""
 
     model: str
@@ -116,28 +116,28 @@ class Run(NamedTuple):
 
 
 class ProbeTable:
-    """Accuracy by domain, distribution and polarity for each run, and the gaps between head and tail."""
+    """Accuracy by domain, distribution and polarity for each subject and way, and the gaps between head and tail."""
 
-    def __init__(self, runs: Sequence[Run], results: Sequence[ProbeResult]) -> None:
+    def __init__(self, asked: Sequence[Asked], results: Sequence[ProbeResult]) -> None:
         """`results` may be filled later; figures are of what is there when they are asked for."""
-        self._runs = runs
+        self._asked = asked
         self._results = results
 
-    def cell(self, run: Run, domain: str, distribution: Distribution, sign: Sign) -> Cell:
+    def cell(self, asked: Asked, domain: str, distribution: Distribution, sign: Sign) -> Cell:
         """The answers of one cell; empty if there are none. If `sign` is `paired`, one a statement."""
         found = [
             one
-            for one in self._of(run)
+            for one in self._of(asked)
             if one.distribution == distribution and domain in (one.domain, ALL) and sign in (one.polarity, ALL, PAIRED)
         ]
         return Cell(list(_paired(found)) if sign == PAIRED else found)
 
-    def _of(self, run: Run) -> list[ProbeResult]:
-        return [one for one in self._results if (one.model, one.way) == run]
+    def _of(self, asked: Asked) -> list[ProbeResult]:
+        return [one for one in self._results if (one.model, one.way) == asked]
 
-    def templates(self, run: Run) -> list[dict[str, Any]]:
+    def templates(self, asked: Asked) -> list[dict[str, Any]]:
         """For each template the answers to it: how many, how many are right, say that they do not know, are unread."""
-        found = ((number, [one for one in self._of(run) if one.template == number]) for number in TEMPLATES)
+        found = ((number, [one for one in self._of(asked) if one.template == number]) for number in TEMPLATES)
         return [
             {
                 "template": number,
@@ -153,13 +153,13 @@ class ProbeTable:
             if some
         ]
 
-    def gap(self, run: Run, domain: str, sign: Sign) -> dict[str, Any]:
+    def gap(self, asked: Asked, domain: str, sign: Sign) -> dict[str, Any]:
         """Accuracy on the head less accuracy on the tail, with its 95% interval; None if either is not known.
 
         `unread_differs` is true if head and tail differ in unread answers beyond chance: the gap is then one of the
         others alone.
         """
-        head, tail = (self.cell(run, domain, distribution, sign) for distribution in DISTRIBUTIONS)
+        head, tail = (self.cell(asked, domain, distribution, sign) for distribution in DISTRIBUTIONS)
         low, high = difference(effective(head.asked), effective(tail.asked))
         found: dict[str, Any] = {"gap": None, "interval": None, "unread_differs": low > 0 or high < 0}
         known = share(head.read), share(tail.read)
@@ -167,14 +167,6 @@ class ProbeTable:
             interval = difference(effective(head.read), effective(tail.read))
             found |= {"gap": known[0] - known[1], "interval": interval}
         return found
-
-    @property
-    def _causes(self) -> dict[str, int]:
-        return dict(sorted(Counter(one.cause for one in self._results if one.cause is not None).items()))
-
-    @property
-    def _usage(self) -> Usage:
-        return sum((one.usage for one in self._results), Usage())
 
     @property
     def domains(self) -> list[str]:
@@ -185,44 +177,45 @@ class ProbeTable:
         """All figures; shares are 0 to 1, null if nothing was answered."""
         return {
             "probes": len(self._results),
-            "abstained": self._causes,
+            "abstained": dict(sorted(Counter(one.cause for one in self._results if one.cause is not None).items())),
             "runs": [
                 {
-                    **run._asdict(),
+                    **asked._asdict(),
                     "cells": [
                         {"domain": domain, "distribution": distribution, "polarity": sign}
-                        | self.cell(run, domain, distribution, sign).summary()
+                        | self.cell(asked, domain, distribution, sign).summary()
                         for domain, distribution, sign in product(self.domains, DISTRIBUTIONS, _SIGNS)
                     ],
                     "gaps": [
-                        {"domain": domain, "polarity": sign} | self.gap(run, domain, sign)
+                        {"domain": domain, "polarity": sign} | self.gap(asked, domain, sign)
                         for domain, sign in product(self.domains, _SIGNS)
                     ],
-                    "templates": self.templates(run),
+                    "templates": self.templates(asked),
                 }
-                for run in self._runs
+                for asked in self._asked
             ],
-            "usage": self._usage.model_dump(),
+            "usage": sum((one.usage for one in self._results), Usage()).model_dump(),
         }
 
     def lines(self) -> Iterator[str]:
         """Table 3 for a person, with the gaps."""
+        summary = self.summary()
         yield f"{len(self._results)} probes"
-        for cause, number in self._causes.items():
+        for cause, number in summary["abstained"].items():
             yield f"  without an answer {number:>8}   {cause}"
-        for run in self._runs:
-            yield f"{run.model}, {run.way}: right answers in percent, and the gap between head and tail in points"
-            rows = [self._row(run, domain, sign) for domain, sign in product(self.domains, _SIGNS)]
+        for asked in self._asked:
+            yield f"{asked.model}, {asked.way}: right answers in percent, and the gap between head and tail in points"
+            rows = [self._row(asked, domain, sign) for domain, sign in product(self.domains, _SIGNS)]
             yield from table(["domain", "", *DISTRIBUTIONS, "gap", "95% interval", "unread: head", "tail", ""], rows)
             if any(row[-1] for row in rows):
                 yield "* Head and tail differ in answers that cannot be read: this is no gap in what is known."
             yield "paired: of a statement's conclusion and negation, the former is affirmed with the higher probability"
-            yield f"{run.model}, {run.way}: answers by template"
-            yield from table_of(self.templates(run))
-        yield from listing({"usage": self._usage.model_dump()})
+            yield f"{asked.model}, {asked.way}: answers by template"
+            yield from table_of(self.templates(asked))
+        yield from listing({"usage": summary["usage"]})
 
-    def _row(self, run: Run, domain: str, sign: Sign) -> list[str]:
-        cells, found = [self.cell(run, domain, one, sign) for one in DISTRIBUTIONS], self.gap(run, domain, sign)
+    def _row(self, asked: Asked, domain: str, sign: Sign) -> list[str]:
+        cells, found = [self.cell(asked, domain, one, sign) for one in DISTRIBUTIONS], self.gap(asked, domain, sign)
         low, high = found["interval"] or (0, 0)
         known = found["gap"] is not None
         told = [f"{100 * found['gap']:+.1f}", f"{100 * low:+.1f} to {100 * high:+.1f}"] if known else ["-", "-"]

@@ -1,24 +1,106 @@
-"""Answers of models on disk, by the digest of what was asked: a run that was broken off asks nothing twice."""
+"""Runs over a file: items are worked on side by side, results come in order, and nothing is asked of a model twice.
+
+The answers of models are on disk by the digest of what was asked, so that a run that was broken off goes on.
+"""
 
 import errno
 import sqlite3
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import click
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from assay.cli.common import CannotRun
+from assay.cli.common import CannotRun, Figures, models_of, progress
+from assay.config import Configuration
 from checkers.checker import Models
+from checkers.model_patience import ModelPatience
 from models.billing import book
+from models.concurrent import in_order
 from models.judges.prompted import PromptedJudge
 from models.protocol import Answer, Model, Question, ReplyT
 from models.recording import request_digest
 from schemas import Usage, digest
+
+_WINDOW = 64
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+
+class Run(ABC, Generic[ItemT, ResultT]):
+    """The items of a file, and what becomes of each."""
+
+    things: ClassVar[str]
+    """What the items are, in words."""
+    items: Sequence[ItemT]
+    note = ""
+    """Said before anything is asked."""
+
+    @abstractmethod
+    async def result(self, item: ItemT, patience: ModelPatience) -> ResultT:
+        """The result of one item: a line of the output."""
+
+    @abstractmethod
+    def figures(self, results: Sequence[ResultT]) -> Figures:
+        """The figures over all results."""
+
+    async def over(self, emit: Callable[[ResultT], None], patience: ModelPatience, window: int = _WINDOW) -> None:
+        """Give `emit` the result of each item, in order, as soon as it and all before it are done."""
+
+        async def each() -> AsyncIterator[ItemT]:
+            for item in self.items:
+                yield item
+
+        await in_order(each(), lambda item: self.result(item, patience), emit, window=window)
+
+    async def close(self) -> None:
+        """Release what the run itself holds open."""
+
+
+Make = Callable[[Models], Run[Any, Any]]
+"""Makes a run of judge and subjects."""
+
+
+async def figures_of(configured: Configuration, out: Path | None, make: Make) -> Figures:
+    """The figures of a run; with `out` a line a result goes there, and answers are kept in `OUT.answers` until then."""
+    # More than the models take at once: while one item waits for its judge, another is at the subject.
+    limits = [configured.judge.concurrency, *(one.concurrency for one in configured.subjects.values())]
+    results: list[BaseModel] = []
+    async with models_of(configured) as models:
+        with _kept(out, models) as kept:
+            run = make(kept)
+            with progress(len(run.items)) as shown:
+                if run.note:
+                    shown.say(run.note)
+
+                def emit(result: BaseModel) -> None:
+                    results.append(result)
+                    shown.at(len(results), f"{len(results)} {run.things}")
+
+                await run.over(emit, ModelPatience(shown.say), max(_WINDOW, 3 * max(limits) // 2))
+            await run.close()
+            if out is not None:
+                part = out.with_name(f"{out.name}.part")
+                part.write_bytes(b"".join(one.model_dump_json().encode() + b"\n" for one in results))
+                part.replace(out)
+    return run.figures(results)
+
+
+def subject_name(configured: Configuration, name: str, option: str) -> str:
+    """The name of a subject, or of the only one; raises CannotRun if there is none, or several and none was named."""
+    names = list(configured.subjects)
+    told = ", ".join(names) or "none"
+    if name and name not in names:
+        raise CannotRun(f"{option} {name}: no subject has this name (subjects.{name}); configured are: {told}")
+    if not name and len(names) != 1:
+        raise CannotRun(f"{option} is needed; the subjects configured are: {told}")
+    return name or names[0]
 
 
 class KeptAnswers:
@@ -106,15 +188,13 @@ class KeptModel:
 
 
 @contextmanager
-def kept_run(out: Path | None, models: Models) -> Iterator[tuple[Models, list[Any]]]:
-    """Give judge and subjects whose answers are kept in `OUT.answers`, and the list of results, to be filled.
+def _kept(out: Path | None, models: Models) -> Iterator[Models]:
+    """Judge and subjects whose answers are kept in `OUT.answers` until the context ends without an error.
 
-    When the context ends without an error, the results are lines of `out`, and the answers are gone. Without `out`
-    nothing is kept. Raises as `KeptAnswers`.
+    Without `out` nothing is kept. Raises as `KeptAnswers`.
     """
-    results: list[Any] = []
     if out is None:
-        yield models, results
+        yield models
         return
     with closing(KeptAnswers(out.with_name(f"{out.name}.answers"))) as kept:
         if count := len(kept):
@@ -126,10 +206,7 @@ def kept_run(out: Path | None, models: Models) -> Iterator[tuple[Models, list[An
         subjects = {name: KeptModel(one, kept, f"subjects.{name}") for name, one in models.subjects.items()}
         is_over = False
         try:
-            yield replace(models, judge=judge, writer=writer, subjects=subjects), results
-            part = out.with_name(f"{out.name}.part")
-            part.write_bytes(b"".join(one.model_dump_json().encode() + b"\n" for one in results))
-            part.replace(out)
+            yield replace(models, judge=judge, writer=writer, subjects=subjects)
             is_over = True
         finally:
             if is_over or not len(kept):

@@ -1,1 +1,0 @@
-"""A subject's own answers to pairs of sentences, without a stream."""

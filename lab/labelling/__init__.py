@@ -1,1 +1,0 @@
-"""The No-Data Algorithm over a file of datapoints, without a stream."""

@@ -1,1 +1,0 @@
-"""Probing any endpoint with a corpus: `assay probes run`."""
