@@ -1,7 +1,5 @@
 """What benchmarks share that ask a model behind an endpoint: the command line, and answers kept on file."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.common import CannotRun
+from benchmarks.running import parser_of
 from benchmarks.tables import table
 from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
@@ -20,11 +19,7 @@ Lines = list[list[object]]
 
 def command(subject: str, description: str | None, *, required: bool = True) -> argparse.ArgumentParser:
     """The options that all have: the endpoint, the model, and the file of results."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{subject}",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(subject, description)
     parser.add_argument("--base-url", required=required, help="of the API, up to what stands before /chat/completions")
     parser.add_argument("--model", required=required)
     parser.add_argument("--keep", type=Path, default=Path(f"out/{subject}.jsonl"), help="(default: %(default)s)")
@@ -32,7 +27,7 @@ def command(subject: str, description: str | None, *, required: bool = True) -> 
 
 
 def run(
-    options: argparse.Namespace, measure: Callable[[argparse.Namespace, Kept], Awaitable[Lines]], heads: Sequence[str]
+    options: argparse.Namespace, measure: "Callable[[argparse.Namespace, Kept], Awaitable[Lines]]", heads: Sequence[str]
 ) -> int:
     """Measure and print; the exit status."""
 

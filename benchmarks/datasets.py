@@ -3,8 +3,6 @@
 Each loader yields whatever rows the files hold. A missing folder or file ends in `DataMissing`, with the path in it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Command line of a subject's benchmarks: `python -m benchmarks.SUBJECT [--only part,part] [--data FOLDER]`."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import sys
@@ -24,11 +22,17 @@ class Part:
     """Left out without `--data`; `data` is a folder when it runs."""
 
 
+def parser_of(subject: str, description: str | None) -> argparse.ArgumentParser:
+    """The command line of a package or module below `benchmarks`; its docstring is shown as it is."""
+    shown = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(f"python -m benchmarks.{subject}", description=description, formatter_class=shown)
+
+
 def run_parts(
     subject: str,
     parts: Mapping[str, Part],
     description: str | None,
-    add_options: Callable[[argparse.ArgumentParser], None] | None = None,
+    options: Mapping[str, tuple[object, str]] | None = None,
 ) -> int:
     """Run the parts that `--only` names, or all, in their order.
 
@@ -36,28 +40,28 @@ def run_parts(
         subject: Name of the package below `benchmarks`.
         parts: By the name that `--only` takes.
         description: For `--help`, the module's docstring.
-        add_options: Adds options of the subject's own.
+        options: The subject's own: by name the default (or its type, or `...` if it must be given), and the help.
 
     Returns:
         The exit status: 1 if a part missed its bound, 2 if a part lacked something that it needs.
     """
-    parser = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{subject}",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(subject, description)
     parser.add_argument("--only", metavar="PART,PART", help=f"some of {', '.join(parts)} (default: all)")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the public data sets")
-    if add_options is not None:
-        add_options(parser)
-    options = parser.parse_args()
-    chosen = list(parts) if options.only is None else [name.strip() for name in options.only.split(",")]
+    for name, (default, what) in (options or {}).items():
+        if default is ... or isinstance(default, type):
+            kind = str if default is ... else default
+            parser.add_argument(name, type=kind, required=default is ..., help=what)
+        else:
+            parser.add_argument(name, type=type(default), default=default, help=f"{what} (default: %(default)s)")
+    given = parser.parse_args()
+    chosen = list(parts) if given.only is None else [name.strip() for name in given.only.split(",")]
     if unknown := [name for name in chosen if name not in parts]:
         parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(parts)}")
-    if options.data is not None and not options.data.is_dir():
-        parser.error(f"--data {options.data} is not a folder")
-    if options.data is None and (without := [name for name in chosen if parts[name].needs_data]):
-        if options.only is not None:
+    if given.data is not None and not given.data.is_dir():
+        parser.error(f"--data {given.data} is not a folder")
+    if given.data is None and (without := [name for name in chosen if parts[name].needs_data]):
+        if given.only is not None:
             parser.error(f"{', '.join(without)} needs --data FOLDER")
         print(f"left out without --data: {', '.join(without)}", file=sys.stderr)
         chosen = [name for name in chosen if name not in without]
@@ -67,7 +71,7 @@ def run_parts(
     for name in chosen:
         print(f"\n## {subject}: {name}\n", flush=True)
         try:
-            if parts[name].run(options) is False:
+            if parts[name].run(given) is False:
                 print(f"{name}: a figure is not what it should be", file=sys.stderr)
                 status = max(status, 1)
         except (CannotRun, ModelUnusable, ModelError) as error:

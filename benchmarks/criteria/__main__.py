@@ -13,7 +13,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any, cast
@@ -49,14 +49,14 @@ async def _measured(options: argparse.Namespace, results: Kept) -> Lines:
     judge = build_judge(patient(options, form="short", threshold=0.0))
     if not isinstance(judge, PromptedJudge):
         raise TypeError("an endpoint is asked by prompts")
-    asked = _Asked(results, options.model)
     lines: Lines = []
     try:
         for form in options.forms.split(","):
             checkers = {name: _checker(name, judge, shows=form == "examples") for name in SECTIONS}
-            lines += _lines(form, {name: await _scored(asked, checker) for name, checker in checkers.items()})
-            if options.verdicts:
-                lines += _lines(f"{form}, verdicts", {name: await _whole(asked, checkers[name]) for name in checkers})
+            ways = {form: _scored} | ({f"{form}, verdicts": _whole} if options.verdicts else {})
+            for way, ask in ways.items():
+                found = {name: await ask(results, options.model, checker) for name, checker in checkers.items()}
+                lines += _lines(way, found)
     finally:
         await judge.close()
     return lines
@@ -77,45 +77,30 @@ def _unseen(name: str) -> list[tuple[bool, Generation]]:
     return [(row["label"] == "accept", record) for row, record in zip(own, records, strict=True)]
 
 
-@dataclass
-class _Asked:
-    """What was asked about a record, each once."""
-
-    kept: Kept
-    model: str
-
-    async def score(self, checker: CriterionChecker, record: Generation) -> float:
-        """The probability of the answer that accepts."""
-        key = f"{self.model} score {checker.config_digest} {record.id}"
-        ask = checker.settings.ask
-        return float(await self.kept.get(key, lambda: checker.support(ask, record, checker.shown())))
-
-    async def outcome(self, checker: CriterionChecker, record: Generation) -> str:
-        """What the whole check comes to."""
-
-        async def checked() -> str:
-            return (await checker.check(record)).outcome
-
-        found: str = await self.kept.get(f"{self.model} verdict {checker.config_digest} {record.id}", checked)
-        return found
-
-
-async def _scored(asked: _Asked, checker: CriterionChecker) -> list[Labelled]:
-    scores = [(label, await asked.score(checker, one)) for label, one in _unseen(checker.name)]
-    return [(label, float((score >= SUPPORTED) is label)) for label, score in scores]
-
-
-async def _whole(asked: _Asked, checker: CriterionChecker) -> list[Labelled]:
+async def _scored(kept: Kept, model: str, checker: CriterionChecker) -> list[Labelled]:
+    """By the probability of the answer that accepts."""
     found = []
     for label, record in _unseen(checker.name):
-        outcome = await asked.outcome(checker, record)
-        found.append((label, float((outcome == "accept") is label) if outcome in {"accept", "reject"} else 0.5))
+        ask = partial(checker.support, checker.settings.ask, record, checker.shown())
+        score = await kept.get(f"{model} score {checker.config_digest} {record.id}", ask)
+        found.append((label, float((score >= SUPPORTED) is label)))
+    return found
+
+
+async def _whole(kept: Kept, model: str, checker: CriterionChecker) -> list[Labelled]:
+    """By the whole check."""
+
+    async def outcome(record: Generation) -> str:
+        return (await checker.check(record)).outcome
+
+    found = []
+    for label, record in _unseen(checker.name):
+        said = await kept.get(f"{model} verdict {checker.config_digest} {record.id}", partial(outcome, record))
+        found.append((label, float((said == "accept") is label) if said in {"accept", "reject"} else 0.5))
     return found
 
 
 def _lines(form: str, found: dict[str, list[Labelled]]) -> list[list[object]]:
-    if not found:
-        return []
     every = [one for each in found.values() for one in each]
     return [[form, name, *_figures(each)] for name, each in {**found, "all": every}.items()]
 

@@ -37,19 +37,14 @@ that they hold on this machine, with faults of workers, monitor and brokers some
 times as much for a minute.
 """
 
-import argparse
 import sys
+from functools import partial
 
 from benchmarks.delivery import cost, faults, one_subject, rough, slow, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
-
-def _promise(name: str) -> Part:
-    return Part(lambda _: keeps_promise(name))
-
-
-PARTS = {name: _promise(name) for name in SCENARIOS} | {
+PARTS = {name: Part(partial(keeps_promise, name)) for name in SCENARIOS} | {
     "throughput": Part(lambda options: throughput.measure(options.calls)),
     "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
     "slow": Part(lambda options: slow.measure(options.answered)),
@@ -59,19 +54,17 @@ PARTS = {name: _promise(name) for name in SCENARIOS} | {
     "sustained": Part(lambda options: faults.sustain(options.minutes, options.seed, options.rate)),
 }
 
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--records", type=int, default=20_000, help="of a run of the part cost (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="of the parts cost and rough (default: %(default)s)")
-    parser.add_argument(
-        "--answered", type=int, default=3_000, help="records of a run of slow or rough (default: %(default)s)"
-    )
-    parser.add_argument("--faults", type=int, default=1000, help="of the part faults (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=7, help="of the faults (default: %(default)s)")
-    parser.add_argument("--minutes", type=float, default=10, help="of the part sustained (default: %(default)s)")
-    parser.add_argument("--rate", type=float, help="records a second of the part sustained (default: found out)")
-    parser.add_argument("--calls", type=int, default=4000, help="of the part throughput (default: %(default)s)")
+OPTIONS = {
+    "--records": (20_000, "of a run of the part cost"),
+    "--rounds": (3, "of the parts cost and rough"),
+    "--answered": (3_000, "records of a run of slow or rough"),
+    "--faults": (1000, "of the part faults"),
+    "--seed": (7, "of the faults"),
+    "--minutes": (10.0, "of the part sustained"),
+    "--rate": (float, "records a second of the part sustained (default: found out)"),
+    "--calls": (4000, "of the part throughput"),
+}
 
 
 if __name__ == "__main__":
-    sys.exit(run_parts("delivery", PARTS, __doc__, _add_options))
+    sys.exit(run_parts("delivery", PARTS, __doc__, OPTIONS))

@@ -4,18 +4,14 @@ import contextlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from tests.support.workers import ROOT
 
 
 @contextlib.contextmanager
-def endpoint(
-    *,
-    delay: float = 0.0,
-    limit: int | None = None,
-    script: str | None = None,
-) -> Iterator[int]:
-    """Its port, while it runs.
+def endpoint(*, delay: float = 0.0, limit: int | None = None, script: str | None = None) -> Iterator[dict[str, Any]]:
+    """What a worker is told of a consistency checker that asks it, while it runs.
 
     Args:
         delay: Seconds to an answer.
@@ -28,6 +24,7 @@ def endpoint(
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         try:
             assert process.stdout is not None  # noqa: S101 - it was asked for
-            yield int(process.stdout.readline())
+            address = f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+            yield {"type": "asking", "checker": "consistency", "base_url": address}
         finally:
             process.kill()

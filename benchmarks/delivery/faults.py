@@ -175,10 +175,7 @@ def _print(ledger: Ledger, storm: Storm) -> None:
     rows: list[list[object]] = [
         ["offsets of the records' topic", ledger.offsets],
         ["left out + decided + abstained + dead letters + held", ledger.sum],
-        [
-            "",
-            f"{ledger.left_out} + {ledger.decided} + {ledger.abstained} + {ledger.dead_letters} + {ledger.held}",
-        ],
+        ["", f"{ledger.left_out} + {ledger.decided} + {ledger.abstained} + {ledger.dead_letters} + {ledger.held}"],
         ["lost", len(ledger.lost)],
         ["acknowledged by the brokers, and not there", ledger.missing_of_sent],
         ["answered again, under the same id", ledger.repeated - ledger.clashes],

@@ -70,14 +70,16 @@ def _run(
     settings = place.prepare(raw)
     texts = (f"Parcel {number} left the hub. It weighs {number % 7} kg." for number in range(records))
     lines = [record(number, response=text, reference=text) for number, text in enumerate(texts)]
-    with endpoint(script=f"{__name__}:{script.__name__}") as port:
-        agent = {"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}
-        with place.worker([agent], raw, "first") as first, place.worker([agent], raw, "second") as second:
-            workers = [psutil.Process(each.wait_ready().pid) for each in (first, second)]
-            before = sum(map(cpu_seconds, workers))
-            asyncio.run(put(broker.bootstrap_servers, settings.topics.outputs, lines, spread=True))
-            topics = (settings.topics.accepted, settings.topics.rejected, settings.topics.abstained)
-            times = asyncio.run(verdict_times(broker.bootstrap_servers, topics, records))
-            used = sum(map(cpu_seconds, workers)) - before
+    with (
+        endpoint(script=f"{__name__}:{script.__name__}") as agent,
+        place.worker([agent], raw, "first") as first,
+        place.worker([agent], raw, "second") as second,
+    ):
+        workers = [psutil.Process(each.wait_ready().pid) for each in (first, second)]
+        before = sum(map(cpu_seconds, workers))
+        asyncio.run(put(broker.bootstrap_servers, settings.topics.outputs, lines, spread=True))
+        topics = (settings.topics.accepted, settings.topics.rejected, settings.topics.abstained)
+        times, _ = asyncio.run(verdict_times(broker.bootstrap_servers, topics, records))
+        used = sum(map(cpu_seconds, workers)) - before
     most = times[int(_MOST * records)]
     return _MOST * records / (most - times[0]), times[-1] - times[0], used / records

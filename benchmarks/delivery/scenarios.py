@@ -20,11 +20,10 @@ SCENARIOS: dict[str, tuple[str, Callable[[Place, KafkaBroker], Found]]] = {
     ),
 }
 
-
 _COLUMNS = ("records", "lost", "repeated", "clashing ids", "dead letters", "seconds")
 
 
-def keeps_promise(name: str) -> bool:
+def keeps_promise(name: str, _: object) -> bool:
     """Run a scenario on its own broker and print what it came to; whether the promise was kept."""
     title, run = SCENARIOS[name]
     with tempfile.TemporaryDirectory() as folder, running_kafka() as broker:

@@ -2,15 +2,13 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from aiokafka import AIOKafkaConsumer
-
 from benchmarks.delivery.endpoint import endpoint
+from benchmarks.delivery.throughput import verdict_times
 from benchmarks.tables import table
-from streams.settings import StreamSettings
 from tests.support.kafka import KafkaBroker, running_kafka
 from tests.support.scenarios import Place
 from tests.support.stub_acts import Act, good, hang
@@ -25,7 +23,6 @@ _SHARES = (0.2, 0.5)
 
 _DELAY_SECONDS = 1.0
 _AT_ONCE = 64
-_LONGEST_RUN_SECONDS = 570.0
 
 _SHORT = "The board met on Monday."
 _LONG = " ".join([_SHORT, *(f"Member {number} left at noon." for number in range(1000))])
@@ -73,12 +70,14 @@ def _run(broker: KafkaBroker, folder: Path, records: int, share: float) -> _Run:
     raw = place.settings()
     settings = place.prepare(raw)
     asyncio.run(put(place.servers, settings.topics.outputs, list(_mixed(records, share))))
-    with endpoint(delay=_DELAY_SECONDS, limit=_AT_ONCE, script=f"{__name__}:{short_ones.__name__}") as port:
-        agent = {"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}
-        with place.worker([agent], raw) as worker:
-            answered, abstained = asyncio.run(_times(settings, place.servers, records))
-            worker.terminate()
-    return _Run(answered, abstained)
+    decided, abstained = (settings.topics.accepted, settings.topics.rejected), (settings.topics.abstained,)
+    with (
+        endpoint(delay=_DELAY_SECONDS, limit=_AT_ONCE, script=f"{__name__}:{short_ones.__name__}") as agent,
+        place.worker([agent], raw) as worker,
+    ):
+        found = asyncio.run(verdict_times(place.servers, decided, records, others=abstained))
+        worker.terminate()
+    return _Run(*found)
 
 
 def _mixed(records: int, share: float) -> Iterator[bytes]:
@@ -92,18 +91,3 @@ def _mixed(records: int, share: float) -> Iterator[bytes]:
         # Each asks another question, so that none is answered from the cache.
         text = f"The board met on Monday for the {number}th time."
         yield record(number, response=text, reference=text)
-
-
-async def _times(settings: StreamSettings, servers: str, records: int) -> tuple[list[float], int]:
-    topics: Sequence[str] = (settings.topics.accepted, settings.topics.rejected, settings.topics.abstained)
-    consumer = AIOKafkaConsumer(*topics, bootstrap_servers=servers, auto_offset_reset="earliest")
-    found: list[float] = []
-    abstained = 0
-    async with consumer, asyncio.timeout(_LONGEST_RUN_SECONDS):
-        while len(found) < records:
-            for place, messages in (await consumer.getmany(timeout_ms=500)).items():
-                if place.topic == settings.topics.abstained:
-                    abstained += len(messages)
-                else:
-                    found += [message.timestamp / 1000 for message in messages]
-    return sorted(found), abstained

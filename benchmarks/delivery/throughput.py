@@ -20,7 +20,7 @@ _DELAY_SECONDS = 0.2
 _AT_ONCE = 64
 _CALLS_A_RECORD = 2
 
-_LONGEST_RUN_SECONDS = 300.0
+_LONGEST_RUN_SECONDS = 570.0
 _LOOK_SECONDS = 0.2
 
 
@@ -34,21 +34,18 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
     raw = place.settings()
     settings = place.prepare(raw)
     # Each record is of one sentence, and a different one, so that each is a call and its control.
+    records, accepted = calls // _CALLS_A_RECORD, settings.topics.accepted
+    texts = (f"Parcel {number} arrives on Wednesday before noon." for number in range(records))
     lines = [
         record(number, task="answer", prompt="When?", response=text, reference=text)
-        for number, text in (
-            (number, f"Parcel {number} arrives on Wednesday before noon.") for number in range(calls // _CALLS_A_RECORD)
-        )
+        for number, text in enumerate(texts)
     ]
     asyncio.run(put(place.servers, settings.topics.outputs, lines))
-    records, accepted = calls // _CALLS_A_RECORD, settings.topics.accepted
-    with endpoint(delay=_DELAY_SECONDS, limit=_AT_ONCE) as port:
-        agent = {"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}
-        with place.worker([agent], raw) as worker:
-            process = psutil.Process(worker.wait_ready().pid)
-            used = cpu_seconds(process)
-            times = asyncio.run(verdict_times(place.servers, (accepted,), records))
-            used = cpu_seconds(process) - used
+    with endpoint(delay=_DELAY_SECONDS, limit=_AT_ONCE) as agent, place.worker([agent], raw) as worker:
+        process = psutil.Process(worker.wait_ready().pid)
+        used = cpu_seconds(process)
+        times, _ = asyncio.run(verdict_times(place.servers, (accepted,), records))
+        used = cpu_seconds(process) - used
     # The work on the first began a call before it.
     rate = _CALLS_A_RECORD * records / (times[-1] - times[0] + _DELAY_SECONDS)
     share = rate / (_AT_ONCE / _DELAY_SECONDS)
@@ -57,17 +54,23 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
     return share >= OF_THE_ENDPOINT
 
 
-async def verdict_times(servers: str, topics: Sequence[str], records: int) -> list[float]:
-    """When each verdict was written, in order."""
+async def verdict_times(
+    servers: str, topics: Sequence[str], records: int, *, others: Sequence[str] = ()
+) -> tuple[list[float], int]:
+    """When each of so many verdicts was written, in order; and how many are on the other topics by then."""
     times: list[float] = []
-    consumer = AIOKafkaConsumer(*topics, bootstrap_servers=servers, auto_offset_reset="earliest")
+    aside = 0
+    consumer = AIOKafkaConsumer(*topics, *others, bootstrap_servers=servers, auto_offset_reset="earliest")
     async with consumer, asyncio.timeout(_LONGEST_RUN_SECONDS):
         while len(times) < records:
             # Reading along takes the processor from what is measured.
             await asyncio.sleep(_LOOK_SECONDS)
-            for messages in (await consumer.getmany(timeout_ms=500)).values():
-                times += [message.timestamp / 1000 for message in messages]
-    return sorted(times)
+            for place, messages in (await consumer.getmany(timeout_ms=500)).items():
+                if place.topic in others:
+                    aside += len(messages)
+                else:
+                    times += [message.timestamp / 1000 for message in messages]
+    return sorted(times), aside
 
 
 def cpu_seconds(process: psutil.Process) -> float:

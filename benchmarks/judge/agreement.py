@@ -1,7 +1,5 @@
 """Agreement of the local judge with people and with other judges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,33 +179,23 @@ def run_paraphrase(bench: Bench, data: Path) -> None:
         print(areas(examples, bench.columns(examples, judged), rows))
 
 
-def run_faithbench(bench: Bench, data: Path) -> None:
-    """Hard summaries by modern models."""
-    examples = datasets.faithbench(data)
-    say("FaithBench, by the worst label of a summary")
-    print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
+def _areas_of(load: Callable[[Path], list[Example]], title: str) -> Callable[[Bench, Path], None]:
+    def run(bench: Bench, data: Path) -> None:
+        examples = load(data)
+        say(title)
+        print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
 
-
-def run_wikibio(bench: Bench, data: Path) -> None:
-    """Sentences of GPT-3 biographies against re-samples."""
-    examples = datasets.wikibio(data)
-    say("WikiBio GPT-3, accurate sentences or not, mean over the re-samples")
-    print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
-
-
-def run_sac3(bench: Bench, data: Path) -> None:
-    """Answers against re-samples."""
-    examples = datasets.sac3(data)
-    say("SAC3 HotpotQA, factual answers or not, mean over re-samples of the question and its paraphrases")
-    print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
+    return run
 
 
 RUNS: dict[str, Callable[[Bench, Path], None]] = {
     "qags": run_qags,
     "paraphrase": run_paraphrase,
-    "faithbench": run_faithbench,
-    "wikibio": run_wikibio,
-    "sac3": run_sac3,
+    "faithbench": _areas_of(datasets.faithbench, "FaithBench, by the worst label of a summary"),
+    "wikibio": _areas_of(datasets.wikibio, "WikiBio GPT-3, accurate sentences or not, mean over the re-samples"),
+    "sac3": _areas_of(
+        datasets.sac3, "SAC3 HotpotQA, factual answers or not, mean over re-samples of the question and its paraphrases"
+    ),
 }
 
 

@@ -1,7 +1,5 @@
 """Plain measures of how much of a response is in its reference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

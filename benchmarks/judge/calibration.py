@@ -1,11 +1,9 @@
 """Calibrated thresholds: how often they keep their promise."""
 
-from __future__ import annotations
-
 import asyncio
+import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -31,72 +29,37 @@ ERRORS = (0.1, 0.2, 0.3)
 SEED = 20261122
 AT_ONCE = 64
 
+Sides = tuple[tuple[int, int], tuple[int, int]]
+"""How many records are accepted and how many of them wrongly, and the same of those rejected."""
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Counts of the records that each threshold of the grid decides, and of those decided wrongly."""
 
-    records: int
-    accepted: list[int]
-    wrongly_accepted: list[int]
-    rejected: list[int]
-    wrongly_rejected: list[int]
+class Scored:
+    """The scores of records, and their labels."""
 
-    @classmethod
-    def of(cls, labelled: Sequence[Labelled]) -> Counts:
+    def __init__(self, labelled: Sequence[Labelled]) -> None:
+        self.scores = np.array([one.score for one in labelled])
+        self.good = np.array([one.accept for one in labelled])
+
+    def sides(self, accept: float | None, reject: float | None) -> Sides:
         """A score of at least a threshold is accepted by it, one below it rejected."""
-        good, bad = (np.sort([one.score for one in labelled if one.accept is kind]) for kind in (True, False))
-        good_below, bad_below = np.searchsorted(good, GRID), np.searchsorted(bad, GRID)
-        return cls(
-            len(labelled),
-            (len(labelled) - good_below - bad_below).tolist(),
-            (len(bad) - bad_below).tolist(),
-            (good_below + bad_below).tolist(),
-            good_below.tolist(),
+        accepted = self.scores >= (math.inf if accept is None else accept)
+        rejected = self.scores < (-math.inf if reject is None else reject)
+        return (
+            (int(accepted.sum()), int((accepted & ~self.good).sum())),
+            (int(rejected.sum()), int((rejected & self.good).sum())),
         )
-
-    def outcome(self, accept: float | None, reject: float | None) -> Outcome:
-        """The decisions of two thresholds of the grid."""
-        first = (0, 0)
-        second = (0, 0)
-        if accept is not None:
-            place = GRID.index(accept)
-            first = (self.accepted[place], self.wrongly_accepted[place])
-        if reject is not None:
-            place = GRID.index(reject)
-            second = (self.rejected[place], self.wrongly_rejected[place])
-        return Outcome(self.records, first, second)
 
     def as_found(self, error: float) -> tuple[float | None, float | None]:
         """The thresholds that decide the most with at most this share of errors among these very records."""
-        accept = reject = None
-        for place, value in enumerate(GRID):
-            if accept is None and 0 < self.accepted[place] * error >= self.wrongly_accepted[place]:
-                accept = value
-            if 0 < self.rejected[place] * error >= self.wrongly_rejected[place]:
-                reject = value
-        return accept, reject
+        by_value = [(value, *self.sides(value, value)) for value in GRID]
+        accepts = [value for value, (count, wrong), _ in by_value if 0 < count * error >= wrong]
+        rejects = [value for value, _, (count, wrong) in by_value if 0 < count * error >= wrong]
+        return min(accepts, default=None), max(rejects, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Apply thresholds to a set; (decided, of them wrong) for either side."""
-
-    records: int
-    accepted: tuple[int, int]
-    rejected: tuple[int, int]
-
-    @property
-    def decided(self) -> int:
-        return self.accepted[0] + self.rejected[0]
-
-    @property
-    def wrong(self) -> int:
-        return self.accepted[1] + self.rejected[1]
-
-    def keeps(self, error: float) -> bool:
-        """True if at most this share of either side is wrong."""
-        return all(wrong <= error * decided for decided, wrong in (self.accepted, self.rejected))
+def _keeps(sides: Sides, error: float) -> bool:
+    """True if at most this share of either side is wrong."""
+    return all(wrong <= error * decided for decided, wrong in sides)
 
 
 def run(data: Path) -> bool:
@@ -113,29 +76,30 @@ def run(data: Path) -> bool:
     promises = []
     fine = True
     for name, labelled in asyncio.run(_scored(sets, settings)).items():
-        population = Counts.of(labelled)
+        population = Scored(labelled)
         for error in ERRORS:
             draw = random.Random(SEED)
             calibrated, naive = [], []
             for _ in range(RESAMPLINGS):
                 drawn = draw.choices(labelled, k=LABELS)
                 found = calibrate(drawn, error=error, confidence=CONFIDENCE)
-                calibrated.append(population.outcome(found.accept.value, found.reject.value))
-                naive.append(population.outcome(*Counts.of(drawn).as_found(error)))
-            kept = fmean(one.keeps(error) for one in calibrated)
+                calibrated.append(population.sides(found.accept.value, found.reject.value))
+                naive.append(population.sides(*Scored(drawn).as_found(error)))
+            kept = fmean(_keeps(one, error) for one in calibrated)
             fine &= kept >= CONFIDENCE
-            promised = [one for one in calibrated if one.decided]
-            decided = fmean(one.decided / one.records for one in calibrated)
-            wrong = sum(one.wrong for one in promised) / max(1, sum(one.decided for one in promised))
+            decided, wrong = (
+                [accepted[place] + rejected[place] for accepted, rejected in calibrated] for place in (0, 1)
+            )
+            promised = sum(map(bool, decided))
             promises.append(
                 [
                     f"{name}, {len(labelled)}",
                     f"{error:g}",
                     f"{kept:.1%}",
-                    f"{len(promised) / RESAMPLINGS:.1%}",
-                    f"{decided:.1%}",
-                    f"{wrong:.1%}" if promised else None,
-                    f"{fmean(one.keeps(error) for one in naive):.1%}",
+                    f"{promised / RESAMPLINGS:.1%}",
+                    f"{fmean(decided) / len(labelled):.1%}",
+                    f"{sum(wrong) / sum(decided):.1%}" if promised else None,
+                    f"{fmean(_keeps(one, error) for one in naive):.1%}",
                 ]
             )
     print(table(["set", "error", "kept", "promised at all", "decided", "wrong of it", "kept without a test"], promises))

@@ -4,8 +4,6 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
 
 from benchmarks.endpoint.forms import ConsistencyForm
 from benchmarks.endpoint.rows import DEVELOPED, UNSEEN, Row
@@ -22,7 +20,7 @@ OUTCOMES = ("accept", "reject", "abstain")
 def run_everyday() -> None:
     """A confusion table of the checker's outcomes for each file."""
     for name, file in ANSWERS.items():
-        answers = everyday_answers(file)
+        answers = asyncio.run(_answers(file.read_text(encoding="utf-8").splitlines()))
         counts = Counter(answers)
         lines: list[list[object]] = [
             [f"expected: {expected}", *(counts[expected, outcome] for outcome in OUTCOMES)] for expected in OUTCOMES
@@ -32,19 +30,14 @@ def run_everyday() -> None:
         print(f"\ndecided: {len(decided)} of {len(answers)}; right: {sum(decided)} ({sum(decided) / len(decided):.1%})")
 
 
-def everyday_answers(file: Path) -> list[tuple[str, str]]:
+async def _answers(lines: Iterable[str]) -> list[tuple[str, str]]:
     """The expected outcome of each answer, and the checker's."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    return list(zip((row["expected"] for row in rows), asyncio.run(_outcomes(rows)), strict=True))
-
-
-async def _outcomes(rows: Iterable[dict[str, Any]]) -> list[str]:
     form = ConsistencyForm(JudgeSettings(backend="local"))
+    found: list[tuple[str, str]] = []
     try:
-        found: list[str] = []
-        for row in rows:
+        for row in map(json.loads, lines):
             given = {"passages": row["reference"], "question": row["prompt"], "answer": row["response"]}
-            found.append((await form.check(Row(id="everyday", good=False, **given))).outcome)
+            found.append((row["expected"], (await form.check(Row(id="everyday", good=False, **given))).outcome))
         return found
     finally:
         await form.close()

@@ -7,7 +7,6 @@ AUROC on the sources held out, without each of the features too, and the weights
 the sentence next to it and now and then with the sentence of another question; a quarter is held out.
 """
 
-import argparse
 import json
 import lzma
 import random
@@ -20,6 +19,7 @@ from statistics import fmean
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from benchmarks.running import parser_of
 from benchmarks.tables import table
 from models.local.alignment import Texts
 from models.local.claims import compared
@@ -123,9 +123,7 @@ def report(learned: Sequence[Item], held: Sequence[Item]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read, fit, print and write."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.judge.fit", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of("judge.fit", __doc__)
     parser.add_argument("pairs", type=Path, help="the labelled pairs")
     options = parser.parse_args(arguments)
     rng = random.Random(3)

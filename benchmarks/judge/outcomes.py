@@ -1,7 +1,5 @@
 """Responses at the default settings, accepted or rejected, next to what people said of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Recorded traffic of deployed models: the judge's order of them next to that of recorded detectors."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean

@@ -5,7 +5,6 @@
 Answers are kept in --keep: a run that was broken off asks nothing twice.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -14,13 +13,13 @@ from benchmarks.running import Part, run_parts
 
 PARTS = {"retrieval": Part(retrieval.measure, needs_data=True)}
 
-
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--base-url", required=True, help="of the API, up to what stands before /chat/completions")
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--rows", type=int, default=100, help="of each set at most (default: %(default)s)")
-    parser.add_argument("--keep", type=Path, default=Path("out/methods.answers"), help="(default: %(default)s)")
+OPTIONS = {
+    "--base-url": (..., "of the API, up to what stands before /chat/completions"),
+    "--model": (..., "its name"),
+    "--rows": (100, "of each set at most"),
+    "--keep": (Path("out/methods.answers"), "answers"),
+}
 
 
 if __name__ == "__main__":
-    sys.exit(run_parts("methods", PARTS, __doc__, _options))
+    sys.exit(run_parts("methods", PARTS, __doc__, OPTIONS))

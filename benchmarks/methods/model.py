@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 from benchmarks.asked import patient
 from checkers.checker import Models
-from lab.kept_answers import KeptAnswers, KeptModel
+from lab.runs import KeptAnswers, KeptModel
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 

@@ -14,7 +14,7 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.intervals import wilson
 from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
-from lab.audit.cases import Triplet
+from lab.audit.triplets import Triplet
 from models.build import build_judge
 from models.judges.forms import Support, odds_of
 from models.protocol import Message, Model, Question, YesNo

@@ -8,7 +8,6 @@ questions to a knowledge store. `near`: our own near misses, by kind.
 FOLDER holds metmap/; for `questions` halueval/ and sac3/.
 """
 
-import argparse
 import sys
 
 from benchmarks.retrieval.live import print_live
@@ -22,9 +21,9 @@ PARTS = {
 }
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rows", type=int, help="triplets of each relation (pairs of each kind) at most")
-
-
 if __name__ == "__main__":
-    sys.exit(run_parts("retrieval", PARTS, __doc__, _add_options))
+    sys.exit(
+        run_parts(
+            "retrieval", PARTS, __doc__, {"--rows": (int, "triplets of each relation (pairs of each kind) at most")}
+        )
+    )

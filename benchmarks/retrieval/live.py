@@ -8,14 +8,10 @@ inference errors the positive is a context that says more than the query, so tha
 Only the odd rows are measured; judges were made while looking at the even ones.
 """
 
-from __future__ import annotations
-
 import asyncio
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +20,7 @@ from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
-from lab.audit.cases import Triplet, read_triplets
+from lab.audit.triplets import Triplet, read_triplets
 from models.build import build_judge
 from models.local.encoder import bundled_model
 from models.model_loading import sentence_transformer
@@ -34,7 +30,6 @@ from schemas import Retrieval, RetrievalEvidence, Verdict
 AT_ONCE = 64
 """Records checked at the same time, as a worker does."""
 
-Row = TypeVar("Row")
 Scores = npt.NDArray[np.float64]
 """Scores of pairs of a query and a text (measures, pairs): vector, knowledge store, cache; larger is closer."""
 
@@ -95,12 +90,10 @@ def by_relation(relations: Sequence[str], positive: Scores, negative: Scores, th
 
 def print_live(data: Path, most: int | None) -> None:
     """Measure up to `most` odd rows of each file, and print."""
-    began = time.perf_counter()
     triplets = [one for rows in odd_triplets(data, most) for one in rows]
     positive = measured([(one.base, one.positive) for one in triplets])
     negative = measured([(one.base, one.negative) for one in triplets])
     print(by_relation([one.relation for one in triplets], positive, negative, RetrievalSettings().threshold))
-    print(f"\nin {time.perf_counter() - began:.0f} s")
 
 
 def odd_triplets(data: Path, most: int | None) -> Iterator[Sequence[Triplet]]:
@@ -109,8 +102,4 @@ def odd_triplets(data: Path, most: int | None) -> Iterator[Sequence[Triplet]]:
     if not files:
         raise DataMissing(f"{data / 'metmap'} holds no .jsonl file; --data names the folder that holds metmap/")
     for file in files:
-        yield _odd(list(read_triplets(file)), most)
-
-
-def _odd(rows: Sequence[Row], most: int | None) -> Sequence[Row]:
-    return rows[1::2][:most]
+        yield list(read_triplets(file))[1::2][:most]

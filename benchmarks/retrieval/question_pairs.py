@@ -7,8 +7,6 @@ Right: a passage that holds the answer, true or not, which is not asked. Wrong, 
 `opposite`: the right passage for the question with a word turned into its opposite, where the passage has the word.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

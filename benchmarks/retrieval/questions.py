@@ -4,8 +4,6 @@ The even source rows were looked at while the judge was made, and the baselines'
 is printed is measured on the odd ones.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

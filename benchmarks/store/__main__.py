@@ -8,7 +8,6 @@
 of 100 answers do not come within 200 ms.
 """
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -39,15 +38,9 @@ def measure_cost(verdicts: int) -> None:
             seconds = (cost.reading + cost.writing + server) / verdicts
             rows.append(
                 [
-                    name,
-                    verdicts,
-                    round(cost.message_bytes / verdicts),
-                    round(each),
-                    round(cost.reading / verdicts * 1e6),
-                    round(cost.writing / verdicts * 1e6),
-                    round(server / verdicts * 1e6),
-                    round(each * _MANY / 1e9),
-                    round(seconds * _MANY / 3600, 1),
+                    *(name, verdicts, round(cost.message_bytes / verdicts), round(each)),
+                    *(round(part / verdicts * 1e6) for part in (cost.reading, cost.writing, server)),
+                    *(round(each * _MANY / 1e9), round(seconds * _MANY / 3600, 1)),
                 ]
             )
     header = ("store", "verdicts", "bytes of a message", "bytes kept", "us reading", "us writing", "us of the server")
@@ -104,10 +97,12 @@ PARTS = {
 }
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--verdicts", type=int, default=100_000, help="of the part cost (default: %(default)s)")
-    parser.add_argument("--verdicts-shown", type=int, default=1_000_000, help="of the part pages (%(default)s)")
-
-
 if __name__ == "__main__":
-    sys.exit(run_parts("store", PARTS, __doc__, _add_options))
+    sys.exit(
+        run_parts(
+            "store",
+            PARTS,
+            __doc__,
+            {"--verdicts": (100_000, "of the part cost"), "--verdicts-shown": (1_000_000, "of the part pages")},
+        )
+    )

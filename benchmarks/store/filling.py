@@ -131,12 +131,8 @@ def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:
         )
         for place in range(3)
     )
-    evidence = ConsistencyEvidence(
-        task="answer",
-        against="contexts",
-        sentences=sentences,
-        consistent_share=1.0,
-    )
+    about = {"task": "answer", "against": "contexts", "consistent_share": 1.0}
+    evidence = ConsistencyEvidence.model_validate(about | {"sentences": sentences})
     return Verdict(
         id="none",
         record_id="none",

@@ -23,16 +23,8 @@ from models.build import build_judge
 from schemas import Envelope, Verdict, read_record
 
 RECORDS = Path(__file__).with_name("records.jsonl")
-HEADS = [
-    "judge",
-    "decided by",
-    "calls",
-    "balanced",
-    "right calls accepted",
-    "wrong calls rejected",
-    "abstained",
-    "questions",
-]
+HEADS = ["judge", "decided by", "calls", "balanced", "right calls accepted", "wrong calls rejected"]
+HEADS += ["abstained", "questions"]
 _RIGHT = {"accept": 1.0, "abstain": 0.5, "reject": 0.0}
 
 Labelled = tuple[Envelope, bool]

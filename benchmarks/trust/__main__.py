@@ -7,7 +7,6 @@ goes up and down, or fails together, with nothing wrong. `drift`: recorded traff
 watched by a real Prometheus and a real Alertmanager; FOLDER holds llm_summary_traffic/.
 """
 
-import argparse
 import sys
 
 from benchmarks.running import Part, run_parts
@@ -20,10 +19,12 @@ PARTS = {
 }
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--streams", type=int, default=1000, help="side by side (default: %(default)s)")
-    parser.add_argument("--verdicts", type=int, default=100_000, help="of each stream of `drops` without a drop")
-
-
 if __name__ == "__main__":
-    sys.exit(run_parts("trust", PARTS, __doc__, _add_options))
+    sys.exit(
+        run_parts(
+            "trust",
+            PARTS,
+            __doc__,
+            {"--streams": (1000, "side by side"), "--verdicts": (100_000, "of each stream of `drops` without a drop")},
+        )
+    )

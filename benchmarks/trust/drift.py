@@ -125,12 +125,7 @@ def report(watched: Sequence[Application], inbox: Inbox, outcomes: dict[str, str
         elif application.must_alert:
             well &= bool(rejected) and all(application.source in line for line in rejected)
         rows.append(
-            [
-                application.source,
-                *(_success(application, outcomes)),
-                "yes" if told else "no",
-                len(rejected) or None,
-            ]
+            [application.source, *(_success(application, outcomes)), "yes" if told else "no", len(rejected) or None]
         )
         if told:
             said.append(f"\n{application.source}: {told[0].annotations['description']}\n  {rejected[0][:_SHOWN]}")

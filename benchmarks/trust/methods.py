@@ -25,13 +25,7 @@ from agents.monitor.baseline import (
     Floats,
     profile,
 )
-from agents.monitor.drop_test import (
-    EARLY_VERDICTS,
-    HIGHEST_BASELINE,
-    LARGEST_SHARE,
-    LOWEST_BASELINE,
-    bet_weights,
-)
+from agents.monitor.drop_test import EARLY_VERDICTS, HIGHEST_BASELINE, LARGEST_SHARE, LOWEST_BASELINE, bet_weights
 from agents.monitor.settings import BaselineEntry
 from agents.monitor.trust_series import FIRST_WEEK_COUNTS, Plan, VersionTest
 

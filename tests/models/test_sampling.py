@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from lab.kept_answers import KeptAnswers, KeptModel
+from lab.runs import KeptAnswers, KeptModel
 from models.billing import billed
 from models.meter import MeteredModel
 from models.protocol import Answer, ModelFailed, Question

@@ -249,7 +249,7 @@ def test_stores_are_audited_by_relation_and_metric(model: Path, triplets: Path, 
         same = [name for name in row if name.startswith(("triplet_", "control_", "unrelated_"))]
         assert [row[name] for name in same] == [found["faiss", "cosine", relation][name] for name in same]
     swap, number = (found["faiss", "cosine", relation] for relation in relations)
-    assert (swap["triplet_cases"], swap["triplet_right"], swap["control_right"], swap["unrelated_cases"]) == (
+    assert (swap["triplet_cases"], swap["triplet_right"], swap["control_cases"], swap["unrelated_cases"]) == (
         2,
         0,
         2,

@@ -1,16 +1,20 @@
-"""Simulated extractors under the linearity test: rates next to the theorems' bounds, and both schedules side by side.
+"""The extraction checker next to its paper.
 
-Each run is its own record. Its answers stand in a table of so many answers a sentence, drawn when they are first
-looked at, and both schedules read the same table.
+    python -m benchmarks.extraction [--runs 10000]
+
+`simulated`: extractors that are linear, at a known distance from it, or noisy in a known way: how often each is
+accepted and rejected, next to the bound of theorem 3.1, and the calls of the full and sequential schedules.
 """
 
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from random import Random
 
+from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
 from checkers.extraction.checker import ExtractionSettings
 from checkers.extraction.evidence import Trial, causes, not_given
@@ -34,7 +38,6 @@ ENTITIES = 4
 """As many as the paper's sentences have on average (18,636 in 5,000), rounded."""
 REPEATS = ExtractionSettings().repeats
 TESTS = ExtractionSettings().tests_of(ENTITIES, REPEATS)
-
 
 _PAIRS = Pairs(("Ada Okafor", "Lagos", "Turin", "Fermata"), ("Ines Varga", "Bergen", "Porto", "Novitas"))
 _VECTORS = 1 << ENTITIES
@@ -104,48 +107,36 @@ def _multi_form(change: Callable[[Extracted], Extracted]) -> Callable[[Random], 
     return make
 
 
-def _merged(there: Extracted) -> Extracted:
-    return (f"{there[1]} and {there[2]}", there[0], *there[3:])
-
-
-def _split(there: Extracted) -> Extracted:
-    return (*there[0].split(), *there[1:])
-
-
 def _by_heart(known: int) -> Callable[[Random], Draw]:
     """So many of the entities are found only where they stand themselves."""
     return lambda _: lambda v, _: tuple(one for j, one in enumerate(_in_places(v)) if j >= known or not v >> j & 1)
 
 
-def _invented(_: Random) -> Draw:
-    return lambda v, _: _in_places(v)[1:]
-
-
-def _beside(_: Random) -> Draw:
-    """The first only where the second stands."""
-    return lambda v, _: _in_places(v)[1 if v & 0b10 else 0 :]
-
-
-def _adding(_: Random) -> Draw:
-    return lambda v, _: (*_in_places(v), "Atlantis")
-
-
-def _dropping(_: Random) -> Draw:
-    return lambda v, _: tuple(one for j, one in enumerate(_PAIRS.replacements) if v >> j & 1)
+def _always(change: Callable[[Extracted, Vector], Extracted]) -> Callable[[Random], Draw]:
+    """What is in the text, changed."""
+    return lambda _: lambda v, _: change(_in_places(v), v)
 
 
 SUBJECTS = (
     Subject("is linear and ideal", _ideal, 0),
     *(Subject(f"is {epsilon:g}-far from linear", _far(epsilon), epsilon) for epsilon in (0.05, 0.1, 0.25)),
     *(Subject(f"names an entity with probability {p:g}", _weak(p)) for p in (0.3, 0.5, 0.7, 0.9)),
-    Subject("merges two entities in half of the texts", _multi_form(_merged)),
-    Subject("splits an entity in half of the texts", _multi_form(_split)),
-    Subject("finds an entity only next to another", _beside, 0.25),
+    Subject(
+        "merges two entities in half of the texts",
+        _multi_form(lambda there: (f"{there[1]} and {there[2]}", there[0], *there[3:])),
+    ),
+    Subject("splits an entity in half of the texts", _multi_form(lambda there: (*there[0].split(), *there[1:]))),
+    Subject("finds an entity only next to another", _always(lambda there, v: there[1:] if v & 0b10 else there), 0.25),
     Subject("knows all names by heart", _by_heart(ENTITIES), 0, rejects=True),
     Subject("knows one of four by heart", _by_heart(1), 0, rejects=True),
-    Subject("never gives one of the list", _invented, 0, rejects=True),
-    Subject("drops what is not replaced", _dropping, 0, rejects=True),
-    Subject("adds an entity", _adding, 0),
+    Subject("never gives one of the list", _always(lambda there, _: there[1:]), 0, rejects=True),
+    Subject(
+        "drops what is not replaced",
+        _always(lambda _, v: tuple(one for j, one in enumerate(_PAIRS.replacements) if v >> j & 1)),
+        0,
+        rejects=True,
+    ),
+    Subject("adds an entity", _always(lambda there, _: (*there, "Atlantis")), 0),
 )
 
 
@@ -283,3 +274,10 @@ def _is_within(subject: Subject, found: Found, runs: int, least: float) -> bool:
     if subject.epsilon == 0:
         return found.rejected == (runs if subject.rejects else 0)
     return found.rejected / runs >= least - _DEVIATIONS * math.sqrt(least * (1 - least) / runs)
+
+
+PARTS = {"simulated": Part(lambda options: print_simulated(options.runs))}
+
+
+if __name__ == "__main__":
+    sys.exit(run_parts("extraction", PARTS, __doc__, {"--runs": (10_000, "records a subject")}))

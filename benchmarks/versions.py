@@ -1,5 +1,11 @@
-"""The figures: what is covered at every look, how soon a version that is worse is told, and how often in vain."""
+"""One version against another: whether the interval of the difference holds at every look, and how soon one is found.
 
+    python -m benchmarks.versions [--only interval,labels,alarm,traffic] [--series N]
+
+Simulated verdicts with fixed seeds, looked at after each of them from 30 of each version on.
+"""
+
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -11,7 +17,8 @@ from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.monitor.versions import COMPARED_FROM, VersionCount, change, rate_of, unlike
-from benchmarks.labels.simulation import JUDGES
+from benchmarks.labels import JUDGES
+from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
 from schemas import RejectedRecord, VersionRate
 
@@ -229,3 +236,15 @@ def _outcome(which: int, accepted: bool) -> SeriesOutcome:
 
 def _shown(shares: tuple[float, ...]) -> str:
     return " / ".join(f"{share:.0%}" for share in shares)
+
+
+PARTS = {
+    "interval": Part(lambda options: interval(options.series)),
+    "labels": Part(lambda options: labels(options.series)),
+    "alarm": Part(lambda options: alarm(options.series)),
+    "traffic": Part(lambda options: traffic(options.series)),
+}
+
+
+if __name__ == "__main__":
+    sys.exit(run_parts("versions", PARTS, __doc__, {"--series": (400, "of each rate and course")}))

@@ -1,17 +1,23 @@
-"""Proofs of semantic equivalence on labelled paraphrase pairs: how many are proved."""
+"""The equivalence checker next to the oracle-checker paper.
 
-from __future__ import annotations
+    python -m benchmarks.equivalence --data FOLDER
+
+`proofs`: proof rates on labelled paraphrase pairs: the local judge answering the phrase questions, in the sentences
+that they stand in and alone, and a subject that says yes to everything.
+"""
 
 import argparse
+import asyncio
 import math
 import random
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import get_args
 
 from benchmarks import datasets
+from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
 from checkers.equivalence.alignment import AlignedSentences, PhrasePair, align
 from checkers.equivalence.proof import Require, prove
@@ -41,14 +47,6 @@ class Labelled:
     """The label that people give; None for a pair put together at random."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """The outcome for a pair."""
-
-    found: bool
-    asked: bool
-
-
 class Bench:
     """Judge and encoder, loaded once, and the replies so far."""
 
@@ -73,8 +71,8 @@ class Bench:
             self._replies[key] = EquivalenceReply(answer="yes" if grade.supported else "no", explanation=grade.reason)
         return [self._replies[key] for key in keys]
 
-    async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> Proved:
-        """Put phi to the local judge; `alone` keeps the sentences from it."""
+    async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> tuple[bool, bool]:
+        """Whether phi is proved and whether the local judge was asked; `alone` keeps the sentences from it."""
         around = None if alone else found.sentences
         asked = False
 
@@ -83,19 +81,13 @@ class Bench:
             asked |= bool(pairs)
             return self.replies(pairs, around)
 
-        return Proved((await prove(found, ask, require)).found, asked)
+        return (await prove(found, ask, require)).found, asked
 
 
-@cache
-def bench() -> Bench:
-    """One for all parts."""
-    made = Bench()
-    print(f"judge: {made.judge.name}")
-    return made
-
-
-async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
+async def print_proofs(options: argparse.Namespace) -> None:
     """Proof rates by set and phi, of the local judge and of a subject that says yes to everything."""
+    bench = Bench()
+    print(f"judge: {bench.judge.name}")
     known = {name: labelled(options.data, name) for name in SETS}
     strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
     rates: list[Row] = []
@@ -109,12 +101,10 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
                 proved = [await bench.proves(one, require, alone=alone) for one in found]
                 row = [name, "embedded", f"phi_{require}", "alone" if alone else "in their sentences"]
                 if every is strangers:
-                    unasked = sum(not one.asked for one in proved)
-                    unrelated.append([*row, len(found), sum(one.found for one in proved), unasked, sum(by_all)])
+                    unasked = sum(not asked for _, asked in proved)
+                    unrelated.append([*row, len(found), sum(one for one, _ in proved), unasked, sum(by_all)])
                 else:
-                    rates.append(
-                        [*row, *_rates(examples, [one.found for one in proved]), *_rates(examples, by_all)[:2]]
-                    )
+                    rates.append([*row, *_rates(examples, [one for one, _ in proved]), *_rates(examples, by_all)[:2]])
     for require, published in PAPER.items():
         rates.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, None, None])
     unrelated.append(["random pairs (published)", "corenlp", "both", "alone", *PAPER_RANDOM, None])
@@ -164,3 +154,10 @@ def _rates(examples: Sequence[Labelled], proved: Sequence[bool]) -> Row:
     yes, no = sum(of_yes) / len(of_yes), sum(of_no) / len(of_no)
     spread = 1.96 * math.sqrt(yes * (1 - yes) / len(of_yes) + no * (1 - no) / len(of_no))
     return [yes, no, yes - no, spread]
+
+
+PARTS = {"proofs": Part(lambda options: asyncio.run(print_proofs(options)), needs_data=True)}
+
+
+if __name__ == "__main__":
+    sys.exit(run_parts("equivalence", PARTS, __doc__, {"--pairs": (int, "of each set at most, drawn (default: all)")}))

@@ -10,7 +10,6 @@ wrong if anything but the new release is named. `shuffled`: all 15 in one applic
 random, where one in twenty may name anything.
 """
 
-import argparse
 import random
 import sys
 from collections.abc import Iterable, Sequence
@@ -49,16 +48,11 @@ def outputs(data: Path) -> list[Output]:
 
 def having(seen: Iterable[Output]) -> list[frozenset[Attribute]]:
     """The attributes of each, in order."""
-    return [
-        frozenset(
-            {
-                Attribute("metadata.release", one.model),
-                Attribute("document", one.document),
-                Attribute("hour", f"{place // _HOURLY:03}"),
-            }
-        )
+    about = (
+        {"metadata.release": one.model, "document": one.document, "hour": f"{place // _HOURLY:03}"}
         for place, one in enumerate(seen)
-    ]
+    )
+    return [frozenset(Attribute(*item) for item in each.items()) for each in about]
 
 
 def named(attributes: Sequence[frozenset[Attribute]], rejected: Sequence[bool]) -> list[Commonality]:
@@ -107,9 +101,5 @@ PARTS = {
 }
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--shuffles", type=int, default=1000, help="of each detector's outcomes (default: %(default)s)")
-
-
 if __name__ == "__main__":
-    sys.exit(run_parts("failures", PARTS, __doc__, _add_options))
+    sys.exit(run_parts("failures", PARTS, __doc__, {"--shuffles": (1000, "of each detector's outcomes")}))

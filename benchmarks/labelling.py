@@ -1,42 +1,158 @@
-"""Tables 2 (its tree half) and 3 of the paper, over many seeds, next to its figures and a re-run of its notebooks."""
+"""The No-Data Algorithm against its paper.
 
+    python -m benchmarks.labelling [--data FOLDER] [--seeds 20]
+
+`tables`: table 2 (its tree half) and table 3; FOLDER holds no_data_algorithm/.
+"""
+
+import asyncio
 import statistics
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from benchmarks.labelling.players import (
-    TEST_ENTRIES,
-    Coded,
-    Lie,
-    NotebookVerifier,
-    Tree,
-    TreeEvaluator,
-    all_strings,
-    balanced,
-    rubric,
-    search,
-    training_file,
-)
+from pydantic import JsonValue
+from sklearn.tree import DecisionTreeClassifier
+
+from assay.cli.common import CannotRun
+from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.protocol import Verifier, play
-from checkers.labelling.rubric import no_judge
-from lab.labelling.results import is_flipped
+from checkers.labelling.protocol import Proposal, Turn, Verifier, play
+from checkers.labelling.questions import load_examples
+from checkers.labelling.rubric import Rubric, load_rubric, no_judge
+from lab.labelling import is_flipped
+
+RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
+TEST_ENTRIES = 498
+_LENGTH = 12
+
+
+@cache
+def rubric(name: str) -> Rubric:
+    """One of the example rubrics."""
+    return load_rubric(RUBRICS / f"{name}.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A string and its label."""
+
+    x: str
+    label: int
+
+
+async def all_strings(of: Rubric) -> list[Coded]:
+    """All strings of twelve bits."""
+    strings = [format(number, f"0{_LENGTH}b") for number in range(2**_LENGTH)]
+    return [Coded(x, of.aggregator(await of.bits(x, no_judge))) for x in strings]
+
+
+def balanced(strings: list[Coded], draw: Random) -> list[Coded]:
+    """A test set, half of it of either label, drawn with replacement; shuffled."""
+    drawn = []
+    for label in (0, 1):
+        of_it = [one for one in strings if one.label == label]
+        drawn.extend(draw.choices(of_it, k=TEST_ENTRIES // 2))
+    draw.shuffle(drawn)
+    return drawn
+
+
+_TREE_SEED = 123
+"""The authors'."""
+
+Lie = Literal["sigma", "f", "replaced"]
+"""The thing that a generator falsely claims to know (paper, section 8.1.1): sigma, f, or f every time."""
+
+REPLACED = 0.25
+"""Share of the third lie's datapoints that a random one replaces, in the authors' notebook; their paper says 1/10."""
+
+_MOST_DRAWS = 200_000
+
+
+class NotebookVerifier(Verifier):
+    """Compares wholes, and takes x for x'."""
+
+    def is_echo(self, x: JsonValue, similar: JsonValue) -> bool:
+        return False
+
+    def parts(self, x: JsonValue) -> tuple[JsonValue, ...]:
+        return (x,)
+
+
+Generator = Callable[[JsonValue, int, Turn], Awaitable[JsonValue]]
+"""Makes x' of x and its label."""
+
+
+def search(verifier: Verifier, lie: Lie | None = None) -> Generator:
+    """The authors' generators: every clause agrees, or what is left of that if it lies."""
+
+    async def every_clause(x: JsonValue, drawn: JsonValue, _: int) -> bool:
+        wanted, found = await verifier.total(x, drawn)
+        return wanted == found
+
+    async def sorted_bits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
+        wanted, found = await verifier.bits(x, drawn)
+        return sum(wanted) == sum(found)
+
+    async def own_majority(_: JsonValue, drawn: JsonValue, bit: int) -> bool:
+        return isinstance(drawn, str) and int(2 * drawn.count("1") >= len(drawn)) == bit
+
+    suits = {"sigma": sorted_bits, "f": own_majority}.get(lie or "", every_clause)
+
+    async def similar(x: JsonValue, bit: int, turn: Turn) -> JsonValue:
+        """The first drawn string that suits; of the third lie now and then a random one in its place."""
+        for _ in range(_MOST_DRAWS):
+            drawn = string_like(x, turn.draw)
+            if await suits(x, drawn, bit):
+                replaced = REPLACED * (lie == "replaced")
+                return string_like(x, turn.draw) if turn.draw.random() < replaced else drawn
+        raise RuntimeError(f"none of {_MOST_DRAWS} random strings is like {x}")
+
+    return similar
+
+
+def string_like(x: JsonValue, draw: Random) -> str:
+    """A random string of bits, as long as `x`."""
+    length = len(str(x))
+    return format(draw.getrandbits(length), f"0{length}b")
+
+
+class Tree:
+    """The paper's decision tree: its single feature is a string of bits read as a *decimal* number."""
+
+    def __init__(self, training: Path) -> None:
+        examples = load_examples(training)
+        rows, labels = [[float(str(one.x))] for one in examples], [int(one.label or 0) for one in examples]
+        model = DecisionTreeClassifier(random_state=_TREE_SEED).fit(rows, labels)
+        self.label: Callable[[str], int] = cache(lambda x: int(model.predict([[float(x)]])[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEvaluator:
+    """Labels x, now and then with the other label, then generates x'. y' is the label of x, as in the notebooks."""
+
+    tree: Tree
+    generator: Generator
+    noise: float = 0.0
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        bit = self.tree.label(str(x))
+        if self.noise and turn.draw.random() < self.noise:
+            bit = 1 - bit
+        return Proposal(similar=await self.generator(x, bit, turn), bit=bit)
+
 
 IN, OUT = "in-phenomenon", "out-of-phenomenon"
 
 _SD_ALLOWED = 3
 _NOISE = 0.1
-_SOURCES: dict[Lie | None, str] = {
-    None: "no lie",
-    "sigma": "sigma unknown",
-    "f": "f unknown",
-    "replaced": "generator replaced",
-}
+_SOURCES = {None: "no lie", "sigma": "sigma unknown", "f": "f unknown", "replaced": "generator replaced"}
 
 
 class Cell(NamedTuple):
@@ -133,7 +249,10 @@ def _figures(successes: int, flips: int, labels: Sequence[int], entries: Sequenc
 
 async def reproduce(data: Path, seeds: int) -> bool:
     """Print the tables; whether every success and flip rate is within 3 standard deviations of what is known."""
-    tree = Tree(training_file(data))
+    training = data / "no_data_algorithm" / "in_phenomenon_train.jsonl"
+    if not training.is_file():
+        raise CannotRun(f"{training} is missing; --data names the folder that holds no_data_algorithm/")
+    tree = Tree(training)
     # The generator never knows another rubric: on the other set that is its lie.
     searched = Verifier(rubric(IN), no_judge)
     strings = {name: await all_strings(rubric(name)) for name in (IN, OUT)}
@@ -193,3 +312,10 @@ def _quality(found: Sequence[Figures]) -> str:
 def _of(found: Sequence[Figures], what: Callable[[Figures], float]) -> tuple[float, float]:
     values = [what(one) for one in found]
     return statistics.mean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+PARTS = {"tables": Part(lambda options: asyncio.run(reproduce(options.data, options.seeds)), needs_data=True)}
+
+
+if __name__ == "__main__":
+    sys.exit(run_parts("labelling", PARTS, __doc__, {"--seeds": (20, "test sets of each cell")}))

@@ -1,1 +1,0 @@
-"""The equivalence checker: proofs on labelled pairs, parsers, and the test of a no."""

@@ -1,1 +1,0 @@
-"""What rejects have in common, on recorded traffic."""

@@ -1,1 +1,0 @@
-"""The No-Data Algorithm against its paper: `python -m benchmarks.labelling`."""
