@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from checkers.checker import Checker
 from models.build import build_judge, build_model
 from models.judges.prompted import PromptedJudge
 from models.protocol import Model
 from models.settings import JudgeSettings
-from schemas import Verdict
+from schemas import Abstention, Evidence, Verdict
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -40,3 +40,22 @@ def prompted(stub: StubEndpoint, name: str, **settings: Any) -> PromptedJudge:
     judge = build_judge(JudgeSettings(backend="openai", base_url=stub.base_url, model=name, **settings))
     assert isinstance(judge, PromptedJudge)
     return judge
+
+
+EvidenceT = TypeVar("EvidenceT", bound=Evidence)
+
+
+def evidence_of(kind: type[EvidenceT], verdict: Verdict) -> EvidenceT:
+    """The verdict's evidence, of this kind."""
+    assert isinstance(verdict.evidence, kind), verdict.reason
+    return verdict.evidence
+
+
+def abstention_of(verdict: Verdict) -> Abstention:
+    assert (verdict.outcome, verdict.score) == ("abstain", None), verdict.reason
+    return evidence_of(Abstention, verdict)
+
+
+def cause_of(verdict: Verdict) -> str:
+    """The cause of an abstention."""
+    return abstention_of(verdict).cause

@@ -1,9 +1,12 @@
 """The consistency checker over a real endpoint: what is held against what, what is concluded, what it costs."""
 
+from functools import partial
+
 import pytest
 
 from checkers.consistency.evidence import graded_score
-from schemas import ConsistencyEvidence, Verdict
+from schemas import ConsistencyEvidence
+from tests.checkers.case import cause_of, evidence_of
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_acts import nonsense
 from tests.support.stub_answers import without_claim
@@ -15,14 +18,7 @@ HELLO = "Thanks for asking about it!"
 TWO = f"{GOOD} {FALSE}"
 
 
-def _evidence(verdict: Verdict) -> ConsistencyEvidence:
-    assert isinstance(verdict.evidence, ConsistencyEvidence), verdict.reason
-    return verdict.evidence
-
-
-def _cause(verdict: Verdict) -> str:
-    assert verdict.evidence.type == "abstention", verdict.reason
-    return verdict.evidence.cause
+_evidence = partial(evidence_of, ConsistencyEvidence)
 
 
 async def test_a_faithful_response_is_accepted_with_a_call_and_a_control(checker_of: MakeChecker, stub: StubEndpoint):
@@ -69,7 +65,7 @@ async def test_a_response_without_a_claim_is_abstained_on_in_the_judges_name(
 ):
     stub.answer = without_claim(HELLO, "Which model do you have?")
     verdict = await checker_of().check(generation(f"{HELLO} Which model do you have?"))
-    assert _cause(verdict) == "no_claim"
+    assert cause_of(verdict) == "no_claim"
     assert f"the judge calls no sentence of the response a claim: “{HELLO}”" in verdict.reason
 
 
@@ -78,23 +74,23 @@ async def test_a_judge_that_says_yes_to_everything_accepts_nothing_and_is_told_t
 ):
     stub.answer = lambda request: "yes"
     verdict = await checker_of().check(generation(FALSE))
-    assert _cause(verdict) == "judge_misled"
+    assert cause_of(verdict) == "judge_misled"
     assert "assay judge check" in verdict.reason
 
 
 async def test_a_judge_without_a_usable_answer_is_an_abstention(checker_of: MakeChecker, stub: StubEndpoint):
     stub.play(lambda request: nonsense())
-    assert _cause(await checker_of().check(generation(TWO))) == "judge_unusable"
+    assert cause_of(await checker_of().check(generation(TWO))) == "judge_unusable"
 
 
 async def test_without_anything_to_hold_it_against_it_abstains(checker_of: MakeChecker, stub: StubEndpoint):
-    assert _cause(await checker_of().check(generation(GOOD, reference=" "))) == "no_reference"
+    assert cause_of(await checker_of().check(generation(GOOD, reference=" "))) == "no_reference"
     assert not stub.requests
 
 
 @pytest.mark.parametrize(("response", "cause"), [(" ... ", "empty_response"), ("It rained. " * 401, "too_long")])
 async def test_what_cannot_be_divided_is_abstained_on(checker_of: MakeChecker, response: str, cause: str):
-    assert _cause(await checker_of().check(generation(response))) == cause
+    assert cause_of(await checker_of().check(generation(response))) == cause
 
 
 async def test_contexts_and_true_answer_are_one_reference(checker_of: MakeChecker, stub: StubEndpoint):

@@ -1,5 +1,6 @@
 """A response is compared with earlier answers of its session: what contradicts one is at fault, and names it."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from checkers.consistency.evidence import explain
 from models.meter import MeteredJudge
 from models.protocol import WindowExceeded
-from schemas import ConsistencyEvidence, Generation, Turn, Verdict
+from schemas import ConsistencyEvidence, Generation, Turn
+from tests.checkers.case import evidence_of
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.graders import ScriptedGrader
 from tests.support.stub_answers import judge_answer
@@ -35,9 +37,7 @@ def _record(response: str, earlier: tuple[Turn, ...] = EARLIER, **fields: Any) -
     return generation(response, **fields).after(earlier)
 
 
-def _evidence(verdict: Verdict) -> ConsistencyEvidence:
-    assert isinstance(verdict.evidence, ConsistencyEvidence), verdict.reason
-    return verdict.evidence
+_evidence = partial(evidence_of, ConsistencyEvidence)
 
 
 async def test_a_contradiction_is_a_fault_that_names_the_answer_and_its_sentence():

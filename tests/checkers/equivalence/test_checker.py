@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,29 +14,22 @@ from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from models.build import build_judge
 from models.local_settings import LocalSettings
 from models.settings import JudgeSettings
-from schemas import Abstention, EquivalenceEvidence, EquivalenceTest, Verdict
+from schemas import EquivalenceEvidence, EquivalenceTest, Verdict
 from tests.attacks.texts import ATTACKS, name_of
+from tests.checkers import case
+from tests.checkers.case import cause_of
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.checkers.equivalence.setting import ALIGNED, APART, StubSubject, decision, five_of
 from tests.support.stub_acts import Act, nonsense, says
 from tests.support.stub_endpoint import StubEndpoint
 
-
-def evidence_of(verdict: Verdict) -> EquivalenceEvidence:
-    assert isinstance(verdict.evidence, EquivalenceEvidence), verdict.reason
-    return verdict.evidence
+evidence_of = partial(case.evidence_of, EquivalenceEvidence)
 
 
 def the_test_in(verdict: Verdict) -> EquivalenceTest:
     test = evidence_of(verdict).test
     assert test is not None
     return test
-
-
-def cause_of(verdict: Verdict) -> str:
-    assert isinstance(verdict.evidence, Abstention), verdict.reason
-    assert verdict.score is None
-    return verdict.evidence.cause
 
 
 class TestYes:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from assay.testing import check
@@ -10,6 +11,7 @@ from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.extractors import CallableSubject, Extract
 from models.protocol import Model
 from schemas import ExtractionEvidence, Verdict
+from tests.checkers import case
 from tests.support.stub_request import StubRequest
 
 TEXT = "Ada Okafor moved from Lagos to Turin."
@@ -46,9 +48,7 @@ def checked(
     return check(ExtractionChecker, given, writer=writer, subjects=subjects, **settings)
 
 
-def evidence_of(verdict: Verdict) -> ExtractionEvidence:
-    assert isinstance(verdict.evidence, ExtractionEvidence), verdict.reason
-    return verdict.evidence
+evidence_of = partial(case.evidence_of, ExtractionEvidence)
 
 
 def answering(extract: Callable[[str], list[str]]) -> Callable[[StubRequest], str]:

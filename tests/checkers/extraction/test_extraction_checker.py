@@ -13,7 +13,8 @@ from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.extractors import CallableSubject, Extract
 from checkers.extraction.linearity import error_bound, rejection_probability
-from schemas import Abstention, Verdict
+from schemas import Verdict
+from tests.checkers.case import cause_of
 from tests.checkers.extraction.setting import (
     ENTITIES,
     TEXT,
@@ -37,11 +38,6 @@ def rejected(extract: Extract) -> Verdict:
     verdict = checked(extract)
     assert verdict.outcome == "reject", verdict.reason
     return verdict
-
-
-def cause_of(verdict: Verdict) -> str:
-    assert isinstance(verdict.evidence, Abstention), verdict.reason
-    return verdict.evidence.cause
 
 
 class TestAccepted:

@@ -1,30 +1,22 @@
 """The checker on records: accept, reject and abstain, with what a person needs to see why."""
 
 import itertools
+from functools import partial
 
 import orjson
 import pytest
 
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.rubric import load_rubric
-from schemas import Abstention, LabellingEvidence, Verdict
+from schemas import LabellingEvidence
+from tests.checkers.case import abstention_of, evidence_of
 from tests.checkers.labelling.conftest import EXAMPLES, MakeChecker, labelling
 from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_strings, encoded
 from tests.models.refusals import FILTERED
 from tests.support.stub_acts import Act, error, nonsense, says, status
 from tests.support.stub_endpoint import StubEndpoint
 
-
-def _evidence(verdict: Verdict) -> LabellingEvidence:
-    assert isinstance(verdict.evidence, LabellingEvidence), verdict.reason
-    return verdict.evidence
-
-
-def _abstention(verdict: Verdict) -> Abstention:
-    assert verdict.outcome == "abstain"
-    assert verdict.score is None
-    assert isinstance(verdict.evidence, Abstention)
-    return verdict.evidence
+_evidence = partial(evidence_of, LabellingEvidence)
 
 
 async def test_a_subject_that_knows_the_rubric_is_accepted(checker_of: MakeChecker, stub: StubEndpoint):
@@ -95,7 +87,7 @@ async def test_a_label_that_the_rubric_does_not_know_is_abstained_on_before_anyt
     checker_of: MakeChecker, stub: StubEndpoint, label
 ):
     verdict = await checker_of().check(labelling(label=label))
-    abstention = _abstention(verdict)
+    abstention = abstention_of(verdict)
     assert abstention.cause == "unknown_label"
     assert "the rubric 'in-phenomenon'" in abstention.detail
     assert str(label)[:100] in abstention.detail
@@ -116,8 +108,8 @@ async def test_what_is_missing_is_an_abstention_with_its_cause(
     checker_of: MakeChecker, stub: StubEndpoint, fields, cause, said
 ):
     verdict = await checker_of().check(labelling(**fields))
-    assert _abstention(verdict).cause == cause
-    assert said in _abstention(verdict).detail
+    assert abstention_of(verdict).cause == cause
+    assert said in abstention_of(verdict).detail
     assert not stub.requests
 
 
@@ -126,7 +118,7 @@ async def test_unparsable_answers_are_asked_for_up_to_five_times_more_and_then_a
 ):
     stub.play(lambda _: nonsense())
     verdict = await checker_of().check(labelling())
-    assert _abstention(verdict).cause == "subject_unusable"
+    assert abstention_of(verdict).cause == "subject_unusable"
     assert verdict.usage.calls == len(stub.requests) == 6
 
 
@@ -145,7 +137,7 @@ async def test_what_the_subject_does_not_answer_is_no_failure_of_the_protocol(
 ):
     stub.play(lambda _: act)
     verdict = await checker_of().check(labelling())
-    assert _abstention(verdict).cause == cause
+    assert abstention_of(verdict).cause == cause
     # What ends in thought is asked once more, with more room.
     assert verdict.usage.calls == (2 if cause == "subject_cut_off" else 1)
 
@@ -192,7 +184,7 @@ async def test_a_pool_without_a_match_is_an_abstention(tmp_path, checker_of: Mak
     pool = tmp_path / "pool.jsonl"
     pool.write_text('{"x": "011011010110", "y": 1}\n{"x": "0"}\n')
     checker = checker_of(strategy="pick", examples={"in-phenomenon": pool})
-    assert _abstention(await checker.check(labelling())).cause == "no_candidate"
+    assert abstention_of(await checker.check(labelling())).cause == "no_candidate"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import pytest
 
@@ -12,8 +13,9 @@ from models.judges.prompted import PromptedJudge
 from models.local.judge import BundledJudge
 from models.meter import MeteredJudge
 from models.settings import JudgeSettings
-from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, to_json
+from schemas import Generation, Retrieval, RetrievalEvidence, Verdict, to_json
 from tests.attacks.texts import ATTACKS, name_of
+from tests.checkers.case import cause_of, evidence_of
 from tests.checkers.conftest import MakeJudge
 from tests.checkers.graders import grading
 from tests.checkers.retrieval.setting import StubMatcher, hit
@@ -49,20 +51,12 @@ def judging(grades: Mapping[str, float]) -> MeteredJudge:
     return grading(lambda reference, sentence: grades.get(sentence, grades.get(reference, 0.0)))
 
 
-def _evidence(verdict: Verdict) -> RetrievalEvidence:
-    assert isinstance(verdict.evidence, RetrievalEvidence), verdict.reason
-    return verdict.evidence
+_evidence = partial(evidence_of, RetrievalEvidence)
 
 
 def _compared(stub: StubEndpoint, query: str) -> set[str]:
     """The texts that the judge was asked about."""
     return {request.quotes["First text"] for request in stub.requests} - {query}
-
-
-def _cause(verdict: Verdict) -> str:
-    assert (verdict.outcome, verdict.score) == ("abstain", None)
-    assert isinstance(verdict.evidence, Abstention)
-    return verdict.evidence.cause
 
 
 async def test_a_cache_hit_that_asks_the_same_is_accepted_by_a_question_for_each_direction(
@@ -154,7 +148,7 @@ async def test_what_cannot_be_compared_is_an_abstention(
     checker_of: MakeChecker, stub: StubEndpoint, fields, cause, said
 ):
     verdict = await checker_of().check(hit(**fields))
-    assert _cause(verdict) == cause
+    assert cause_of(verdict) == cause
     assert said in verdict.reason
     assert not stub.requests
 

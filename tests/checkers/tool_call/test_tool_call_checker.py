@@ -1,6 +1,7 @@
 """Tool calls: what is decided without a judge, what with one, and what is left open."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from models.claims import Claims, Grades, Judgement
 from models.protocol import Answer
 from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict
 from schemas.tool_calls import has_failed
+from tests.checkers.case import evidence_of
 from tests.checkers.tool_call.setting import call
 
 
@@ -37,9 +39,7 @@ async def _verdict(record: ToolCall, judge: Any = None, **settings: Any) -> Verd
     return await PLUGIN.build(PLUGIN.settings.model_validate(given), models).check(record)
 
 
-def _found(verdict: Verdict) -> ToolCallEvidence:
-    assert isinstance(verdict.evidence, ToolCallEvidence)
-    return verdict.evidence
+_found = partial(evidence_of, ToolCallEvidence)
 
 
 FAILED = {"result": {"isError": True}}
