@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from functools import partial
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from checkers.equivalence.alignment import AlignedSentences, Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.evidence import proof_reason, test_reason
 from checkers.equivalence.proof import Require, prove
-from checkers.equivalence.questions import PARAPHRASES, EquivalencePrompts, Respondent
+from checkers.equivalence.questions import PARAPHRASES, EquivalencePrompts, Subject, graded
 from checkers.equivalence.trees import PARSER
 from models.concurrent import both
 from models.protocol import Judge, Model
@@ -59,13 +59,28 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     async def decide(self, record: Paraphrase) -> Decision:
         """The alignments and, for a no, the test; undecidable without a tree or a usable answer."""
-        respondent = self._respondent(record)
-        role = respondent.role
+        subject = self._asked(record)
+        if subject is None and not record.answer:
+            raise no_subject(record.model)
         sentences = (record.sentence1, record.sentence2)
         # Before anything is asked: what has no alignments, or no model to find them yet, costs no call.
         aligned = await self._aligner.align(*sentences)
-        proving = asyncio.ensure_future(self._proof(respondent, aligned))
-        proof, test = await both(proving, self._test(respondent, record, proving))
+
+        def proof_of(aligned: AlignedSentences) -> Coroutine[None, None, EquivalenceProof]:
+            ask = partial(graded, self.judge, aligned.sentences) if subject is None else subject.phrases
+            return prove(aligned, ask, self.settings.require)
+
+        async def phi(first: str, second: str) -> bool:
+            return (await proof_of(await self._aligner.align(first, second))).found
+
+        test: EquivalenceTest | None = None
+        if subject is None or record.answer:
+            proof = await proof_of(aligned)
+        else:
+            seed, tests = seed_of(_SEED, record.source, record.id), self.settings.tests
+            proving = asyncio.ensure_future(proof_of(aligned))
+            testing = look_for_contradiction(sentences, subject, phi, proving, seed=seed, tests=tests)
+            proof, test = await both(proving, testing)
         return Decision(
             accepted=proof.found if test is None else test.triangle is None,
             reason=proof_reason(proof, sentences) if test is None else test_reason(test),
@@ -75,7 +90,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
                 answer=record.answer,
                 proof=proof,
                 test=test,
-                asked=role,
+                asked="judge" if subject is None else "subject",
                 parser=PARSER,
                 prompt_versions=self._prompts.versions,
             ),
@@ -83,37 +98,12 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     async def answer_of(self, record: Paraphrase) -> bool:
         """The subject's own answer, whatever the record's is; raises Undecidable if it has none."""
-        reply = await self._respondent(record).equivalent(record.sentence1, record.sentence2)
-        return reply.answer == "yes"
-
-    def _respondent(self, record: Paraphrase) -> Respondent:
-        """The model that answers about a record: its subject, or of a yes the judge in its place; else Undecidable."""
-        subject = self.models.subjects.get(record.model)
-        if subject is not None:
-            return Respondent(subject, self._prompts, judge=None, application=record.prompt)
-        if not record.answer:
+        subject = self._asked(record)
+        if subject is None:
             raise no_subject(record.model)
-        return Respondent(self.models.writer, self._prompts, judge=self.judge)
+        return (await subject.equivalent(record.sentence1, record.sentence2)).answer == "yes"
 
-    async def _test(
-        self, respondent: Respondent, record: Paraphrase, proving: Awaitable[EquivalenceProof]
-    ) -> EquivalenceTest | None:
-        """The test of a no; None for a yes, which a proof decides."""
-        if record.answer:
-            return None
-
-        async def phi(first: str, second: str) -> bool:
-            return (await self._proof(respondent, await self._aligner.align(first, second))).found
-
-        return await look_for_contradiction(
-            (record.sentence1, record.sentence2),
-            respondent,
-            phi,
-            proving,
-            seed=seed_of(_SEED, record.source, record.id),
-            tests=self.settings.tests,
-        )
-
-    async def _proof(self, respondent: Respondent, aligned: AlignedSentences) -> EquivalenceProof:
-        ask = partial(respondent.phrases, aligned.sentences)
-        return await prove(aligned, ask, self.settings.require)
+    def _asked(self, record: Paraphrase) -> Subject | None:
+        """The record's subject, if it is configured; else the judge answers about a yes in its place."""
+        model = self.models.subjects.get(record.model)
+        return None if model is None else Subject(model, self._prompts, record.prompt)

@@ -8,18 +8,13 @@ always says no passes always.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
 
 from checkers.checker import Undecidable
 from checkers.draws import generator, uniform
 from checkers.equivalence.alignment import Side
-from checkers.equivalence.questions import PARAPHRASES
+from checkers.equivalence.questions import PARAPHRASES, Subject
 from models.concurrent import both, gather_or_cancel
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
-from schemas.evidence import JudgeCause, SubjectCause
-
-if TYPE_CHECKING:
-    from checkers.equivalence.questions import Respondent
 
 Phi = Callable[[str, str], Awaitable[bool]]
 """True if two sentences align, as the setting `require` asks for it."""
@@ -27,7 +22,7 @@ Phi = Callable[[str, str], Awaitable[bool]]
 
 async def look_for_contradiction(
     sentences: tuple[str, str],
-    subject: Respondent,
+    subject: Subject,
     phi: Phi,
     proving: Awaitable[EquivalenceProof],
     *,
@@ -48,8 +43,7 @@ async def look_for_contradiction(
     drawn = _Paraphrases(sentences, made, phi, seed)
     asked = 2 * PARAPHRASES
     if not drawn.candidates:
-        cause: SubjectCause | JudgeCause = "subject_unusable" if subject.role == "subject" else "judge_unusable"
-        raise Undecidable(cause, f"none of {asked} paraphrases can be used")
+        raise Undecidable("subject_unusable", f"none of {asked} paraphrases can be used")
     tests = min(tests, len(drawn.candidates))
     taken = [await drawn.next(number) for number in range(1, tests + 1)]
     # Each takes the place of the sentence that it was made from.

@@ -92,39 +92,30 @@ def words_of(text: str) -> str:
     return " ".join("".join(sign if sign.isalnum() else " " for sign in folded).split())
 
 
-class Respondent:
-    """Asks on behalf of one check. All methods raise what a model raises.
+async def graded(judge: Judge, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+    """Whether the phrases of each pair mean the same, by a judge, which is shown the `sentences` that they stand in."""
+    claims = [Claims(pair.first, (pair.second,), ClaimKind.PHRASE, around=sentences) for pair in pairs]
+    grades = (await judge.grade("equivalence.phrase", claims)).reply if claims else ()
+    return [
+        EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no") for (grade,) in grades
+    ]
 
-    Raises:
-        Undecidable: the subject gave no usable answer.
+
+class Subject:
+    """The model that is tested, asked on behalf of one check under the prompt of the application that it works for.
+
+    All methods raise Undecidable if it gave no usable answer, and ModelUnavailable.
     """
 
-    def __init__(
-        self, model: Model | None, prompts: EquivalencePrompts, *, judge: Judge | None, application: str | None = None
-    ) -> None:
-        """`model` writes, and decides unless there is a `judge`, which is asked about phrases in its place.
-
-        `application` is the prompt that the application gave the subject: it is asked under it, a judge is not.
-        """
-        self.role: Literal["subject", "judge"] = "subject" if judge is None else "judge"
-        self._under = application if judge is None else None
+    def __init__(self, model: Model, prompts: EquivalencePrompts, application: str | None) -> None:
         self._model = model
-        self._judge = judge
         self._prompts = prompts
+        self._under = application
 
-    async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-        """Ask if the phrases of each pair could mean the same.
-
-        A judge is shown the `sentences` that they stand in; a subject is not.
-        """
-        if self._judge is None or not pairs:
-            questions = [self._prompts.alike("phrase", pair.first, pair.second, self._under) for pair in pairs]
-            return await gather_or_cancel(map(self._ask, questions))
-        claims = [Claims(pair.first, (pair.second,), ClaimKind.PHRASE, around=sentences) for pair in pairs]
-        grades = (await self._judge.grade("equivalence.phrase", claims)).reply
-        return [
-            EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no") for (grade,) in grades
-        ]
+    async def phrases(self, pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+        """Ask if the phrases of each pair could mean the same; it is not shown their sentences."""
+        questions = [self._prompts.alike("phrase", pair.first, pair.second, self._under) for pair in pairs]
+        return await gather_or_cancel(map(self._ask, questions))
 
     async def paraphrases(self, sentence: str) -> list[str]:
         """The sentence in other words, `PARAPHRASES` times at most: what cannot be used or comes again is left out."""
@@ -141,21 +132,17 @@ class Respondent:
         return await self._ask(self._prompts.alike("equivalent", first, second, self._under))
 
     async def _ask(self, question: Question[ReplyT]) -> ReplyT:
-        with self._at_fault() as model:
-            return (await model.ask(question)).reply
+        with self._at_fault():
+            return (await self._model.ask(question)).reply
 
     async def _ask_once(self, question: Question[ReplyT]) -> ReplyT | None:
         """The reply without a repair turn; None if it cannot be used."""
-        with self._at_fault() as model:
-            return (await sample(model, question, 1))[0]
+        with self._at_fault():
+            return (await sample(self._model, question, 1))[0]
 
     @contextmanager
-    def _at_fault(self) -> Iterator[Model]:
-        if self._model is None:
-            raise ModelFailed("the judge compares and cannot write; configure an endpoint", cause="judge_failed")
+    def _at_fault(self) -> Iterator[None]:
         try:
-            yield self._model
+            yield
         except ModelFailed as error:
-            if self.role == "judge":
-                raise
             raise Undecidable(error.cause_of_subject, f"{self._model.name}: {error.detail}") from error

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
+from checkers.checker import Checker, CheckerSettings, Decision, Undecidable
 from checkers.retrieval.evidence import reason_of
-from checkers.retrieval.questions import NEEDED, TextMatcher, matching_of
+from checkers.retrieval.questions import NEEDED, compared, matching_of
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
 _MOST_CANDIDATES = 10
@@ -28,15 +28,11 @@ class RetrievalChecker(Checker[RetrievalSettings]):
 
     name = "retrieval"
 
-    def __init__(self, settings: RetrievalSettings, models: Models) -> None:
-        super().__init__(settings, models)
-        self._matcher = TextMatcher(self.judge)
-
     async def decide(self, record: Retrieval) -> Decision:
         """Match every hit in both directions, or as an answer to the query; undecidable without anything to compare."""
         hits, left_out = self._hits(record)
         matching = matching_of(record.store, record.query)
-        findings = await self._matcher.compare(matching, record.query, [hit.text for hit in hits])
+        findings = await compared(self.judge, matching, record.query, [hit.text for hit in hits])
         found, *others = (
             TextMatch(
                 id=hit.id,

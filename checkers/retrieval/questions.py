@@ -47,26 +47,18 @@ def matching_of(store: Store, query: str) -> Matching:
     return "question" if store == "knowledge" and is_question(query) else store
 
 
-class TextMatcher:
-    """Compares a query with stored texts by claims."""
+async def compared(judge: Judge, matching: Matching, query: str, texts: Sequence[str]) -> tuple[TextFinding, ...]:
+    """A finding for each of `texts`, in order; texts that are equal are asked about once, and none that is the query.
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-
-    async def compare(self, matching: Matching, query: str, texts: Sequence[str]) -> tuple[TextFinding, ...]:
-        """A finding for each of `texts`, in order; texts that are equal are asked about once.
-
-        Raises:
-            ModelFailed: the judge gave no usable answer.
-            ModelUnavailable: its endpoint is down, or its model is still being loaded.
-        """
-        distinct = _distinct(query, texts)
-        found: list[TextFinding] = []
-        if distinct:
-            found = await _graded(self._judge, matching, query, distinct)
-        by_text = dict(zip(distinct, found, strict=True))
-        same = TextFinding(_SAME, None if matching == "question" else _SAME)
-        return tuple(by_text.get(text, same) for text in texts)
+    Raises:
+        ModelFailed: the judge gave no usable answer.
+        ModelUnavailable: its endpoint is down, or its model is still being loaded.
+    """
+    distinct = list(dict.fromkeys(text for text in texts if text.split() != query.split()))
+    found = await _graded(judge, matching, query, distinct) if distinct else []
+    by_text = dict(zip(distinct, found, strict=True))
+    same = TextFinding(_SAME, None if matching == "question" else _SAME)
+    return tuple(by_text.get(text, same) for text in texts)
 
 
 async def _graded(judge: Judge, matching: Matching, query: str, texts: Sequence[str]) -> list[TextFinding]:
@@ -85,11 +77,6 @@ async def _graded(judge: Judge, matching: Matching, query: str, texts: Sequence[
 
 def _of_judgement(judgement: Judgement) -> DirectionFinding:
     return DirectionFinding(score=judgement.support, reason=judgement.reason or None, passage=judgement.passage)
-
-
-def _distinct(query: str, texts: Sequence[str]) -> list[str]:
-    """The texts to ask about: each once, and none that is the query."""
-    return list(dict.fromkeys(text for text in texts if text.split() != query.split()))
 
 
 _ASKING = frozenset("who whom whose what which when where why how".split())

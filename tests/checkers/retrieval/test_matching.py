@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from checkers.retrieval.checker import candidates_of, larger_is_closer
 from checkers.retrieval.evidence import reason_of
-from checkers.retrieval.questions import TextMatcher, is_question
+from checkers.retrieval.questions import compared, is_question
 from models.claims import ClaimKind, Claims
 from schemas import DirectionFinding, RetrievalEvidence, TextMatch
 from tests.checkers.graders import ScriptedGrader
@@ -68,7 +68,7 @@ def test_the_matched_text_among_the_candidates_is_none(fields, count):
 async def test_the_judge_is_asked_for_every_direction_of_every_text_once():
     grader = ScriptedGrader(has_all_words)
     texts = ["Can I pay by credit card?", "Can I pay?", f" {QUERY}\n", "Can I pay?"]
-    found = await TextMatcher(grader).compare("cache", QUERY, texts)
+    found = await compared(grader, "cache", QUERY, texts)
     assert [(one.text_to_query.score, one.query_to_text.score) for one in found] == [(1, 0), (0, 1), (1, 1), (0, 1)]
     assert grader.graded == [
         Claims(QUERY, ("Can I pay by credit card?", "Can I pay?"), ClaimKind.ENTAILMENT),
@@ -80,7 +80,7 @@ async def test_the_judge_is_asked_for_every_direction_of_every_text_once():
 async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_matched():
     grader = ScriptedGrader(has_all_words)
     texts = ["You can pay by card, can I say.", "Can I pay by card at the bar?", "Can I pay?", QUERY]
-    found = await TextMatcher(grader).compare("question", QUERY, texts)
+    found = await compared(grader, "question", QUERY, texts)
     assert [(one.text_to_query.score, one.query_to_text) for one in found] == [
         (1, None),
         (1, None),
