@@ -139,7 +139,7 @@ def _improver(configuration: Configuration, service: Service, on_usage: UsageLis
     settings, models, brought = configuration.improver, service.models, plugin.improver
     writer = _built("improver.writer", partial(brought.build_writer, settings, models.writer, on_usage))
     checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
-    return writer, _built(IMPROVER, partial(brought.build, settings, checker, writer))
+    return writer, _built(IMPROVER, partial(brought.build, checker, writer))
 
 
 @asynccontextmanager

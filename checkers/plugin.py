@@ -64,8 +64,8 @@ class ImproverPlugin:
     settings: type[ImproverSettings]
     build_writer: "Callable[[Any, Model | None, UsageListener], Model]"
     """From `settings` and the service's writer to the model that rewrites, perhaps that itself."""
-    build: Callable[[Any, Checker[Any], Model], Improver]
-    """From `settings`, the method's checker and the writer to the improver."""
+    build: Callable[[Checker[Any], Model], Improver]
+    """From the method's checker and the writer to the improver."""
 
 
 class RecordSource(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 from checkers.checker import Checker, Undecidable
 from checkers.consistency.evidence import source_of
-from checkers.consistency.rewriter import ImproverQuestions, Rewriter, RewritingSettings
+from checkers.consistency.rewriter import ImproverQuestions, rewritten
 from checkers.consistency.splicing import fits, spliced
 from models.billing import billed
 from models.protocol import Model
@@ -46,13 +46,11 @@ class ConsistencyImprover:
     name = "rai"
     version = "1"
 
-    def __init__(self, settings: RewritingSettings, checker: Checker[Any], writer: Model) -> None:
-        self._settings = settings
+    def __init__(self, checker: Checker[Any], writer: Model) -> None:
         self._checker = _in_another_form(checker)
         self._writer = writer
-        questions = ImproverQuestions()
-        self._rewriter = Rewriter(writer, questions)
-        self._prompt_versions = questions.versions
+        self._questions = ImproverQuestions()
+        self._prompt_versions = self._questions.versions
         self.config_digest = digest(
             [self.version, {"rounds": _ROUNDS}, self._prompt_versions, checker.config_digest, writer.name]
         )[:16]
@@ -108,7 +106,7 @@ class ConsistencyImprover:
         for _ in range(_ROUNDS):
             if not course.inconsistent:
                 break
-            texts, fault = await self._rewriter.rewrite(record, source.texts[0], course.findings)
+            texts, fault = await rewritten(self._writer, self._questions, record, source.texts[0], course.findings)
             course.answered |= bool(texts) or fault is None
             if not texts:
                 why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"

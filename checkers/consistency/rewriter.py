@@ -69,39 +69,32 @@ class ImproverQuestions(PromptSet):
         )
 
 
-class Rewriter:
-    """Asks for new versions of inconsistent sentences, one a call."""
+async def rewritten(
+    writer: Model, questions: ImproverQuestions, record: Generation, passages: str, findings: Sequence[SentenceFinding]
+) -> tuple[dict[int, str], str | None]:
+    """New texts of those of `findings` whose mark is -1, by index, one a call, and why others lack one.
 
-    def __init__(self, writer: Model, questions: ImproverQuestions) -> None:
-        self._writer = writer
-        self._questions = questions
+    A sentence that comes back as it was has none.
 
-    async def rewrite(
-        self, record: Generation, passages: str, findings: Sequence[SentenceFinding]
-    ) -> tuple[dict[int, str], str | None]:
-        """New texts of those of `findings` whose mark is -1, by index, and why others lack one.
+    Raises:
+        ModelUnavailable: the writer's endpoint is down.
+    """
+    faulty = [index for index, finding in enumerate(findings) if finding.mark < 0]
 
-        A sentence that comes back as it was has none.
+    async def anew(fault: SentenceFinding) -> str | ModelFailed:
+        try:
+            return (await writer.ask(questions.about(record, passages, fault))).reply.improved
+        except ModelFailed as error:
+            return error
 
-        Raises:
-            ModelUnavailable: the writer's endpoint is down.
-        """
-        faulty = [index for index, finding in enumerate(findings) if finding.mark < 0]
-
-        async def rewritten(fault: SentenceFinding) -> str | ModelFailed:
-            try:
-                return (await self._writer.ask(self._questions.about(record, passages, fault))).reply.improved
-            except ModelFailed as error:
-                return error
-
-        told = await gather_or_cancel(rewritten(findings[index]) for index in faulty)
-        pairs = list(zip(faulty, told, strict=True))
-        new = {
-            index: text
-            for index, text in pairs
-            if isinstance(text, str) and text.casefold().split() != findings[index].text.casefold().split()
-        }
-        return new, next((one.detail for _, one in pairs if isinstance(one, ModelFailed)), None)
+    told = await gather_or_cancel(anew(findings[index]) for index in faulty)
+    pairs = list(zip(faulty, told, strict=True))
+    new = {
+        index: text
+        for index, text in pairs
+        if isinstance(text, str) and text.casefold().split() != findings[index].text.casefold().split()
+    }
+    return new, next((one.detail for _, one in pairs if isinstance(one, ModelFailed)), None)
 
 
 def build_writer(settings: RewritingSettings, writer: Model | None, on_usage: "UsageListener | None" = None) -> Model:

@@ -223,12 +223,12 @@ def cascading(base_url: str, screen: Judge, *, accept_from: float, reject_below:
     return plugin.build(settings, Models(judge=_endpoint(base_url, **judge), screen=screen))
 
 
-def improver(base_url: str, **settings: Any) -> Improver:
+def improver(base_url: str) -> Improver:
     """The installed improver, whose judge and writer is an endpoint; to be called on the event loop."""
     plugin, brought = next((plugin, plugin.improver) for plugin in own_checkers() if plugin.improver)
     endpoint = _endpoint(base_url)
     checker = plugin.build(plugin.settings(), Models(judge=endpoint, writer=endpoint.model))
-    return brought.build(brought.settings(**settings), checker, endpoint.model)
+    return brought.build(checker, endpoint.model)
 
 
 def _endpoint(base_url: str, **settings: Any) -> PromptedJudge:

@@ -30,16 +30,15 @@ def writer() -> Iterator[StubEndpoint]:
 
 @pytest.fixture
 async def improver_of(writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeImprover]:
-    """Builds an improver from a checker and settings, with a stub of its own as writer; `rounds` holds for all."""
+    """Builds an improver from a checker, with a stub of its own as writer; `rounds` holds for all."""
     writers = []
 
-    def build(checker: ConsistencyChecker, *, rounds: int = 2, **settings: Any) -> ConsistencyImprover:
+    def build(checker: ConsistencyChecker, *, rounds: int = 2) -> ConsistencyImprover:
         monkeypatch.setattr("checkers.consistency.improver._ROUNDS", rounds)
         named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30)
-        checked = RewritingSettings(writer=named, **settings)
-        asked = build_writer(checked, None)
+        asked = build_writer(RewritingSettings(writer=named), None)
         writers.append(asked)
-        return ConsistencyImprover(checked, checker, asked)
+        return ConsistencyImprover(checker, asked)
 
     yield build
     for asked in writers:

@@ -141,6 +141,6 @@ class TestTheWriter:
         writer = build_writer(RewritingSettings(), judge.model)
         assert writer is judge.model
         checker = ConsistencyChecker(ConsistencySettings(), Models(judge=judge))
-        found = await improved(checker, ConsistencyImprover(RewritingSettings(), checker, writer), f"{GOOD} {FALSE}")
+        found = await improved(checker, ConsistencyImprover(checker, writer), f"{GOOD} {FALSE}")
         assert (found.status, found.writer) == ("improved", "openai/stub")
         await judge.close()
