@@ -115,7 +115,7 @@ def _followers(
         require_store(configuration.store.url or "")
         factories.append(partial(Archivist, configuration.store))
     if set(OTLP) & set(names):
-        from agents.otlp.agents import otlp_agents
+        from agents.otlp import otlp_agents
 
         factories += otlp_agents(configuration.otlp, names)
     posting = {name: one for name, one in configuration.webhooks.items() if webhook_name(name) in names}

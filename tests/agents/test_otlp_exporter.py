@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agents.checker_agent import CheckerAgent
-from agents.otlp.agents import otlp_agents
+from agents.otlp import otlp_agents
 from schemas import Abstention, Trace, Verdict, to_json
 from streams.clients import admin
 from streams.otlp.settings import OtlpSettings

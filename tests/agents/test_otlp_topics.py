@@ -12,7 +12,7 @@ from aiokafka.admin import NewTopic
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from agents.checker_agent import CheckerAgent
-from agents.otlp.agents import otlp_agents
+from agents.otlp import otlp_agents
 from agents.runtime import AgentFactory
 from schemas import Trace
 from streams.clients import admin

@@ -9,7 +9,7 @@ from agents.improver_agent import ImproverMetrics
 from agents.judge import JudgeMetrics
 from agents.monitor.metrics import LabelMetrics, TrustMetrics
 from agents.monitor.trust_series import Plan, TrustSeries
-from agents.otlp.intake import OtlpMetrics
+from agents.otlp import OtlpMetrics
 from agents.scheduler import SchedulerMetrics
 from agents.webhooks.agent import WebhookMetrics
 from checkers.longtail.probe_metrics import ProbeMetrics

@@ -19,7 +19,7 @@ from agents.improver_agent import ImproverAgent
 from agents.monitor.labels import LabelsAgent
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.monitor.trust import TrustMonitor
-from agents.otlp.agents import otlp_agents
+from agents.otlp import otlp_agents
 from agents.routing import Routing, RoutingSettings
 from agents.runtime import AgentFactory
 from agents.scheduler import Scheduler

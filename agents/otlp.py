@@ -1,0 +1,192 @@
+"""OpenTelemetry in and out: readers of the topics that a collector's Kafka exporter writes, an exporter of verdicts."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, partial
+from typing import Final, get_args
+
+import structlog
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from prometheus_client import CollectorRegistry, Counter
+from pydantic import ValidationError
+
+from agents.listener import Listener
+from agents.runtime import Agent, AgentFactory, Runtime
+from agents.webhooks.target import AT_ONCE, Reply, Target
+from schemas import Unreadable, Verdict, explain
+from streams.messages import Hold, Incoming, Outgoing, record_message
+from streams.otlp.decoding import Malformed, Signal, read_request
+from streams.otlp.evaluations import evaluation, request_of
+from streams.otlp.messages import SkipReason
+from streams.otlp.records import Made, RecordMaker
+from streams.otlp.settings import OtlpSettings
+
+_SIGNALS: Final[dict[str, Signal]] = {"otlp-spans": "traces", "otlp-logs": "logs"}
+_EXPORTER: Final = "otlp-exporter"
+
+_LARGEST_RECORD: Final = 1_000_000
+"""Bytes that a broker takes by default, less the headers: one that it refuses would take its whole batch with it."""
+
+_SMALL: Final = 16_384
+"""Bytes that are read sooner than they are handed to a thread."""
+
+_MOST = 100
+"""Events of a request: most endpoints take megabytes, these are some hundred kilobytes at most."""
+
+_GATHER_SECONDS = 0.1
+"""An event waits so long for others to be sent with."""
+
+_PAUSE_SECONDS = 5.0
+"""Between tries of an endpoint that does not say when to come back."""
+
+_LONGEST_TRIAL_SECONDS = 60.0
+
+_log = structlog.get_logger(__name__)
+
+
+def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFactory]:
+    """Those with these names; what one has seen of a trace, the others know."""
+    intake = cache(partial(Intake, settings))
+
+    def reader(name: str, topic: str, runtime: Runtime) -> Agent:
+        return OtlpTopic(name, topic, _SIGNALS[name], intake(runtime), runtime)
+
+    topics = {f"otlp-{kind}": topic for kind, topic in settings.topics.items()}
+    readers = [partial(reader, name, topic) for name, topic in topics.items() if name in names]
+    verdicts = ("accepted", "rejected", "abstained") if _EXPORTER in names else ()
+    return [*readers, *(partial(Exporter, settings, topic) for topic in verdicts)]
+
+
+class OtlpMetrics:
+    """Counts of what became of spans, log records and verdicts."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        counter = partial(Counter, registry=registry)
+        self.records = counter("assay_otlp_records", "Records made of spans and log records")
+        self.left_out = counter("assay_otlp_left_out", "Spans and log records that became no record", ["reason"])
+        for reason in get_args(SkipReason):
+            # Prometheus sees no increase in a series that begins at 1.
+            self.left_out.labels(reason)
+        self.exported = counter("assay_otlp_exported", "Verdicts sent to the OTLP endpoint, by its reply", ["outcome"])
+        for outcome in ("taken", "failed", "refused"):
+            self.exported.labels(outcome)
+
+
+# A registry takes each metric once, however many agents there are.
+_metrics_on = cache(OtlpMetrics)
+
+
+class Intake:
+    """Makes records, one request after the other: calls find the documents of requests before theirs."""
+
+    def __init__(self, settings: OtlpSettings, runtime: Runtime) -> None:
+        most = min(runtime.settings.records.max_bytes, _LARGEST_RECORD)
+        self.metrics = _metrics_on(runtime.metrics.registry)
+        self._maker = RecordMaker(settings, max_bytes=most)
+        # In a thread, as verdicts wait for the event loop: a request may be 16 MB.
+        self._thread = ThreadPoolExecutor(1, "otlp")
+        self._handed_over: Future[Made] | None = None
+
+    async def made(self, data: bytes, signal: Signal) -> Made:
+        """The records of a request. Concurrent calls are served in order, one at a time.
+
+        Raises:
+            Malformed: it is not a request.
+        """
+
+        def make() -> Made:
+            return self._maker.make(read_request(data, signal))
+
+        idle = self._handed_over is None or self._handed_over.done()
+        if idle and len(data) <= _SMALL:
+            made = make()
+        else:
+            self._handed_over = self._thread.submit(make)
+            # The caller may be cancelled; what is begun ends first, before the next.
+            made = await asyncio.shield(asyncio.wrap_future(self._handed_over))
+        self.metrics.records.inc(len(made.records))
+        for reason, number in made.left_out.items():
+            self.metrics.left_out.labels(reason).inc(number)
+        return made
+
+
+class OtlpTopic(Listener):
+    """Reads a collector's topic: a message is done when all records made of it are on the outputs topic."""
+
+    def __init__(self, name: str, topic: str, signal: Signal, intake: Intake, runtime: Runtime) -> None:
+        self._topics = runtime.settings.topics
+        super().__init__(name, topic, self._handle, runtime, writes=(self._topics.outputs,))
+        self._signal, self._intake = signal, intake
+
+    async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
+        if not incoming.value:
+            raise Unreadable("empty", f"the message is empty; expected an OTLP request of {self._signal}")
+        try:
+            made = await self._intake.made(incoming.value, self._signal)
+        except Malformed as error:
+            raise Unreadable("invalid_record", f"{error}") from None
+        return [record_message(record, self._topics) for record in made.records]
+
+
+class Exporter(Listener):
+    """A verdict is done when the endpoint has taken it, or refuses it for good: then it is a dead letter."""
+
+    def __init__(self, settings: OtlpSettings, topic: str, runtime: Runtime) -> None:
+        source = getattr(runtime.settings.topics, topic)
+        self._batches = batches = _ExportBatches(settings)
+        trial, needs = _LONGEST_TRIAL_SECONDS, [batches.target]
+        super().__init__(f"{_EXPORTER}-{topic}", source, self._handle, runtime, trial_seconds=trial, needs=needs)
+        self._explained = settings.explanations
+        self._exported = _metrics_on(runtime.metrics.registry).exported
+
+    async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
+        try:
+            verdict = Verdict.model_validate_json(incoming.value or b"")
+        except ValidationError as error:
+            raise Unreadable("invalid_record", f"no verdict: {explain(error)}") from None
+        reply = await self._batches.post(evaluation(verdict, explained=self._explained))
+        self._exported.labels(reply.outcome).inc()
+        if reply.outcome == "failed":
+            _log.warning("verdict not exported, it waits", agent=self.name, id=verdict.id, reply=reply.detail)
+            raise Hold(_PAUSE_SECONDS if reply.retry_after is None else reply.retry_after)
+        if reply.outcome == "refused":
+            raise Unreadable("undeliverable", f"the endpoint of otlp.endpoint: {reply.detail}")
+        return ()
+
+
+class _ExportBatches:
+    """Sends events together; of a request that is refused each event is sent alone, as one may be at fault."""
+
+    def __init__(self, settings: OtlpSettings) -> None:
+        self.target = Target(settings.logs_url or "")
+        self._headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
+        self._sending: set[asyncio.Task[None]] = set()
+
+    async def post(self, event: LogRecord) -> Reply:
+        """The reply to the request that the event was in."""
+        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._gathered.append((event, replied))
+        if len(self._gathered) == 1:
+            task = asyncio.create_task(self._send())
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+        return await replied
+
+    async def _send(self) -> None:
+        await asyncio.sleep(_GATHER_SECONDS)
+        gathered, self._gathered = self._gathered, []
+        # Those that are not waited for any more come back.
+        while batch := [(event, replied) for event, replied in gathered[:_MOST] if not replied.done()]:
+            del gathered[:_MOST]
+            reply = await self._posted([event for event, _ in batch])
+            for event, replied in batch:
+                one = await self._posted([event]) if reply.outcome == "refused" and len(batch) > 1 else reply
+                if not replied.done():
+                    replied.set_result(one)
+
+    async def _posted(self, events: Sequence[LogRecord]) -> Reply:
+        async with self._places:
+            return await self.target.post(request_of(events), self._headers)
