@@ -1,18 +1,22 @@
-"""The breaker in front of an endpoint."""
+"""The breaker in front of an endpoint: what is down, and what is only slow."""
 
 import asyncio
 
 import pytest
 
 from models.flow import BreakerState
-from models.protocol import ModelUnavailable
-from tests.models.asking import question, until_answered
+from models.protocol import ModelFailed, ModelUnavailable
+from tests.models.asking import Reasons, question, until_answered
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 from tests.support.waiting import until
+
+
+def long(number: int = 0, sentences: int = 80) -> list[str]:
+    return [f"Sentence {number}-{part} of a long response." for part in range(sentences)]
 
 
 async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
@@ -83,3 +87,84 @@ async def test_a_question_that_is_refused_while_others_are_answered_opens_nothin
     assert failure.value.suspect
     await model.ask(question("Third."))
     assert states == []
+
+
+async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(model_of: MakeModel, stub: StubEndpoint) -> None:
+    stub.play(stubs.never_longer_than(1_000))
+    states: list[BreakerState] = []
+    model = model_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, max_attempts=1)
+
+    asked = [model.ask(question(*long(number))) for number in range(20)]
+    endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert {type(ending) for ending in endings} == {ModelFailed}
+    assert {ending.cause for ending in endings if isinstance(ending, ModelFailed)} == {"judge_slow"}
+    assert "no answer within 0.5 seconds to a question of" in str(endings[0])
+    assert "timeout_seconds" in str(endings[0])
+    assert states == []
+    assert (await model.ask(question("Short."))).reply == Reasons.model_validate_json(stub.answer(stub.requests[-1]))
+
+
+async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
+    model_of: MakeModel, stub: StubEndpoint
+) -> None:
+    stub.play(lambda _: stubs.hang())
+    states: list[BreakerState] = []
+    model = model_of(
+        hooks={"on_breaker": states.append}, timeout_seconds=0.3, deadline_seconds=30, breaker={"cooldown_seconds": 60}
+    )
+
+    with pytest.raises(ModelUnavailable, match="no answer within"):
+        await model.ask(question())
+    sent = len(stub.requests)
+    with pytest.raises(ModelUnavailable):
+        await model.ask(question("Another."))
+
+    assert states == ["open"]
+    assert len(stub.requests) == sent
+
+
+async def test_any_answer_to_the_probe_will_do(model_of: MakeModel, stub: StubEndpoint) -> None:
+    stub.play(lambda request: stubs.hang() if request.sentences else stubs.status(400, "no such parameter"))
+
+    with pytest.raises(ModelFailed) as failure:
+        await model_of(timeout_seconds=0.3, max_attempts=1).ask(question())
+
+    assert failure.value.cause == "judge_slow"
+    assert failure.value.usage.calls == 2, "a question and the probe, which it is charged with"
+
+
+async def test_questions_that_fail_do_not_stop_those_that_are_answered(model_of: MakeModel, stub: StubEndpoint) -> None:
+    stub.play(lambda request: stubs.status(500) if request.sentences else stubs.good())
+    states: list[BreakerState] = []
+    model = model_of(hooks={"on_breaker": states.append}, breaker={"failures": 2})
+
+    endings = await asyncio.gather(*(model.ask(question(f"{n}.")) for n in range(8)), return_exceptions=True)
+
+    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_failed"}
+    assert states == []
+
+
+async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(model_of: MakeModel, stub: StubEndpoint) -> None:
+    stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
+
+    with pytest.raises(ModelFailed, match="status 504") as failure:
+        await model_of(max_attempts=1).ask(question())
+
+    assert failure.value.cause == "judge_slow"
+
+
+async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never_answered(
+    model_of: MakeModel, stub: StubEndpoint
+) -> None:
+    stub.play(stubs.never_longer_than(1_000))
+    model = model_of(timeout_seconds=0.2, deadline_seconds=0.5, concurrency=4)
+    await model.ask(question("Short."))
+
+    asked = [model.ask(question(*long(number))) for number in range(200)]
+    async with asyncio.timeout(30):
+        endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
+    assert "no answer to any question as long as this one" in str(endings[-1])
+    assert (await model.ask(question("Another."))).usage.calls == 1

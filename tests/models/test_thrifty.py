@@ -51,9 +51,9 @@ async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(s
     # 85 tokens a sentence at 20 a second: five take 21 seconds.
     stub.play(lambda request: good(delay=len(request.numbered) * 85 / (20 * QUICK)))
 
-    assert decided(await checked([record(number) for number in range(4)], stub)) == 4
+    assert decided(await checked([record(number) for number in range(12)], stub)) == 12
     # Three calls a record at first, each of which is lost twice, then twice as many, and one about a control.
-    assert len(stub.requests) <= 4 * (2 * 3 + 7)
+    assert len(stub.requests) <= 12 * (2 * 3 + 7)
 
 
 async def test_many_records_of_many_sentences_draw_no_request_too_many(stub: StubEndpoint) -> None:
