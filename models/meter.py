@@ -115,7 +115,7 @@ class _Metered(Generic[InnerT]):
         except ModelError as error:
             result = error
         except asyncio.CancelledError:
-            if not (flight.waiters or flight.is_taken or flight.work.cancelled()):
+            if flight.work.done() and not (flight.waiters or flight.is_taken or flight.work.cancelled()):
                 # It ended as the last one left.
                 ended = flight.work.exception() or flight.work.result()
                 self._book(task, "left", getattr(ended, "usage", Usage()), begun)
