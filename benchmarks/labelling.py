@@ -28,7 +28,7 @@ from checkers.labelling.questions import load_examples
 from checkers.labelling.rubric import Rubric, load_rubric, no_judge
 from lab.labelling import is_flipped
 
-RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
+RUBRICS = Path(__file__).parents[1] / "examples" / "rubrics"
 TEST_ENTRIES = 498
 _LENGTH = 12
 

@@ -51,9 +51,11 @@ class Scored:
 
     def as_found(self, error: float) -> tuple[float | None, float | None]:
         """The thresholds that decide the most with at most this share of errors among these very records."""
-        by_value = [(value, *self.sides(value, value)) for value in GRID]
-        accepts = [value for value, (count, wrong), _ in by_value if 0 < count * error >= wrong]
-        rejects = [value for value, _, (count, wrong) in by_value if 0 < count * error >= wrong]
+        above, good = self.scores[:, None] >= np.array(GRID), self.good[:, None]
+        accepted = zip(GRID, above.sum(0), (above & ~good).sum(0), strict=True)
+        rejected = zip(GRID, (~above).sum(0), (good & ~above).sum(0), strict=True)
+        accepts = [value for value, count, wrong in accepted if 0 < count * error >= wrong]
+        rejects = [value for value, count, wrong in rejected if 0 < count * error >= wrong]
         return min(accepts, default=None), max(rejects, default=None)
 
 
