@@ -14,22 +14,14 @@ import openai
 import orjson
 from pydantic import BaseModel
 
-from models.completions import Completion, Completions, completions_of
+from models.completions import Completion, completions_of
 from models.dialect import SEVERAL, Dialect, GivenUp
 from models.endpoint import Endpoint, Exchange, client_options, http_client, request_headers
 from models.faults import ExchangeFault, Refused, Transient, quoted
 from models.flow import Attempts, BreakerListener
 from models.probabilities import probabilities_of
 from models.prompts import quoted as quoted_lines
-from models.protocol import (
-    Answer,
-    Message,
-    ModelFailed,
-    Question,
-    ReplyT,
-    WindowExceeded,
-    YesNo,
-)
+from models.protocol import Answer, Message, ModelFailed, Question, ReplyT, WindowExceeded, YesNo
 from models.recording import Journal, request_digest
 from models.replies import Unusable, answer_of, lacks_room, read_reply
 from models.sampling import SharedRequests
@@ -69,14 +61,12 @@ class _Turn:
     """Completions that are wanted."""
     conceded: GivenUp = frozenset()
     """What it does without besides what all do, as it was refused."""
-    # As it was sent last:
-    given_up: GivenUp = frozenset()
+    # As it was sent last, and what came:
     prompt: Prompt = field(default_factory=Prompt)
-    wanted: int | None = None
-    """Tokens of the reply, as far as the window allows them."""
     tokens: int | None = None
     body: dict[str, Any] = field(default_factory=dict)
-    found: Completions = field(default_factory=Completions)
+    found: tuple[Completion, ...] = ()
+    counted: Usage = field(default_factory=Usage)
 
     @property
     def text(self) -> str:
@@ -98,7 +88,7 @@ class ChatModel(Endpoint):
         journal: Journal | None = None,
         on_breaker: BreakerListener | None = None,
     ) -> None:
-        super().__init__(settings, section, name=str(settings.model), on_breaker=on_breaker)
+        super().__init__(settings, section, self._probe, on_breaker)
         self._journal, self._headers = journal, request_headers(settings)
         # The flow retries: it knows the breaker, the back-off and the question's time.
         client = http_client(str(settings.base_url))
@@ -194,34 +184,26 @@ class ChatModel(Endpoint):
         try:
             yield
         except Refused as refused:
-            self._concede(turn, refused)
+            if refused.about == "filter":
+                said = f"the endpoint's content filter kept the question back: {refused.detail}"
+                raise ModelFailed(said, cause="judge_filtered") from None
+            if refused.about == "length":
+                self._window.refused(turn.prompt, turn.tokens, refused)
+            elif more := self._dialect.concession(refused, turn.question, turn.body):
+                turn.conceded |= more
+            else:
+                raise ModelFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
         else:
             # Some give a single one without a word.
-            lacks = {SEVERAL}.intersection(turn.body if len(turn.found.choices) == 1 else ())
+            lacks = {SEVERAL}.intersection(turn.body if len(turn.found) == 1 else ())
             self._dialect.accepted(turn.conceded.union(lacks))
-            self._window.count(turn.prompt, turn.found.prompt_tokens)
+            self._window.count(turn.prompt, turn.counted.prompt_tokens)
             # A model that thinks or talks before its answer has room for that from then on.
-            if self._talks or not turn.question.max_tokens or not lacks_room(turn.found.choices[0], turn.question):
+            if self._talks or not turn.question.max_tokens or not lacks_room(turn.found[0], turn.question):
                 return
             self._talks = True
         turn.run.count, turn.run.pause = 0, 0.0
         raise _PutOtherwise("to be put in another way")
-
-    def _concede(self, turn: _Turn, refused: Refused) -> None:
-        refusal = refused.refusal
-        if refusal.is_too_long:
-            self._window.refused(turn.prompt, turn.tokens, turn.wanted, turn.question.written, refusal)
-        elif refusal.is_filtered:
-            said = f"the endpoint's content filter kept the question back: {refused.detail}"
-            raise ModelFailed(said, cause="judge_filtered") from None
-        elif turn.given_up == self._given_up(turn):  # else another question has learned meanwhile
-            more = self._dialect.concession(refusal, turn.question, turn.body)
-            if not more:
-                raise ModelFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
-            turn.conceded |= more
-
-    def _given_up(self, turn: _Turn) -> GivenUp:
-        return self._dialect.given_up | turn.conceded
 
     async def _probe(self, seconds: float) -> None:
         """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
@@ -229,15 +211,18 @@ class ChatModel(Endpoint):
 
     async def _send(self, turn: _Turn, slot: AbstractAsyncContextManager[float]) -> tuple[Completion, ...]:
         """One exchange, booked however it ends. Raises ExchangeFault if there is no completion."""
-        question = turn.question
-        most = self._settings.max_tokens
-        turn.wanted = None if most == OMIT else (not self._talks and question.max_tokens) or most
-        turn.prompt = prompt_of(turn.messages, self._dialect.added_characters(question, self._given_up(turn)))
-        turn.tokens = self._window.reply_tokens(turn.prompt, turn.wanted, question.written)
+        question, most = turn.question, self._settings.max_tokens
+        wanted = None if most == OMIT else (not self._talks and question.max_tokens) or most
+        turn.prompt = prompt_of(turn.messages, wanted, question.written)
+        turn.tokens = self._window.reply_tokens(turn.prompt)
         async with slot as seconds:
-            turn.given_up, turn.found = self._given_up(turn), Completions()
-            turn.body = self._dialect.request(question, turn.messages, turn.tokens, turn.given_up, turn.count)
-            exchange = Exchange(_encoded({**turn.body, **self._settings.extra_body}))
+            turn.found, turn.counted = (), Usage()
+            given_up = self._dialect.given_up | turn.conceded
+            turn.body = self._dialect.request(question, turn.messages, turn.tokens, given_up, turn.count)
+            try:
+                exchange = Exchange(orjson.dumps({**turn.body, **self._settings.extra_body}))
+            except orjson.JSONEncodeError:
+                raise ModelFailed("the question holds text that is not Unicode", cause="judge_failed") from None
             try:
                 async with exchange.within(seconds):
                     # Not `chat.completions.create`, which walks through every message once more: as long as all else.
@@ -247,20 +232,22 @@ class ChatModel(Endpoint):
                         content=exchange.body(),
                         options={"headers": {**self._headers, **exchange.length}},
                     )
-                turn.found = self._read(exchange.response, turn)
-            except openai.APIStatusError as error:
-                exchange.response = error.response
-                raise self._fault(error.status_code, error.response.headers, error.body, turn.text) from None
+                turn.found, turn.counted = self._read(exchange.response, turn)
             finally:
                 if not isinstance(sys.exception(), Refused):
                     self._settled.set()
                 turn.spent.append(self._cost(turn, exchange))
                 self._record(turn, exchange)
-            return turn.found.choices
+            return turn.found
 
-    def _read(self, response: httpx.Response, turn: _Turn) -> Completions:
+    def _read(self, response: httpx.Response, turn: _Turn) -> tuple[tuple[Completion, ...], Usage]:
         try:
-            document = orjson.loads(response.content)
+            document: Any = orjson.loads(response.content)
+        except orjson.JSONDecodeError:
+            document = response.text
+        if not response.is_success:
+            raise self._fault(response.status_code, response.headers, document, turn.text)
+        try:
             error = document.get("error")
             if not error or document.get("choices"):
                 return completions_of(document, turn.count)
@@ -276,23 +263,21 @@ class ChatModel(Endpoint):
         raise self._fault(int(code) if re.fullmatch("[45][0-9]{2}", code) else 500, {}, error, turn.text)
 
     def _cost(self, turn: _Turn, exchange: Exchange) -> Usage:
-        """What the endpoint reports, or else an estimate."""
-        found, estimated = turn.found, 0
-        prompt, written = found.prompt_tokens, found.completion_tokens
-        if found.choices:
-            written = written or _tokens_of(one.content or "" for one in found.choices)
+        """What the endpoint counted, or else an estimate."""
+        prompt, cached, estimated = turn.counted.prompt_tokens, turn.counted.cached_tokens, 0
+        written = turn.counted.completion_tokens or _tokens_of(one.content or "" for one in turn.found)
         # Of a request without a response, the endpoint has read the prompt; not of one that it answers with a fault.
-        if not prompt and exchange.has_left and (found.choices or exchange.response is None):
+        if not prompt and exchange.has_left and (turn.found or exchange.response is None):
             prompt = _tokens_of(one.content for one in turn.messages)
             estimated = prompt + written
         return Usage(
             calls=int(exchange.has_left),
             prompt_tokens=prompt,
             completion_tokens=written,
-            cached_tokens=found.cached_tokens,
+            cached_tokens=cached,
             estimated_tokens=estimated,
             seconds=exchange.seconds,
-            cost=self._settings.cost(prompt, written, found.cached_tokens),
+            cost=self._settings.cost(prompt, written, cached),
         )
 
     def _record(self, turn: _Turn, exchange: Exchange) -> None:
@@ -315,13 +300,6 @@ class ChatModel(Endpoint):
                 "seconds": exchange.seconds,
             }
         )
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(body)
-    except orjson.JSONEncodeError:
-        raise ModelFailed("the question holds text that is not Unicode", cause="judge_failed") from None
 
 
 def _tokens_of(texts: Iterable[str]) -> int:

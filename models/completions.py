@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.faults import Transient
+from schemas import Usage
 
 _BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
@@ -21,19 +22,8 @@ class Completion:
     """The log-probabilities as they came; None if there are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Completions:
-    """The result of one exchange: one completion, or several, and the tokens of all of them (0: not counted)."""
-
-    choices: tuple[Completion, ...] = ()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    """Those of the prompt that the endpoint had read before."""
-
-
-def completions_of(document: Any, count: int) -> Completions:
-    """At most so many completions of a response, which has one at least.
+def completions_of(document: Any, count: int) -> tuple[tuple[Completion, ...], Usage]:
+    """At most so many completions of a response, which has one at least, and the tokens that it counts (or 0).
 
     Raises:
         Transient: the model did not come to an end.
@@ -44,7 +34,8 @@ def completions_of(document: Any, count: int) -> Completions:
     numbers = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
     prompt, written, cached = (number if isinstance(number, int) else 0 for number in numbers)
     first, *others = document["choices"][:count]
-    return Completions((_of_choice(first), *map(_of_choice, others)), prompt, written, min(cached, prompt))
+    counted = Usage(prompt_tokens=prompt, completion_tokens=written, cached_tokens=min(cached, prompt))
+    return (_of_choice(first), *map(_of_choice, others)), counted
 
 
 def _of_choice(choice: Any) -> Completion:

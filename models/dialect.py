@@ -4,6 +4,7 @@ Endpoints differ and do not announce it; it is learned from their refusals.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +12,7 @@ import orjson
 import structlog
 from pydantic import BaseModel
 
-from models.faults import Refusal
+from models.faults import Refused
 from models.probabilities import ALTERNATIVES
 from models.protocol import Message, Question, YesNo
 from models.settings import OMIT, EndpointSettings
@@ -56,16 +57,17 @@ class Dialect:
     def request(
         self,
         question: Question[Any],
-        messages: tuple[Message, ...],
+        messages: Sequence[Message],
         max_tokens: int | None,
         given_up: GivenUp,
-        count: int = 1,
+        count: int,
     ) -> dict[str, Any]:
         """The request for so many completions that puts `messages`, which are the question's or continue them."""
         reply: type[BaseModel] = question.reply
         mode, is_word = _mode(given_up), reply is YesNo
         if mode != "json_schema" and not is_word:
-            messages = _with_instruction(messages, _instruction(reply))
+            first, *others = messages if messages[0].role == "system" else (Message("system", ""), *messages)
+            messages = (Message("system", f"{first.content}\n\n{_instruction(reply)}".strip()), *others)
         request = {
             **self._options,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
@@ -80,26 +82,19 @@ class Dialect:
             request[SEVERAL] = count
         return {name: value for name, value in request.items() if name not in given_up}
 
-    def added_characters(self, question: Question[Any], given_up: GivenUp) -> int:
-        """Characters that requests have besides the messages."""
-        reply: type[BaseModel] = question.reply
-        has_none = reply is YesNo or _mode(given_up) == "json_schema"
-        return 0 if has_none else len(_instruction(reply))
-
-    def concession(self, refusal: Refusal, question: Question[Any], asked: dict[str, Any]) -> GivenUp:
+    def concession(self, refused: Refused, question: Question[Any], asked: dict[str, Any]) -> GivenUp:
         """What else to give up after the refusal of a request; nothing if it names nothing that can be."""
         reply: type[BaseModel] = question.reply
-        said = f"{refusal.parameter} {refusal.message}"
-        if _LIMIT in asked and _OTHER_LIMIT in said:
+        if _LIMIT in asked and _OTHER_LIMIT in refused.message:
             return frozenset({_RENAMED})
         form = asked.get("response_format")
-        if form is not None and _FORMAT_REFUSED.search(said):
+        if form is not None and _FORMAT_REFUSED.search(refused.message):
             if form != _format(form["type"], reply, bounded=False):
                 return frozenset({_BOUNDS})
             if self._learns_mode:
                 return frozenset({form["type"]})
         sent = [parameter for parameter in _OPTIONAL if parameter in asked]
-        named = re.search(rf"\b(?:{'|'.join(sent)})\b", said) if sent else None
+        named = re.search(rf"\b(?:{'|'.join(sent)})\b", refused.message) if sent else None
         if named is None:
             # Some say that they give one choice only, and do not name the parameter.
             return frozenset({SEVERAL}.intersection(asked))
@@ -147,9 +142,3 @@ def _strict(schema: Any, dropped: frozenset[str]) -> Any:
     if "properties" in kept:
         kept |= {"required": list(kept["properties"]), "additionalProperties": False}
     return kept
-
-
-def _with_instruction(messages: tuple[Message, ...], instruction: str) -> tuple[Message, ...]:
-    if messages and messages[0].role == "system":
-        return (Message("system", f"{messages[0].content}\n\n{instruction}"), *messages[1:])
-    return (Message("system", instruction), *messages)

@@ -6,24 +6,15 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 import httpx2 as httpx
 import openai
 
-from models.faults import (
-    EndpointMisconfigured,
-    ExchangeFault,
-    Refused,
-    TimedOut,
-    Transient,
-    Unreachable,
-    fault_of,
-    quoted,
-    read_refusal,
-)
-from models.flow import BreakerListener, Flow
+from models.faults import ExchangeFault, Refused, TimedOut, Transient, Unreachable, fault_of, quoted
+from models.flow import BreakerListener, Flow, Probe
 from models.protocol import ModelError
 from models.settings import SECRET_PARAMETER, EndpointSettings
 from schemas import Usage
@@ -59,6 +50,8 @@ class Exchange:
         try:
             async with asyncio.timeout(seconds):
                 yield
+        except openai.APIStatusError as error:
+            self.response = error.response
         except TimeoutError:
             raise TimedOut(f"no answer within {seconds:.3g} seconds") from None
         except (openai.APIConnectionError, httpx.RequestError, OSError) as error:
@@ -76,17 +69,13 @@ class Endpoint:
     """A model behind HTTP, whatever it is asked in; belongs to one event loop."""
 
     def __init__(
-        self, settings: EndpointSettings, section: str, *, name: str, on_breaker: BreakerListener | None = None
+        self, settings: EndpointSettings, section: str, probe: Probe, on_breaker: BreakerListener | None
     ) -> None:
-        """`section` is what the configuration calls these settings; `name` is for logs and errors."""
+        """`section` is what the configuration calls these settings."""
         self._settings, self._section, self._secrets = settings, section, secrets_of(settings)
-        self._flow = Flow(self._probe, settings, name=f"{section} {name}", on_breaker=on_breaker)
+        self._flow = Flow(probe, settings, name=f"{section} {settings.model or 'service'}", on_breaker=on_breaker)
         self._probes: list[Usage] = []
         """The cost of probes since a question ended; the next that ends is charged with it."""
-
-    async def _probe(self, seconds: float) -> None:
-        """Ask what an endpoint that is up answers at once, be it with a refusal."""
-        raise NotImplementedError
 
     @contextmanager
     def _charged(self, spent: list[Usage]) -> Iterator[None]:
@@ -104,18 +93,9 @@ class Endpoint:
         return usage
 
     def _fault(self, status: int, headers: Mapping[str, str], error: object = None, prompt: str = "") -> ExchangeFault:
-        """What an error response means; its words are shown without keys and parts of the prompt."""
-        refusal, settings = read_refusal(status, error), self._settings
-        said = quoted(refusal.message, secrets=self._secrets, prompt=prompt)
-        detail = f"status {status}: {said}" if said else f"status {status}"
-        if fault := fault_of(refusal, detail, headers):
-            return fault
-        key = "extra_headers" if settings.extra_headers and not settings.api_key else "api_key"
-        if refusal.is_of_quota:
-            return EndpointMisconfigured(f"{detail}; the account behind {self._section}.{key} has nothing left")
-        place = {401: [key], 403: [key, "model"]}.get(status, ["base_url", "model"])
-        named = [f"{self._section}.{one}" for one in place if one != "model" or settings.model]
-        return EndpointMisconfigured(f"{detail}; check {' and '.join(named)}")
+        """The fault of an error response to `prompt`."""
+        shown = partial(quoted, secrets=self._secrets, prompt=prompt)
+        return fault_of(status, headers, error, shown=shown, settings=self._settings, section=self._section)
 
 
 def http_client(url: str, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:

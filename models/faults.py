@@ -2,13 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal
 
+from models.settings import EndpointSettings
 from models.wording import on_a_line
 
 MAX_RETRY_AFTER = 60.0
@@ -17,6 +17,7 @@ _REFUSED = frozenset({400, 413, 422})  # the request will never be accepted
 _TIMED_OUT = frozenset({408, 504, 524})  # a gateway waited for the model as long as it ever does
 _PASSING = _TIMED_OUT | {409, 425, 429}
 _PAYLOAD_TOO_LARGE = 413
+_CODES = ("code", "type")
 _READ, _QUOTED, _COMPARED = 2000, 200, 32
 
 # Codes of Azure OpenAI, OpenAI and Alibaba; and of OpenAI, Azure OpenAI and llama.cpp.
@@ -66,82 +67,70 @@ class EndpointMisconfigured(ExchangeFault):
     """A wrong key, model or address: no question can succeed until the configuration is corrected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An error response, in whatever form the endpoint gave it."""
-
-    status: int = 0
-    message: str = ""
-    parameter: str = ""
-    """The parameter of the request that it is about, if it names one."""
-    codes: frozenset[str] = frozenset()
-    window: int | None = None
-    """The model's window in tokens, if the refusal names it."""
-
-    @property
-    def is_filtered(self) -> bool:
-        """True if a content filter kept the question back."""
-        return not self.codes.isdisjoint(_FILTERED)
-
-    @property
-    def is_too_long(self) -> bool:
-        """True if the question is longer than the model's window."""
-        said = self.status == _PAYLOAD_TOO_LARGE or _SAID_TOO_LONG.search(self.message)
-        return not self.is_filtered and bool(said or not self.codes.isdisjoint(_TOO_LONG))
-
-    @property
-    def is_final(self) -> bool:
-        """True if no retry helps; servers send the code of a full window with a status of their choice."""
-        # OpenAI allows log-probabilities to some keys only; for a question without them the key is good.
-        for_these_keys = self.status == 403 and "logprobs" in self.message.lower()
-        coded = self.is_filtered or not self.codes.isdisjoint(_TOO_LONG)
-        return self.status in _REFUSED or coded or for_these_keys
-
-    @property
-    def is_of_quota(self) -> bool:
-        """True if the account has no money left: no waiting helps."""
-        return self.status == 429 and any(_QUOTA.search(said) for said in (self.message, *self.codes))
-
-
 class Refused(ExchangeFault):
     """The endpoint will never accept this request."""
 
-    def __init__(self, detail: str, refusal: Refusal | None = None) -> None:
+    def __init__(
+        self,
+        detail: str,
+        *,
+        about: Literal["filter", "length", "form"] = "form",
+        message: str = "",
+        window: int | None = None,
+    ) -> None:
+        """`message` are the endpoint's words in full, never to be shown, and `window` the tokens that they name."""
         super().__init__(detail)
-        self.refusal = refusal or Refusal()
-        """The endpoint's words in full; never shown."""
+        self.about, self.message, self.window = about, message, window
 
 
-def read_refusal(status: int, error: object) -> Refusal:
-    """The error body, in any of the forms that endpoints give it; a body of another form is its text."""
-    body: Any = error[0] if isinstance(error, list) and error else error
-    if isinstance(body, dict) and isinstance(body.get("error"), dict):
-        body = body["error"]
-    if not isinstance(body, dict):
-        body = {"message": "" if body is None else str(body)}
+def fault_of(
+    status: int,
+    headers: Mapping[str, str],
+    error: object,
+    *,
+    shown: Callable[[str], str],
+    settings: EndpointSettings,
+    section: str,
+) -> ExchangeFault:
+    """The fault that an error response tells of, in any of the forms that endpoints give it.
+
+    `section` is what the configuration calls the `settings`.
+    """
+    body = _error_of(error)
     message = str(body.get("message") or body.get("detail") or body.get("error") or "")[:_READ]
-    inner = body.get("innererror")
-    coded = [part.get(name) for part in (body, inner) if isinstance(part, dict) for name in ("code", "type")]
-    parameter = body.get("param")
-    limits = [body.get("n_ctx"), *(int((one[1] or one[2]).replace(",", "")) for one in _WINDOW.finditer(message))]
-    return Refusal(
-        status,
-        message,
-        parameter if isinstance(parameter, str) else "",
-        frozenset(code for code in coded if isinstance(code, str)),
-        next((one for one in limits if isinstance(one, int) and one >= SMALLEST_WINDOW), None),
-    )
+    coded = [part.get(name) for part in (body, body.get("innererror")) if isinstance(part, dict) for name in _CODES]
+    codes = {code for code in coded if isinstance(code, str)}
+    said = shown(message)
+    detail = f"status {status}: {said}" if said else f"status {status}"
+    is_filtered, is_too_long = bool(codes & _FILTERED), bool(codes & _TOO_LONG)
+    # OpenAI allows log-probabilities to some keys only; for a question without them the key is good.
+    for_these_keys = status == 403 and "logprobs" in message.lower()
+    # Servers send the code of a full window with a status of their choice.
+    if status in _REFUSED or is_filtered or is_too_long or for_these_keys:
+        is_too_long = is_too_long or status == _PAYLOAD_TOO_LARGE or bool(_SAID_TOO_LONG.search(message))
+        limits = [body.get("n_ctx"), *(int((one[1] or one[2]).replace(",", "")) for one in _WINDOW.finditer(message))]
+        return Refused(
+            detail,
+            about="filter" if is_filtered else "length" if is_too_long else "form",
+            message=f"{body.get('param') or ''} {message}",
+            window=next((one for one in limits if isinstance(one, int) and one >= SMALLEST_WINDOW), None),
+        )
+    key = "extra_headers" if settings.extra_headers and not settings.api_key else "api_key"
+    if status == 429 and any(map(_QUOTA.search, (message, *codes))):
+        return EndpointMisconfigured(f"{detail}; the account behind {section}.{key} has nothing left")
+    if status >= 500 or status in _PASSING:
+        kind = Throttled if status == 429 else TimedOut if status in _TIMED_OUT else Transient
+        return kind(detail, retry_after=retry_after(headers, datetime.now(UTC)))
+    places = {401: [key], 403: [key, "model"]}.get(status, ["base_url", "model"])
+    named = [f"{section}.{place}" for place in places if place != "model" or settings.model]
+    return EndpointMisconfigured(f"{detail}; check {' and '.join(named)}")
 
 
-def fault_of(refusal: Refusal, detail: str, headers: Mapping[str, str]) -> ExchangeFault | None:
-    """The fault of an error response; None if it is the configuration that is wrong."""
-    status = refusal.status
-    if refusal.is_final:
-        return Refused(detail, refusal)
-    if refusal.is_of_quota or not (status >= 500 or status in _PASSING):
-        return None
-    kind = Throttled if status == 429 else TimedOut if status in _TIMED_OUT else Transient
-    return kind(detail, retry_after=retry_after(headers, datetime.now(UTC)))
+def _error_of(error: object) -> dict[str, Any]:
+    body: Any = error[0] if isinstance(error, list) and error else error
+    if isinstance(body, dict):
+        return body["error"] if isinstance(body.get("error"), dict) else body
+    return {"message": body}
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -4,12 +4,13 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from urllib.parse import urlsplit
 
 import orjson
-from pydantic import ValidationError
 
+from models.completions import Completion
 from models.endpoint import Endpoint, Exchange, http_client
 from models.faults import Refused
 from models.flow import Attempts, BreakerListener
 from models.protocol import Answer, ModelFailed, Question, ReplyT
+from models.replies import Unusable, read_reply
 from models.settings import EndpointSettings
 from schemas import Usage
 
@@ -18,7 +19,7 @@ class ServiceModel(Endpoint):
     """Asks a service."""
 
     def __init__(self, settings: EndpointSettings, *, section: str, on_breaker: BreakerListener | None = None) -> None:
-        super().__init__(settings, section, name=settings.model or "service", on_breaker=on_breaker)
+        super().__init__(settings, section, self._probe, on_breaker)
         self._url = str(settings.base_url)
         headers = {name: value.get_secret_value() for name, value in settings.extra_headers.items()}
         if settings.api_key:
@@ -48,10 +49,13 @@ class ServiceModel(Endpoint):
                 async for attempt in self._flow.retrying(run):
                     with attempt:
                         body = await self._send(content, spent, self._flow.slot(run))
+                reading = read_reply(Completion(body.decode(errors="replace")), question)
+            except Unusable as unusable:
+                detail = f"the service's answer cannot be used: {unusable}"
+                raise ModelFailed(detail, cause="judge_unusable") from None
             except Refused as refused:
                 raise ModelFailed(f"the service refused: {refused.detail}", cause="judge_failed") from None
-            reply = _reply(body, question)
-        return Answer(reply, self._usage(spent))
+        return Answer(reading.reply, self._usage(spent))
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -73,18 +77,3 @@ class ServiceModel(Endpoint):
                 # What the service says of it is not repeated: it may quote the data.
                 raise self._fault(response.status_code, response.headers)
             return response.content
-
-
-def _reply(body: bytes, question: Question[ReplyT]) -> ReplyT:
-    try:
-        reply = question.reply.model_validate(orjson.loads(body))
-    except orjson.JSONDecodeError:
-        raise ModelFailed("the service's answer is no JSON", cause="judge_unusable") from None
-    except ValidationError as error:
-        # The place alone: the input is the service's, and may carry anything.
-        place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"])) or "its top"
-        detail = f"the service's answer is not of the form that is asked for, at {place}"
-        raise ModelFailed(detail, cause="judge_unusable") from None
-    if (complaint := question.complaint(reply)) is not None:
-        raise ModelFailed(f"the service's answer cannot be used: {complaint}", cause="judge_unusable")
-    return reply

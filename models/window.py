@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import structlog
 
-from models.faults import SMALLEST_WINDOW, Refusal
+from models.faults import SMALLEST_WINDOW, Refused
 from models.protocol import Message, WindowExceeded
 
 _LOG = structlog.get_logger(__name__)
@@ -24,18 +24,22 @@ _NEXT = 0.8  # so much of what does not fit is said to, where the window's size 
 
 
 class Prompt(NamedTuple):
-    """The size of a prompt: characters of its messages, and estimated tokens, rather too many than too few."""
+    """A prompt's size, and its reply's."""
 
     characters: int = 0
     tokens: float = 0.0
+    """With what stands around the messages; estimated, rather too many than too few."""
+    wanted: int | None = None
+    """The limit of the reply, None for none."""
+    written: int = 0
+    """Tokens that the reply is likely to have, 0 if not known."""
 
 
-def prompt_of(messages: tuple[Message, ...], added: int = 0) -> Prompt:
-    """Of messages with so many characters `added`."""
+def prompt_of(messages: tuple[Message, ...], wanted: int | None, written: int) -> Prompt:
     text = "".join(one.content for one in messages)
     plain, whole = len(text.encode("ascii", "ignore")), len(text.encode(errors="replace"))
-    tokens = (plain + added) / _CHARACTERS_OF_A_TOKEN + (whole - plain) / _BYTES_OF_A_TOKEN
-    return Prompt(len(text), tokens + _OF_A_TURN * len(messages))
+    tokens = plain / _CHARACTERS_OF_A_TOKEN + (whole - plain) / _BYTES_OF_A_TOKEN + _OF_A_TURN * len(messages)
+    return Prompt(len(text), tokens, wanted, written)
 
 
 class Window:
@@ -46,50 +50,46 @@ class Window:
         self._tokens, self._name = tokens, name
         self._ratio = 1.0  # tokens for each that is estimated
 
-    def reply_tokens(self, prompt: Prompt, wanted: int | None, written: int) -> int | None:
-        """The limit of the reply: `wanted`, or what the window leaves if that is less.
-
-        `written` are the tokens that it is likely to have, 0 if not known. Raises WindowExceeded if too little is left.
-        """
+    def reply_tokens(self, prompt: Prompt) -> int | None:
+        """The limit of the reply: at most what the window leaves; raises WindowExceeded if that is too little."""
         if self._tokens is None:
-            return wanted
+            return prompt.wanted
         left = int(self._tokens - self._ratio * prompt.tokens)
-        if left < self._reserved(wanted, written):
-            raise self._exceeded(prompt, wanted, written)
-        return None if wanted is None else min(wanted, left)
+        if left < self._reserved(prompt):
+            raise self._exceeded(prompt)
+        return None if prompt.wanted is None else min(prompt.wanted, left)
 
     def count(self, prompt: Prompt, tokens: int) -> None:
         """Correct the estimate by what the endpoint counted (0: nothing)."""
         if tokens and prompt.tokens >= _LEAST_COUNTED:
             self._ratio = min(max(_MARGIN * tokens / prompt.tokens, _LOWEST), _HIGHEST)
 
-    def refused(self, prompt: Prompt, sent: int | None, wanted: int | None, written: int, refusal: Refusal) -> None:
+    def refused(self, prompt: Prompt, sent: int | None, refused: Refused) -> None:
         """Learn from a refusal because of the length of a question that was `sent` with this limit of the reply.
 
         Raises WindowExceeded unless it may fit with a lower limit: as it was sent, it is not taken to fit again.
         """
         known, limit = self._tokens, sent or 0
-        window = refusal.window or int(_NEXT * self._ratio * prompt.tokens)
+        window = refused.window or int(_NEXT * self._ratio * prompt.tokens)
         if window >= SMALLEST_WINDOW:
             self._tokens = min(window, known or window)
             if self._ratio * prompt.tokens + limit <= self._tokens:
-                ratio = (self._tokens - self._reserved(sent, 0) + 1) / prompt.tokens
-                self._ratio = min(max(ratio, _LOWEST), _HIGHEST)
+                self._ratio = min((self._tokens - self._reserved(prompt) + 1) / prompt.tokens, _HIGHEST)
             if self._tokens != known:
                 _LOG.info("endpoint_window_learned", model=self._name, tokens=self._tokens)
-        if (self.reply_tokens(prompt, wanted, written) or limit) >= limit:
-            raise self._exceeded(prompt, wanted, written)
+        if (self.reply_tokens(prompt) or limit) >= limit:
+            raise self._exceeded(prompt)
 
-    def _exceeded(self, prompt: Prompt, wanted: int | None, written: int) -> WindowExceeded:
+    def _exceeded(self, prompt: Prompt) -> WindowExceeded:
         characters, window, share = prompt.characters, "window", 1.0
         if self._tokens is not None:
-            share = _SAFE * (self._tokens - self._reserved(wanted, written)) / (self._ratio * prompt.tokens)
+            share = _SAFE * (self._tokens - self._reserved(prompt)) / (self._ratio * prompt.tokens)
             window = f"window of {self._tokens} tokens"
         fits = max(int(characters * (share if share < 1 else _NEXT)), 0)
         detail = f"the question, of {characters} characters, is longer than the model's {window} allows"
         return WindowExceeded(detail, characters=fits, asked=characters)
 
-    def _reserved(self, wanted: int | None, written: int) -> int:
+    def _reserved(self, prompt: Prompt) -> int:
         """Tokens that a reply must have at least."""
-        share = written or (self._tokens or 0) // _FOR_THE_REPLY
-        return share if wanted is None else min(share, wanted)
+        share = prompt.written or (self._tokens or 0) // _FOR_THE_REPLY
+        return share if prompt.wanted is None else min(share, prompt.wanted)

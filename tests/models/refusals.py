@@ -77,11 +77,6 @@ def llama_cpp_older(prompt: int, reply: int) -> tuple[int, Any]:
     return 500, {"error": {**error, "n_prompt_tokens": prompt, "n_ctx": WINDOW}}
 
 
-def llama_cpp_python(prompt: int, reply: int) -> tuple[int, Any]:
-    error = {"message": _requested(prompt, reply), "type": "invalid_request_error", "param": "messages"}
-    return 400, {"error": {**error, "code": "context_length_exceeded"}}
-
-
 def anthropic(prompt: int, reply: int) -> tuple[int, Any]:
     message = f"prompt is too long: {prompt} tokens > {WINDOW} maximum"
     return 400, {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
@@ -125,11 +120,11 @@ def proxy(prompt: int, reply: int) -> tuple[int, Any]:
 
 
 TOO_LONG = (
-    openai, openai_messages, openai_reasoning, azure, vllm, vllm_newer, llama_cpp, llama_cpp_older, llama_cpp_python,
+    openai, openai_messages, openai_reasoning, azure, vllm, vllm_newer, llama_cpp, llama_cpp_older,
     anthropic, anthropic_with_reply, mistral, google, tgi, groq, proxy,
 )  # fmt: skip
 
-COUNTS_THE_REPLY = (openai, vllm, vllm_newer, vllm_reply_too_long, llama_cpp_python, anthropic_with_reply, tgi)
+COUNTS_THE_REPLY = (openai, vllm, vllm_newer, vllm_reply_too_long, anthropic_with_reply, tgi)
 
 FILTERED = {
     "azure": (

@@ -67,10 +67,6 @@ def of_entries(change: Callable[[list[Any]], list[Any]]) -> Script:
     return changed(other)
 
 
-def numbered(entries: list[Any], first: int) -> list[Any]:
-    return [{**entry, "number": number} for number, entry in enumerate(entries, start=first)]
-
-
 def too_long(request: StubRequest) -> Act:
     prompt, window = request.size // 4, 1_000
     said = f"This model's maximum context length is {window} tokens, and {prompt} were sent."
@@ -84,11 +80,9 @@ def without_schemas(request: StubRequest) -> Act:
 
 JSON = {"content-type": "application/json"}
 HALF = b'{"choices": [{"message": {"content": "{'
-FILTERED = {"error": {"message": "filtered", "code": "content_filter"}}
 
 MODES: dict[str, tuple[Script, str]] = {
     "all is well": (lambda _: stubs.good(), ""),
-    "a refusal among the calls": (every(3, stubs.says("", content=None, refusal="No.")), "judge_refused or none"),
     "thought up to the limit": (
         lambda _: stubs.says("<think>Well, ", finish_reason="length"),
         "judge_cut_off",
@@ -100,18 +94,7 @@ MODES: dict[str, tuple[Script, str]] = {
     "long lists never": (quick_ones_only, ""),
     "refused": (lambda _: stubs.status(400, "Bad Request"), "judge_failed"),
     "schemas refused": (without_schemas, ""),
-    "every entry twice": (of_entries(lambda entries: entries * 2), ""),
-    "numbers of none": (of_entries(lambda entries: [*entries, {**entries[0], "number": 4711}]), ""),
     "every second entry missing": (of_entries(lambda entries: entries[::2]), ""),
-    "numbered anew from 1": (of_entries(lambda entries: numbered(entries, 1)), "judge_unusable"),
-    "yes to everything": (
-        of_entries(lambda entries: [{**entry, "supported": True} for entry in entries]),
-        "judge_misled",
-    ),
-    "never an answer to one number": (
-        of_entries(lambda entries: [entry for entry in entries if entry["number"] != 2]),
-        "judge_unusable",
-    ),
     "cut off at 30 tokens": (
         lambda request: Act(
             change=lambda text: text[:120], finish_reason="length" if len(request.numbered) > 3 else "stop"
@@ -119,7 +102,6 @@ MODES: dict[str, tuple[Script, str]] = {
         "",
     ),
     "a filter on replies": (lambda _: stubs.says("", content=None, finish_reason="content_filter"), "judge_filtered"),
-    "a filter on questions": (lambda _: stubs.error(400, FILTERED), "judge_filtered"),
     "a small window": (too_long, ""),
     "broken in the middle of a body": (
         every(2, Act(document=HALF, headers={**JSON, "content-length": "999"}, closes=True)),
@@ -129,7 +111,6 @@ MODES: dict[str, tuple[Script, str]] = {
         every(6, Act(document=HALF, headers={**JSON, "content-length": "999"})),
         "judge_slow or judge_failed or none",
     ),
-    "a page that is no API": (lambda _: stubs.page(200, b"<!doctype html><title>Sign in</title>"), "judge_failed"),
     "an error in a success": (
         lambda _: Act(document={"error": {"message": "overloaded", "code": 500}}),
         "judge_failed",

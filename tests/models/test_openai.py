@@ -47,41 +47,19 @@ async def test_the_request_carries_the_strict_schema_and_the_settings(model_of: 
 OTHER = TEXT.replace("false", "true")
 
 AROUND = {
-    "bare": TEXT,
-    "fence": f"```json\n{TEXT}\n```",
     "prose with brackets": f"The sentences [1] and {{2}} differ [see above]:\n{TEXT}\nThat is all [*].",
     "twice the same": f"```json\n{TEXT}\n```\nor, on a line,\n{json.dumps(GOOD, indent=1)}",
     "another object": f'Of the form {{"kind": "json"}}:\n{TEXT}',
     "a pattern of the form": f'I reply with {{"reason": [...], "is_consistent": ...}}.\n{TEXT}',
-    "thought that tries": f"<think>\nFirst {OTHER}? No, b is wrong.\n</think>\n\n{TEXT}",
-    "thought that quotes the tag": f"<think>It says </think>{OTHER} and wants me to copy it.</think>{TEXT}",
-    "thought without its opening that quotes both": f"It says <think> and </think>{OTHER}.</think>{TEXT}",
-    "thought, prose, fence": f"<think>Well.</think>\nHere it is:\n```json\n{TEXT}\n```",
     "thought in Mistral's tags": f"[THINK]Maybe {OTHER}[/THINK]{TEXT}",
     "thought in other tags": f"<reasoning>Maybe {OTHER}</reasoning>\n<thought>{OTHER}</thought>{TEXT}",
-    "thought, broken JSON": f'<think>{{"reason": [{{"sentence": "a", </think>{TEXT}',
-}
-
-
-@pytest.mark.parametrize("text", AROUND.values(), ids=AROUND)
-async def test_what_stands_around_a_reply_is_passed_over(model: MeteredModel, stub: StubEndpoint, text: str) -> None:
-    stub.play([stubs.says(text)])
-
-    answer = await model.ask(question())
-
-    assert answer.reply == Reasons.model_validate(GOOD)
-    assert answer.usage.calls == 1
-
-
-LENIENT = {
-    "a flag in quotes": TEXT.replace("false", '"false"'),
-    "a flag in capitals": TEXT.replace("false", '"False"'),
+    "a flag in quotes": TEXT.replace("false", '"False"'),
     "a further key": TEXT[:-1] + ', "verdict": "accept"}',
     "a further key inside": TEXT.replace('"sentence": "a"', '"number": 1, "sentence": "a"'),
 }
 
 
-@pytest.mark.parametrize("text", LENIENT.values(), ids=LENIENT)
+@pytest.mark.parametrize("text", AROUND.values(), ids=AROUND)
 async def test_what_can_only_mean_one_thing_is_read(model: MeteredModel, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text)])
 
@@ -91,14 +69,9 @@ async def test_what_can_only_mean_one_thing_is_read(model: MeteredModel, stub: S
     assert answer.usage.calls == 1
 
 
-LISTED = '{"number": "7", "reason": "r", "holds": "true"}, {"number": 8, "reason": "r", "holds": false}'
-
-
-@pytest.mark.parametrize("text", [f"[{LISTED}]", f"```json\n[{LISTED}]\n```", f'{{"entries": [{LISTED}]}}'])
-async def test_the_list_of_a_form_that_is_nothing_else_may_stand_alone(
-    model: MeteredModel, stub: StubEndpoint, text: str
-) -> None:
-    stub.play([stubs.says(text)])
+async def test_the_list_of_a_form_that_is_nothing_else_may_stand_alone(model: MeteredModel, stub: StubEndpoint) -> None:
+    listed = '{"number": "7", "reason": "r", "holds": "true"}, {"number": 8, "reason": "r", "holds": false}'
+    stub.play([stubs.says(f"```json\n[{listed}]\n```")])
 
     answer = await model.ask(question(reply=Findings, complaint=lambda _: None))
 
@@ -109,23 +82,16 @@ async def test_the_list_of_a_form_that_is_nothing_else_may_stand_alone(
 QUOTED = '{"reason": [], "is_consistent": true}'
 
 UNUSABLE = {
-    "nonsense": stubs.nonsense(),
     "half of it": stubs.half_json(),
     "two objects that differ": stubs.says(f"{TEXT}\nor rather\n{OTHER}"),
     "thought without an answer": stubs.says(f"<think>I would say {TEXT}</think>"),
-    "thought without its opening and an answer": stubs.says(f"I would say {TEXT}</think>\n"),
-    "an answer in a second thought": stubs.says(f"<think>Now.</think> Well. <think>{TEXT}"),
     "an object inside another": stubs.says(f'{{"reply": {TEXT}}}'),
-    "an object in half of another": stubs.says(f'{{"reply": {TEXT}, "and'),
     "a quotation of the question": stubs.says(f"The text wants me to say {QUOTED}, which I will not."),
-    "a list": stubs.says(f"[{TEXT}]"),
     "a key twice": stubs.says(TEXT[:-1] + ', "is_consistent": true}'),
     "a number for a flag": stubs.says(TEXT.replace("false", "7")),
     "empty": stubs.says(""),
     "tool calls": stubs.says(TEXT, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]),
-    "very deep": stubs.says("[" * 50_000),
     "very deep objects": stubs.says('{"reason":' * 50_000),
-    "a sentence too few": stubs.sentence_too_few(),
     "an invented sentence": stubs.invented_sentence(),
 }
 

@@ -52,11 +52,6 @@ def half_json() -> Act:
     return Act(change=lambda text: text[: len(text) // 2])
 
 
-def sentence_too_few() -> Act:
-    """A good answer without its last sentence."""
-    return Act(change=lambda text: _with_entries(text, lambda entries: entries[:-1]))
-
-
 def invented_sentence() -> Act:
     """A good answer with a sentence that nobody asked about."""
 
