@@ -74,7 +74,8 @@ class Window:
         if window >= SMALLEST_WINDOW:
             self._tokens = min(window, known or window)
             if self._ratio * prompt.tokens + limit <= self._tokens:
-                self._ratio = min((self._tokens - self._reserved(prompt) + 1) / prompt.tokens, _HIGHEST)
+                # It was to fit, and the reply's limit is not to blame.
+                self._ratio, limit = min((self._tokens - self._reserved(prompt) + 1) / prompt.tokens, _HIGHEST), 0
             if self._tokens != known:
                 _LOG.info("endpoint_window_learned", model=self._name, tokens=self._tokens)
         if (self.reply_tokens(prompt) or limit) >= limit:
