@@ -81,13 +81,13 @@ async def rewritten(
     """
     faulty = [index for index, finding in enumerate(findings) if finding.mark < 0]
 
-    async def anew(fault: SentenceFinding) -> str | ModelFailed:
+    async def answer(fault: SentenceFinding) -> str | ModelFailed:
         try:
             return (await writer.ask(questions.about(record, passages, fault))).reply.improved
         except ModelFailed as error:
             return error
 
-    told = await gather_or_cancel(anew(findings[index]) for index in faulty)
+    told = await gather_or_cancel(answer(findings[index]) for index in faulty)
     pairs = list(zip(faulty, told, strict=True))
     new = {
         index: text
