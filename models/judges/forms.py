@@ -105,8 +105,8 @@ class Form:
                 if self.name == "short" or not too_much or len(about) == 1:
                     raise
                 if failure.cause == "judge_slow":
-                    # So are the next ones.
-                    self._at_most = min(self._at_most, len(about) // 2)
+                    # So are the next ones. Half of what was too much, rounded up, is not divided once more.
+                    self._at_most = min(self._at_most, -(-len(about) // 2))
             if not found and len(about) == 1:
                 raise ModelFailed(f"no entry about number {min(about)}, asked about alone", cause="judge_unusable")
             parts = 1 if found else 2
