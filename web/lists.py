@@ -1,4 +1,4 @@
-"""Lists of verdicts beside the page's: JSON and CSV for scripts and spreadsheets, and rows as they come.
+"""Lists of verdicts next to the page's: JSON and CSV for scripts and spreadsheets, and rows as they come.
 
 Rows are server-sent events, which go on where a connection broke.
 """
