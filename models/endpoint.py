@@ -103,7 +103,7 @@ def http_client(url: str, headers: Mapping[str, str] | None = None) -> httpx.Asy
     # A line for each request would drown the service's own.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     return httpx.AsyncClient(
-        headers={"Accept-Encoding": "identity", **(headers or {})},
+        headers=headers,
         timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
         # The flow limits the requests; a connection that is kept saves the next one a handshake.
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
@@ -114,13 +114,15 @@ def http_client(url: str, headers: Mapping[str, str] | None = None) -> httpx.Asy
 
 
 async def _read(response: httpx.Response) -> None:
-    """Read a response, up to a size."""
-    content, stream = bytearray(), cast("httpx.AsyncByteStream", response.stream)
-    async for part in stream:
+    """Read a response, up to a size, whether it came compressed or not."""
+    raw, content = cast("httpx.AsyncByteStream", response.stream), bytearray()
+    decoded = httpx.Response(response.status_code, headers=response.headers, stream=raw, request=response.request)
+    async for part in decoded.aiter_bytes():
         content += part
         if len(content) > _MOST_BYTES:
             raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
-    await stream.aclose()
+    await raw.aclose()
+    response.headers.pop("Content-Encoding", None)
     response.stream = httpx.ByteStream(bytes(content))
 
 
