@@ -77,12 +77,16 @@ class Form:
         judgements = await gather_or_cancel(map(partial(self._judgement, task, claims), claims.sentences, supports))
         return tuple(one if one.claims_nothing else replace(one, misled=misled) for one in judgements)
 
-    async def supports(self, task: str, claims: Claims, asked: Asked | None = None) -> list[Support]:
+    async def supports(
+        self, task: str, claims: Claims, asked: Asked | None = None, *, parts: int | None = None
+    ) -> list[Support]:
         """The support of each sentence, or of those that are asked about, by the claims' passages alone.
 
         Passages that are too long are asked about in pieces, of which the best one counts. Lists are asked about in as
         few calls as possible, all of about the same size. What an answer lacks is asked about again; without an answer
         in time, or without one entry before the token limit, in two halves.
+
+        `parts` is the number of calls to begin with, if it is known.
 
         Raises what `Model.ask` raises; `too_long` if one sentence with a piece of the passages is more than it takes.
         """
@@ -91,29 +95,29 @@ class Form:
         if claims.kind is ClaimKind.ANSWERABILITY:
             ask = self._by_answers
         found: dict[int, Support] = {}
-        parts = 1 if self.name == "short" else -(-len(about) // self._at_most)
+        parts = parts or (1 if self.name == "short" else -(-len(about) // self._at_most))
         if parts == 1:
             try:
                 given = await ask(task, claims, about)
                 found = {number: given[number] for number in about if number in given}
             except WindowExceeded as refusal:
                 pieces = [replace(claims, reference=one) for one in _pieces(claims.reference, refusal)]
-                each = await gather_or_cancel(self.supports(task, one, about) for one in pieces)
+                each = await gather_or_cancel(self.supports(task, one, about, parts=1) for one in pieces)
                 return [max(one, key=lambda support: support.odds) for one in zip(*each, strict=True)]
             except ModelFailed as failure:
                 too_much = failure.cause in _TOO_MUCH_AT_ONCE and failure.begun
                 if self.name == "short" or not too_much or len(about) == 1:
                     raise
                 if failure.cause == "judge_slow":
-                    # So are the next ones. Half of what was too much, rounded up, is not divided once more.
-                    self._at_most = min(self._at_most, -(-len(about) // 2))
+                    # So are those of other responses.
+                    self._at_most = min(self._at_most, len(about) // 2)
             if not found and len(about) == 1:
                 raise ModelFailed(f"no entry about number {min(about)}, asked about alone", cause="judge_unusable")
             parts = 1 if found else 2
         missing = [number for number in about if number not in found]
         bounds = [len(missing) * part // parts for part in range(parts + 1)] if missing else []
         more = [{number: about[number] for number in missing[start:end]} for start, end in pairwise(bounds)]
-        rest = await gather_or_cancel(self.supports(task, claims, one) for one in more)
+        rest = await gather_or_cancel(self.supports(task, claims, one, parts=1) for one in more)
         found.update(zip(missing, chain(*rest), strict=True))
         return [found[number] for number in about]
 

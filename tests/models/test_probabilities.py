@@ -206,3 +206,32 @@ async def test_they_are_cached_recorded_and_replayed(model_of: MakeModel, stub: 
 
     assert [answer.probabilities for answer in answers] == [pytest.approx((0.9, 0.2))] * 3
     assert [answer.usage.cached for answer in answers] == [0, 1, 1]
+
+
+class Held(BaseModel):
+    holds: bool
+
+
+def forced(own: float, **others: float) -> dict[str, Any]:
+    """As llama.cpp's server gives a word that a grammar may have forced on the model."""
+    listed = [{"token": token, "logprob": value} for token, value in others.items()]
+    head, tail = ({"token": text, "logprob": -0.1, "top_logprobs": []} for text in ('{"holds": ', "}"))
+    return {"content": [head, {"token": "true", "logprob": own, "top_logprobs": listed}, tail]}
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [
+        # Less likely than all alternatives, it says nothing of what the model believes.
+        (-12.8, {"1": -0.84, "9": -1.63, "2": -2.37, "0": -2.51, "3": -3.36}, None),
+        (-0.12, {"true": -0.12, "1": -2.85, "2": -3.99}, 1.0),
+        (-1.9, {"1": -1.0, "false": -1.6, "true": -1.9}, 0.43),
+        (-3.4, {"1": -1.0, "false": -2.0}, 0.2),
+    ],
+)
+def test_a_word_that_is_likely_or_stands_beside_the_other_has_a_probability(
+    own: float, others: dict[str, float], expected: float | None
+) -> None:
+    text = '{"holds": true}'
+    found = probabilities_in(forced(own, **others), text, 0, len(text), Held)
+    assert found == (None if expected is None else pytest.approx((expected,), abs=0.01))
