@@ -50,9 +50,9 @@ class KafkaCluster:
         voters = ",".join(f"{node}@127.0.0.1:{each[3]}" for node, each in own.items())
         self.brokers = {
             node: KafkaBroker(
-                folder / f"broker-{node}", seat=Seat(node, port, advertised, controller, voters, len(NODES))
+                folder / f"broker-{node}", seat=Seat(node, port, advertised, controller, voter, voters, len(NODES))
             )
-            for node, (port, advertised, controller, _) in own.items()
+            for node, (port, advertised, controller, voter) in own.items()
         }
         forwarded: dict[int, tuple[int, int]] = {}
         for node, (port, advertised, controller, voter) in own.items():

@@ -77,6 +77,8 @@ class Seat(NamedTuple):
     advertised: int
     """The port of the same listener that clients and other nodes are sent to."""
     controller: int
+    voter: int
+    """The port of the controller that other nodes are sent to, as voters and by their leader."""
     voters: str
     """As `controller.quorum.voters` has them."""
     replicas: int
@@ -85,7 +87,7 @@ class Seat(NamedTuple):
     @classmethod
     def alone(cls) -> "Seat":
         port, controller = free_ports(2)
-        return cls(1, port, port, controller, f"1@127.0.0.1:{controller}", 1)
+        return cls(1, port, port, controller, controller, f"1@127.0.0.1:{controller}", 1)
 
 
 class KafkaBroker:
@@ -112,7 +114,7 @@ class KafkaBroker:
 process.roles=broker,controller
 node.id={seat.node}
 listeners=PLAINTEXT://127.0.0.1:{seat.port},CONTROLLER://127.0.0.1:{seat.controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{seat.advertised}
+advertised.listeners=PLAINTEXT://127.0.0.1:{seat.advertised},CONTROLLER://127.0.0.1:{seat.voter}
 controller.listener.names=CONTROLLER
 controller.quorum.voters={seat.voters}
 log.dirs={folder / "log"}

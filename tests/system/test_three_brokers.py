@@ -79,7 +79,9 @@ async def _out_of_sync(cluster: KafkaCluster, settings: StreamSettings, node: in
         except BrokerUnavailable:
             # It was the one that is away that was asked.
             return False
-        return all(node not in (partition["leader"], *partition["isr"]) for partition in topic["partitions"])
+        # A broker that does not know the topic says so by no partition.
+        known = topic["partitions"]
+        return bool(known) and all(node not in (partition["leader"], *partition["isr"]) for partition in known)
 
     await until(gone, cluster.condition)
 
