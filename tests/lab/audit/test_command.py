@@ -4,6 +4,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from assay.cli.root import cli
+from checkers.model_patience import ModelPatience
 from lab.audit import METRICS, Relation
 from lab.audit.triplets import Triplet, read_triplets, write_triplets
 from tests.support.ports import free_port
@@ -224,10 +226,15 @@ def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Pat
 
 
 def test_a_judge_that_is_away_ends_the_making_and_what_was_made_is_kept(
-    model: Path, tmp_path: Path, writer: StubEndpoint
+    model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("lab.audit.triplets.ModelPatience", partial(ModelPatience, seconds=0.0))
     (tmp_path / "texts").write_text("The clerk has 12 maps.\nThe guard has 15 maps.\n")
+    (tmp_path / "kept.jsonl").write_text("of an earlier day\n")
     options = ("--texts", "texts", "--relation", "quantifier_substitution", "--save-triplets", "kept.jsonl")
+    assert audit(model, *options, **writing(NOWHERE)).exit_code == 3
+    assert (tmp_path / "kept.jsonl").read_text() == "of an earlier day\n"
+
     writer.play(lambda request: status(401, "no") if "guard" in str(request.body) else good())
     ran = audit(model, *options, **writing(writer.base_url), ASSAY_JUDGE__CONCURRENCY="1")
     assert ran.exit_code == 3
