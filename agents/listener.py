@@ -2,25 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
 
 from agents.pace import Pace
 from agents.runtime import Agent, Runtime
 from agents.sessions import Sessions
+from streams.clients import Client
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
 from streams.messages import Handler, OnEnded, Screen
 from streams.takeover import Takeover
-
-
-class Client(Protocol):
-    """A connection to something else."""
-
-    async def start(self) -> None:
-        """Connect."""
-
-    async def stop(self) -> None:
-        """Disconnect; also if it was not started."""
 
 
 class Listener(Agent):

@@ -6,9 +6,10 @@ import math
 import random
 import ssl
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -56,6 +57,27 @@ _ADMIN_TIMEOUT_SECONDS = 15.0
 
 _KNOWN_PAUSE_SECONDS = 0.1
 """A broker that has just started knows of itself within a second or two."""
+
+
+class Client(ABC):
+    """A connection to something else."""
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Connect."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """Disconnect; also if it was not started."""
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[Self]:
+        """Started for as long as the context lasts."""
+        try:
+            await self.start()
+            yield self
+        finally:
+            await self.stop()
 
 
 class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped

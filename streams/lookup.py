@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
 from typing import Annotated, NamedTuple, Self
 
 import orjson
@@ -13,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 
 from schemas import Envelope, Origin, RejectedRecord, Unreadable, Verdict, explain, read_record
 from schemas.base import Name, Timestamp
-from streams.clients import Consumer, connection, start
+from streams.clients import Client, Consumer, connection, start
 from streams.errors import StreamError
 from streams.settings import StreamSettings
 
@@ -76,7 +75,7 @@ class StoredRecord(NamedTuple):
     record: Envelope
 
 
-class RecordLookup:
+class RecordLookup(Client):
     """Reads messages outside any consumer group; belongs to one event loop, and reads may be concurrent.
 
     The last fetch of each partition is kept: messages close to one another, asked for in about their order, share one
@@ -115,15 +114,6 @@ class RecordLookup:
         self._kept.clear()
         if consumer is not None:
             await consumer.stop()
-
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[Self]:
-        """Started for as long as the context lasts."""
-        try:
-            await self.start()
-            yield self
-        finally:
-            await self.stop()
 
     async def record(self, origin: Origin | None, source: str, record_id: str | None) -> StoredRecord:
         """The record with this source and id at `origin`.

@@ -2,17 +2,16 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
 from schemas import Origin
-from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
+from streams.clients import REQUEST_TIMEOUT_SECONDS, Client, connection, start
 from streams.errors import StreamError
 from streams.messages import Outgoing
 from streams.settings import StreamSettings
@@ -38,7 +37,7 @@ class Undelivered(StreamError):
     """The broker did not acknowledge a message in time; the message is not to blame."""
 
 
-class Publisher:
+class Publisher(Client):
     """An idempotent producer that waits for all in-sync replicas."""
 
     def __init__(self, settings: StreamSettings) -> None:
@@ -79,15 +78,6 @@ class Publisher:
         producer, self._producer = self._producer, None
         if producer is not None:
             await producer.stop()
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[Self]:
-        """Started for as long as the context lasts."""
-        try:
-            await self.start()
-            yield self
-        finally:
-            await self.stop()
 
     async def publish(self, *messages: Outgoing) -> None:
         """Return when the broker has acknowledged `messages`, and what is to be published after them.

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from models.faults import retry_after
+from streams.clients import Client
 
 if TYPE_CHECKING:
     import httpx
@@ -40,7 +41,7 @@ class Reply:
     """Seconds for which the target asks not to be called, at most 60."""
 
 
-class Target:
+class Target(Client):
     """Posts to one URL; belongs to one event loop."""
 
     def __init__(self, url: str, on_request: Callable[[float], None] = lambda seconds: None) -> None:
