@@ -33,6 +33,7 @@ SECRET_PARAMETER = re.compile(
 """A parameter of an address that holds a key, by its name."""
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
 _FIELDS_OF_REQUESTS = {
     **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs"), "assay decides on it"),
     **dict.fromkeys(("model", "max_tokens", "temperature"), "it has its own setting"),
@@ -123,9 +124,13 @@ class EndpointSettings(BaseModel):
             text = content.get_secret_value()
             if not _HEADER.fullmatch(name):
                 raise ValueError(f"{name!r} is no name of a header")
+            if name.lower() in _HEADERS_OF_THE_CLIENT:
+                raise ValueError(f"{name} is set by the client; it cannot be configured")
             if not (text.isascii() and text.isprintable()) or text != text.strip():
                 said = "must be printable ASCII without white space around it, on one line"
                 raise ValueError(f"the value of {name} {said}")
+        if len({name.lower() for name in value}) != len(value):
+            raise ValueError("the same header twice; letter case makes no difference")
         return value
 
     @field_validator("extra_body")

@@ -37,6 +37,11 @@ def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
     assert (judge.model, judge.base_url) == ("large", "http://one/v1")
 
 
+def test_deeper_levels_have_variables_as_well(monkeypatch):
+    monkeypatch.setenv("ASSAY_JUDGE__LOCAL__JUDGE", "factcg")
+    assert load_configuration().judge.local.judge == "factcg"
+
+
 @pytest.mark.parametrize(
     "value", ["http://a:9093,http://b:9093", " http://a:9093, http://b:9093,", '["http://a:9093", "http://b:9093"]']
 )

@@ -24,6 +24,8 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "two keys": ({"api_key": "a", "extra_headers": {"Authorization": "b"}}, "an endpoint takes one of them"),
     "no header": ({"extra_headers": {"my key": "a"}}, "'my key' is no name of a header"),
     "a header of two lines": ({"extra_headers": {"key": "a\nb: c"}}, "the value of key must be printable ASCII"),
+    "a header twice": ({"extra_headers": {"key": "a", "Key": "b"}}, "the same header twice"),
+    "a header of the client": ({"extra_headers": {"Content-Type": "text/plain"}}, "Content-Type is set by the client"),
     "a setting as a field": (
         {"extra_body": {"temperature": 1}},
         "temperature cannot be set here: it has its own",
