@@ -312,7 +312,7 @@ def _unusable(said: str) -> ModelFailed:
 
 
 def _repair(question: Question[Any], completion: Completion, fault: str) -> tuple[Message, Message]:
-    # The fault may quote the reply or the material. Markers around it would be copied.
+    # The fault may quote the reply or the material.
     form = (
         "Answer the question above once more with one word, yes or no."
         if question.reply is YesNo

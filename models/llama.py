@@ -111,6 +111,8 @@ def serve(file: str, context: str) -> None:
     options.hostnames, options.port = ["127.0.0.1"], 0
     server = xllamacpp.Server(options)
     print(server.listening_address, flush=True)
+    # Nobody reads more than that line, and a full pipe would hold the server up.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     sys.stdin.buffer.read()
 
 
