@@ -3,7 +3,6 @@
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 _SUBJECTS = (
@@ -13,11 +12,11 @@ _SUBJECTS = (
 """But for those that need a model's address."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Run each subject in its own process; the worst exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of the public data sets; without it some parts are left out")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     data = [] if options.data is None else ["--data", str(options.data)]
     worst = 0
     for subject in _SUBJECTS:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from assay.cli.common import CannotRun
 
-Task = Literal["summary", "answer", "paraphrase"]
+Task = Literal["summary", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]
 ParaphraseSet = Literal["msrp_train_sample", "msrp_test_part", "paws_wiki"]
 
@@ -20,20 +20,18 @@ class DataMissing(CannotRun):
     """The data folder does not hold what a benchmark needs."""
 
 
-Key = tuple[tuple[str, ...], str, Task, tuple[str, ...] | None, str | None]
+Key = tuple[str, str, Task, tuple[str, ...] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """A response and what it is compared with."""
 
-    references: tuple[str, ...]
-    """One, or several samples of the same answer."""
+    reference: str
     response: str
     task: Task
     sentences: tuple[str, ...] | None = None
     """The set's own sentences, where labels depend on them."""
-    prompt: str | None = None
     group: str = ""
     """The model or the domain."""
     truth: dict[str, float] = field(default_factory=dict)
@@ -45,7 +43,7 @@ class Example:
     @property
     def key(self) -> Key:
         """The part that a judge sees."""
-        return self.references, self.response, self.task, self.sentences, self.prompt
+        return self.reference, self.response, self.task, self.sentences
 
 
 def rows(data: Path, *parts: str) -> Iterator[dict[str, Any]]:
@@ -74,7 +72,7 @@ def qags(data: Path, part: QagsPart) -> list[Example]:
         predicted = row.get("unieval_predicted") or {}
         examples.append(
             Example(
-                references=(row["article"],),
+                reference=row["article"],
                 response=row["summary"],
                 task="summary",
                 sentences=tuple(entry["sentence"] for entry in row["sentences"]),
@@ -90,7 +88,7 @@ def paraphrases(data: Path, name: ParaphraseSet) -> list[Example]:
     """Sentence pairs; truth `same` is 1 for a paraphrase."""
     return [
         Example(
-            references=(row["sentence1"],),
+            reference=row["sentence1"],
             response=row["sentence2"],
             sentences=(row["sentence2"],),
             task="paraphrase",
@@ -108,7 +106,7 @@ def faithbench(data: Path) -> list[Example]:
         label = row["worst_label"]
         examples.append(
             Example(
-                references=(row["source"],),
+                reference=row["source"],
                 response=row["summary"],
                 task="summary",
                 group=row["llm"],
@@ -125,10 +123,10 @@ def faithbench(data: Path) -> list[Example]:
 def traffic(data: Path) -> list[Example]:
     """Summaries by deployed models, with detectors' scores and no human label."""
     sources = {row["doc"]: row["source"] for row in rows(data, "llm_summary_traffic", "documents.jsonl")}
-    names = ("hhem_v1", "hhem_2_1", "hhem_2_1_english", "trueteacher", "true_nli")
+    names = ("hhem_2_1", "trueteacher", "true_nli")
     return [
         Example(
-            references=(sources[row["doc"]],),
+            reference=sources[row["doc"]],
             response=row["response"] or "",
             task="summary",
             group=row["llm"],
@@ -139,56 +137,11 @@ def traffic(data: Path) -> list[Example]:
     ]
 
 
-def wikibio(data: Path) -> list[Example]:
-    """Sentences of passages, and re-samples of these to compare them with; truth `accurate`, scores turned round."""
-    return [
-        Example(
-            references=tuple(row["sample_passages"]),
-            response=sentence,
-            task="answer",
-            sentences=(sentence,),
-            truth={"accurate": float(label == "accurate")},
-            recorded={f"{name} (recorded)": -float(scores[place]) for name, scores in row["scores"].items()},
-        )
-        for row in rows(data, "wikibio_gpt3", "resampled_with_scores.jsonl")
-        for place, (sentence, label) in enumerate(zip(row["main_sentences"], row["annotation"], strict=True))
-    ]
-
-
-def sac3(data: Path) -> list[Example]:
-    """Answers to HotpotQA's questions with re-samples, of the question and of paraphrases of it; truth `factual`.
-
-    The recorded judge says for each sample, in words, how sure it is that the two answers agree.
-    """
-    examples = []
-    for row in rows(data, "sac3", "hotpotQA_250_eval_labeled-SC.jsonl"):
-        answer = row["generated_answer"]
-        judged = [_agreement(reply) for reply in (*row["self_SC"], *row["perb_SC"])]
-        known = [value for value in judged if value is not None]
-        examples.append(
-            Example(
-                references=(*row["self_evaluations"], *row["perb_evaluations"]),
-                response=str(answer[0] if isinstance(answer, list) else answer),
-                task="answer",
-                prompt=row["question"],
-                truth={"factual": float(row["label"] == "True")},
-                recorded={"SAC3's judge (recorded)": sum(known) / len(known)} if known else {},
-            )
-        )
-    return examples
-
-
-def _agreement(reply: str) -> float | None:
-    """Whether a reply is "Guess: Yes" (1) or "Guess: No" (0); None for another."""
-    guess = str(reply).lower().partition("guess:")[2].strip()
-    return 1.0 if guess.startswith("yes") else 0.0 if guess.startswith("no") else None
-
-
 def summedits(data: Path) -> list[Example]:
     """Edited summaries of five domains; truth `consistent`."""
     return [
         Example(
-            references=(row["document"],),
+            reference=row["document"],
             response=row["summary"],
             task="summary",
             group=row["domain"],

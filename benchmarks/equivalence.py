@@ -32,19 +32,13 @@ Row = Sequence[object]
 Pair = tuple[str, str]
 
 SETS: tuple[datasets.ParaphraseSet, ...] = get_args(datasets.ParaphraseSet)
-RANDOM_PAIRS = 500
-
-REQUIRED: tuple[Require, ...] = get_args(Require)
-PAPER: dict[Require, Row] = {"or": [0.540, 0.259, 0.281], "and": [0.318, 0.097, 0.221]}
-"""MSRP, 5,000 pairs, CoreNLP and BERT, GPT-3.5 answering: proofs of labelled yes and of labelled no, and the gap."""
-PAPER_RANDOM: Row = [500, 0, 439]
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
     sentences: Pair
-    same: bool | None
-    """The label that people give; None for a pair put together at random."""
+    same: bool
+    """The label that people give."""
 
 
 class Bench:
@@ -71,55 +65,37 @@ class Bench:
             self._replies[key] = EquivalenceReply(answer="yes" if grade.supported else "no", explanation=grade.reason)
         return [self._replies[key] for key in keys]
 
-    async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> tuple[bool, bool]:
-        """Whether phi is proved and whether the local judge was asked; `alone` keeps the sentences from it."""
-        around = None if alone else found.sentences
-        asked = False
+    async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> bool:
+        """Whether phi is proved; `alone` keeps the sentences from the judge."""
 
         async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-            nonlocal asked
-            asked |= bool(pairs)
-            return self.replies(pairs, around)
+            return self.replies(pairs, None if alone else found.sentences)
 
-        return (await prove(found, ask, require)).found, asked
+        return (await prove(found, ask, require)).found
 
 
 async def print_proofs(options: argparse.Namespace) -> None:
     """Proof rates by set and phi, of the local judge and of a subject that says yes to everything."""
     bench = Bench()
     print(f"judge: {bench.judge.name}")
-    known = {name: labelled(options.data, name) for name in SETS}
-    strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
     rates: list[Row] = []
-    unrelated: list[Row] = []
-    for name, every in [*known.items(), ("random pairs", strangers)]:
-        examples = drawn(every, options.pairs)
+    for name in SETS:
+        examples = drawn(labelled(options.data, name), options.pairs)
         found = bench.aligned(trees_of(examples), [one.sentences for one in examples])
-        for require in REQUIRED:
+        for require in get_args(Require):
             by_all = [(await prove(one, all_yes, require)).found for one in found]
             for alone in (False, True):
                 proved = [await bench.proves(one, require, alone=alone) for one in found]
-                row = [name, "embedded", f"phi_{require}", "alone" if alone else "in their sentences"]
-                if every is strangers:
-                    unasked = sum(not asked for _, asked in proved)
-                    unrelated.append([*row, len(found), sum(one for one, _ in proved), unasked, sum(by_all)])
-                else:
-                    rates.append([*row, *_rates(examples, [one for one, _ in proved]), *_rates(examples, by_all)[:2]])
-    for require, published in PAPER.items():
-        rates.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, None, None])
-    unrelated.append(["random pairs (published)", "corenlp", "both", "alone", *PAPER_RANDOM, None])
-    columns = ["set", "trees", "proof", "phrases judged"]
-    print("Proofs of labelled yes and labelled no\n")
-    to_everything = ["yes, if all is answered yes", "no, if all is answered yes"]
-    print(table([*columns, "yes", "no", "gap", "± (95%)", *to_everything], rates))
-    print("\nProofs of pairs put together at random\n")
-    print(table([*columns, "pairs", "proved", "without a call", "proved, if all is answered yes"], unrelated))
+                row = [name, f"phi_{require}", "alone" if alone else "in their sentences"]
+                rates.append([*row, *_rates(examples, proved), *_rates(examples, by_all)[:2]])
+    columns = ["set", "proof", "phrases judged", "yes", "no", "gap", "± (95%)"]
+    print(table([*columns, "yes, if all is answered yes", "no, if all is answered yes"], rates))
 
 
 def labelled(data: Path, name: datasets.ParaphraseSet) -> list[Labelled]:
     """The pairs of a set."""
     return [
-        Labelled((example.references[0], example.response), bool(example.truth["same"]))
+        Labelled((example.reference, example.response), bool(example.truth["same"]))
         for example in datasets.paraphrases(data, name)
     ]
 
@@ -127,13 +103,6 @@ def labelled(data: Path, name: datasets.ParaphraseSet) -> list[Labelled]:
 def drawn(examples: list[Labelled], pairs: int | None) -> list[Labelled]:
     """So many of them, the same in every run."""
     return examples if pairs is None or pairs >= len(examples) else random.Random(1).sample(examples, pairs)
-
-
-def at_random(examples: Sequence[Labelled]) -> list[Labelled]:
-    """Pairs of first sentences that have nothing to do with each other, the same in every run."""
-    draw = random.Random("random pairs")
-    first = list(dict.fromkeys(one.sentences[0] for one in examples))
-    return [Labelled((one, other), None) for one, other in (draw.sample(first, 2) for _ in range(RANDOM_PAIRS))]
 
 
 async def all_yes(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:

@@ -14,7 +14,7 @@ import psutil
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import GroupCoordinatorNotAvailableError
 
-from benchmarks.delivery.throughput import cpu_seconds
+from benchmarks.delivery.endpoint import cpu_seconds
 from benchmarks.tables import table
 from streams.settings import StreamSettings
 from tests.support.kafka import running_kafka

@@ -66,7 +66,7 @@ def _public(data: Path) -> Iterator[tuple[str, list[Row]]]:
 
 def _rows(name: str, examples: Iterable[tuple[Example, bool]], *, pair: bool = False) -> list[Row]:
     return [
-        Row(id=f"{name}-{number}", passages=one.references[0], answer=one.response, good=good, pair=pair)
+        Row(id=f"{name}-{number}", passages=one.reference, answer=one.response, good=good, pair=pair)
         for number, (one, good) in enumerate(examples)
     ]
 

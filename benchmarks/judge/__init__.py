@@ -1,1 +1,1 @@
-"""The local judge: its agreement with people and with other judges, and recorded traffic through Kafka."""
+"""The local judge: its agreement with people and with other judges."""

@@ -1,15 +1,10 @@
 """The local judge on public data sets.
 
-    python -m benchmarks.judge --data FOLDER [--only qags,...,outcomes]
+    python -m benchmarks.judge --data FOLDER [--only agreement,...,everyday]
 
-All parts but those below: agreement with people and with other judges. Every baseline is computed in the same
-run with the same model; what other judges said is taken from the sets, and published figures are named with their
-source: they are over whole sets, the rows here over what the files hold.
+`agreement`: with people, next to plain baselines of the same run and to other judges' scores that the sets hold.
 
 `calibration`: how often thresholds that `assay calibrate` finds keep their promise, over resamplings of the sets.
-
-`traffic`: recorded responses of deployed models (FOLDER/llm_summary_traffic): the success rate by model next to the
-detectors' rates, and how well the models' order and single responses agree with the detectors.
 
 `outcomes`: what becomes of responses at the default settings, next to what people said of them.
 
@@ -21,7 +16,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, calibration, everyday, outcomes, traffic
+from benchmarks.judge import agreement, calibration, everyday, outcomes
 from benchmarks.running import Part, run_parts
 
 _bench = cache(agreement.Bench)
@@ -31,10 +26,10 @@ def _agreement(run: Callable[[agreement.Bench, Path], None]) -> Part:
     return Part(lambda options: run(_bench(), options.data), needs_data=True)
 
 
-PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
+PARTS = {
+    "agreement": _agreement(agreement.run),
     "calibration": Part(lambda options: calibration.run(options.data), needs_data=True),
     "outcomes": _agreement(outcomes.run_outcomes),
-    "traffic": _agreement(traffic.run),
     "everyday": Part(lambda options: everyday.run_everyday()),
 }
 

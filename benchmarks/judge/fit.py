@@ -12,9 +12,9 @@ import lzma
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
@@ -38,8 +38,7 @@ _AT_ONCE = 200
 _MARKS = (("-LRB-", "("), ("-RRB-", ")"), ("-lrb-", "("), ("-rrb-", ")"), ("``", '"'), ("''", '"'))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A passage, a claim or question, and whether the first supports or answers the second."""
 
     source: str
@@ -48,8 +47,7 @@ class Row:
     supported: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A row by its features."""
 
     source: str
@@ -63,8 +61,8 @@ def read(path: Path, rng: random.Random) -> dict[str, list[Row]]:
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             if row["source"] in found:
-                texts = (legible(row["premise"]), legible(row["hypothesis"]))
-                found[row["source"]].append(Row(row["source"], *texts, bool(row["label"])))
+                premise, claim = legible(row["premise"]), legible(row["hypothesis"])
+                found[row["source"]].append(Row(row["source"], premise, claim, bool(row["label"])))
     return {source: rng.sample(rows, min(len(rows), MOST)) for source, rows in found.items()}
 
 
@@ -121,11 +119,11 @@ def report(learned: Sequence[Item], held: Sequence[Item]) -> str:
     return f"{shown}\n\n{fitted([*learned, *held], names)}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read, fit, print and write."""
+def main() -> int:
+    """Read, fit and print."""
     parser = parser_of("judge.fit", __doc__)
     parser.add_argument("pairs", type=Path, help="the labelled pairs")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     rng = random.Random(3)
     try:
         rows = read(options.pairs, rng)

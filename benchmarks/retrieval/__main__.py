@@ -2,10 +2,8 @@
 
     python -m benchmarks.retrieval --data FOLDER [--only PART,PART] [--rows N]
 
-`live`: the check with the local judge. `questions`: the same for
-questions to a knowledge store. `near`: our own near misses, by kind.
-
-FOLDER holds metmap/; for `questions` halueval/ and sac3/.
+`live`: the check with the local judge; FOLDER holds metmap/. `questions`: the same for questions to a knowledge store;
+FOLDER holds halueval/. `near`: our own near misses, by kind.
 """
 
 import sys
@@ -24,6 +22,6 @@ PARTS = {
 if __name__ == "__main__":
     sys.exit(
         run_parts(
-            "retrieval", PARTS, __doc__, {"--rows": (int, "triplets of each relation (pairs of each kind) at most")}
+            "retrieval", PARTS, __doc__, {"--rows": (int, "triplets of each relation (questions of each half) at most")}
         )
     )

@@ -36,13 +36,18 @@ Scores = npt.NDArray[np.float64]
 
 def measured(pairs: Sequence[tuple[str, str]]) -> Scores:
     """Scores of (query, matched text)."""
+    return np.array([cosines(pairs), *zip(*asyncio.run(_checked(pairs)), strict=True)], dtype=np.float64)
+
+
+def cosines(pairs: Sequence[tuple[str, str]]) -> Scores:
+    """By the model that the local judge reads words with."""
     encoder = sentence_transformer(str(bundled_model()), local_files_only=True)
     ahead, behind = (
         encoder.encode(list(side), normalize_embeddings=True, show_progress_bar=False)
         for side in zip(*pairs, strict=True)
     )
-    found = asyncio.run(_checked(pairs))
-    return np.array([(ahead * behind).sum(axis=1), *zip(*found, strict=True)], dtype=np.float64)
+    found: Scores = (ahead * behind).sum(axis=1).astype(np.float64)
+    return found
 
 
 async def _checked(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:

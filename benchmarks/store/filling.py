@@ -15,6 +15,7 @@ from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
 from store.writing import Entry, Place, StoreWriter, behind
+from tests.support.page import ALERT
 
 DAYS = 30
 """The time that the verdicts are spread over, up to now."""
@@ -97,25 +98,14 @@ def fill(url: str, number: int, *, read: bool = False) -> Cost:
 def _alerts() -> list[Alert]:
     """Drops and recoveries of each model of each application, taking turns."""
     now, series = datetime.now(UTC), list(itertools.product(SOURCES, MODELS))
-    return [
-        Alert(
-            id=f"alert-{number}",
-            kind="trust_recovery" if number // len(series) % 2 else "trust_drop",
-            checker=CHECKERS[0],
-            source=series[number % len(series)][0],
-            model=series[number % len(series)][1],
-            raised_at=now - timedelta(days=DAYS) * (1 - number / _ALERTS),
-            baseline=0.9,
-            baseline_from="learned",
-            observed=0.6,
-            observed_low=0.5,
-            observed_high=0.7,
-            verdicts=100,
-            error_bound=0.01,
-            summary="The success rate changed.",
-        )
-        for number in range(_ALERTS)
-    ]
+    found = []
+    for number in range(_ALERTS):
+        source, model = series[number % len(series)]
+        kind = "trust_recovery" if number // len(series) % 2 else "trust_drop"
+        at = now - timedelta(days=DAYS) * (1 - number / _ALERTS)
+        of = {"id": f"alert-{number}", "kind": kind, "source": source, "model": model, "raised_at": at}
+        found.append(ALERT.model_copy(update=of))
+    return found
 
 
 def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:

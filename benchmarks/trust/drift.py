@@ -77,7 +77,7 @@ class Application:
                 source=self.source,
                 model=MODEL,
                 task=example.task,
-                reference=example.references[0],
+                reference=example.reference,
                 response=example.response,
             )
             for number, example in enumerate((*self.first, *self.second))

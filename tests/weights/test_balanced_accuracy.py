@@ -47,7 +47,7 @@ def examples_of(data: Path, which: str) -> list[Example]:
 
 
 def claims_of(example: Example) -> Claims:
-    return Claims(example.references[0], example.sentences or (example.response,), example.task)
+    return Claims(example.reference, example.sentences or (example.response,), example.task)
 
 
 def truths_of(example: Example) -> tuple[bool, ...]:
