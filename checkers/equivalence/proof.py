@@ -20,7 +20,7 @@ AskPhrases = Callable[[Sequence[PhrasePair]], Awaitable[Sequence[EquivalenceRepl
 
 _ASKED_FIRST = 2
 """Pairs that are asked about one by one before the rest: most alignments that fail do so in these, and no proof of 300
-takes more than four one behind the other (`python -m benchmarks.equivalence --pairs 100`)."""
+takes more than four one behind the other."""
 
 _Replies = dict[tuple[str, str], EquivalenceReply]
 """By the texts of a pair, in either order."""
