@@ -13,7 +13,7 @@ from assay.cli.common import CannotRun
 
 Task = Literal["summary", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]
-ParaphraseSet = Literal["msrp_train_sample", "msrp_test_part", "paws_wiki"]
+ParaphraseSet = Literal["msrp_test_part", "paws_wiki"]
 
 
 class DataMissing(CannotRun):

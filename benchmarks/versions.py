@@ -38,6 +38,9 @@ _VERSIONS: Final = ({"metadata.release": "1"}, {"metadata.release": "2"})
 _REJECTED: Final = RejectedRecord(verdict_id="v", record_id="r", reason="-", checked_at=_WHEN)
 _SUBJECT: Final[dict[str, Any]] = {"source": "s", "model": "m", "checker": "c"}
 
+_KINDS: Final = (((0.5, 0.3, 0.2), None), ((0.9, 0.1), None), ((0.5, 0.5), (0.7, 0.3)), ((0.9, 0.1), (0.6, 0.4)))
+"""Shares of the kinds of verdicts before and after; None where they stay the same."""
+
 Verdicts = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Which version each verdict is on, and whether it is an accept."""
 
@@ -47,15 +50,10 @@ def interval(series: int) -> bool:
     rows, held = [], True
     for course in COURSES:
         for before, after in RATES:
-            missed, widths = 0, []
-            for seed in range(series):
-                hit, width = _covered(verdicts(course, before, after, seed), after - before)
-                missed += not hit
-                widths += [] if width is None else [width]
-            covered = 1 - missed / series
+            found = [_covered(verdicts(course, before, after, seed), after - before) for seed in range(series)]
+            covered, shown = _shares(found)
             held &= covered >= _COVERED
-            shown = f"{np.mean(widths):.3f}" if widths else ""
-            rows.append([course, f"{before:.2f}", f"{after:.2f}", f"{covered:.3f}", shown])
+            rows.append([course, f"{before:.2f}", f"{after:.2f}", covered, shown])
     print(table(["course", "before", "after", "covered at all looks", "half-width at 400"], rows))
     return held
 
@@ -63,19 +61,16 @@ def interval(series: int) -> bool:
 def labels(series: int) -> bool:
     """Print the coverage of the difference that labels correct, after every label; false if one misses its bound."""
     rows, held = [], True
-    for judge, (accepts, rejects) in JUDGES.items():
+    for judge in JUDGES:
         for before, after in ((0.9, 0.9), (0.9, 0.8)):
-            missed, widths = 0, []
+            found = []
             for seed in range(series):
-                hit = True
-                for number, (low, high) in _labelled(before, after, (accepts, rejects), seed):
-                    hit &= low <= after - before <= high
-                    if number == 300:
-                        widths.append((high - low) / 2)
-                missed += not hit
-            covered = 1 - missed / series
+                looks = list(_labelled(before, after, JUDGES[judge], seed))
+                hit = all(low <= after - before <= high for _, low, high in looks)
+                found.append((hit, next(((high - low) / 2 for number, low, high in looks if number == 300), None)))
+            covered, shown = _shares(found)
             held &= covered >= _COVERED
-            rows.append([judge, f"{before:.2f}", f"{after:.2f}", f"{covered:.3f}", f"{np.mean(widths):.3f}"])
+            rows.append([judge, f"{before:.2f}", f"{after:.2f}", covered, shown])
     print(table(["judge", "before", "after", "covered at all looks", "half-width at 300 labels"], rows))
     return held
 
@@ -100,17 +95,18 @@ def alarm(series: int) -> bool:
 def traffic(series: int) -> bool:
     """Print how often traffic is said to differ, at any look; false if too often where it does not."""
     rows, held = [], True
-    for shares, later in (
-        ((0.5, 0.3, 0.2), None),
-        ((0.9, 0.1), None),
-        ((0.5, 0.5), (0.7, 0.3)),
-        ((0.9, 0.1), (0.6, 0.4)),
-    ):
+    for shares, later in _KINDS:
         told = sum(_said_unlike(shares, later or shares, seed) for seed in range(series)) / series
         held &= later is not None or told <= _FALSE
         rows.append([_shown(shares), "the same" if later is None else _shown(later), f"{told:.4f}"])
     print(table(["kinds before", "kinds after", "said to differ at any look"], rows))
     return held
+
+
+def _shares(found: list[tuple[bool, float | None]]) -> tuple[float, str]:
+    """The share of the series that were covered at all looks, and the mean of the half-widths."""
+    widths = [width for _, width in found if width is not None]
+    return sum(hit for hit, _ in found) / len(found), f"{np.mean(widths):.3f}" if widths else ""
 
 
 def verdicts(course: str, before: float, after: float, seed: int) -> Verdicts:
@@ -161,9 +157,7 @@ def _sequence(course: Verdicts, error: float) -> tuple[NDArray[np.float64], NDAr
     return numbers.min(0), after - before, half
 
 
-def _labelled(
-    before: float, after: float, judge: tuple[float, float], seed: int
-) -> Iterator[tuple[int, tuple[float, float]]]:
+def _labelled(before: float, after: float, judge: tuple[float, float], seed: int) -> Iterator[tuple[int, float, float]]:
     """The number of labels, and the interval of the difference, after each of them."""
     later, good = verdicts("half each", before, after, seed)
     points = np.random.default_rng([seed, 1]).random((2, VERDICTS))
@@ -182,7 +176,7 @@ def _labelled(
         first, second = (each.kinds and each.rate(1.0).labelled for each in versions)
         if first and second:
             found = change(first, second)
-            yield number, (found.low, found.high)
+            yield number, found.low, found.high
 
 
 def _told_after(course: Verdicts) -> float:

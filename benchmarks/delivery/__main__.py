@@ -1,9 +1,8 @@
 """Delivery and throughput on Apache Kafka.
 
-    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow,rough,
-                                         one-subject,faults,sustained]
-                                  [--records N] [--rounds N] [--calls N] [--answered N]
-                                  [--faults N] [--seed N] [--minutes N] [--rate N]
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,slow,rough,one-subject,faults,sustained]
+                                  [--rounds N] [--calls N] [--answered N] [--faults N] [--seed N] [--minutes N]
+                                  [--rate N]
 
 `kill`, `outage`, `two`, `rubbish`: the long half of what a worker promises; the tests run the short half of the same
 scenarios. A figure is wrong if a record was lost, a repeat carried another id, or a malformed message has no dead
@@ -11,10 +10,6 @@ letter.
 
 `throughput`: records a second that one partition gives with the consistency checker and a judge behind an endpoint that
 takes 200 ms for a call and 64 at once: 320 calls a second at best. The bound is the share of that.
-
-`cost`: processor time a record and records a second where all, 5% and none are checked, with one partition and with
-four; in turns with aiokafka alone that does the same reads, writes and commits. The bound is a multiple of aiokafka's
-processor time.
 
 `slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
 ones never; alone, and with long ones among them. All settings are the defaults. The bound is the share of the pace
@@ -40,13 +35,12 @@ times as much for a minute.
 import sys
 from functools import partial
 
-from benchmarks.delivery import cost, faults, one_subject, rough, slow, throughput
+from benchmarks.delivery import faults, one_subject, rough, slow, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
 PARTS = {name: Part(partial(keeps_promise, name)) for name in SCENARIOS} | {
     "throughput": Part(lambda options: throughput.measure(options.calls)),
-    "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
     "slow": Part(lambda options: slow.measure(options.answered)),
     "rough": Part(lambda options: rough.measure(options.answered, options.rounds)),
     "one-subject": Part(lambda _: one_subject.measure()),
@@ -55,8 +49,7 @@ PARTS = {name: Part(partial(keeps_promise, name)) for name in SCENARIOS} | {
 }
 
 OPTIONS = {
-    "--records": (20_000, "of a run of the part cost"),
-    "--rounds": (3, "of the parts cost and rough"),
+    "--rounds": (3, "of the part rough"),
     "--answered": (3_000, "records of a run of slow or rough"),
     "--faults": (1000, "of the part faults"),
     "--seed": (7, "of the faults"),

@@ -63,11 +63,11 @@ def judged(
         agent = stack.enter_context(_endpoint(given))
         running = [stack.enter_context(place.worker([agent], raw, f"worker{number}")) for number in range(workers)]
         processes = [psutil.Process(each.wait_ready().pid) for each in running]
-        before = sum(map(cpu_seconds, processes))
+        before = _cpu_seconds(processes)
         asyncio.run(put(place.servers, topics.outputs, lines, spread=partitions > 1))
         wanted = len(lines) if decided is None else decided
         times, aside = asyncio.run(_verdict_times(place.servers, verdicts, others, wanted))
-        used = sum(map(cpu_seconds, processes)) - before
+        used = _cpu_seconds(processes) - before
         for each in running:
             each.terminate()
     return Judged(times, aside, used)
@@ -106,7 +106,6 @@ async def _verdict_times(
     return sorted(times), aside
 
 
-def cpu_seconds(process: psutil.Process) -> float:
-    """Processor time that a process has taken."""
-    times = process.cpu_times()
-    return float(times.user + times.system)
+def _cpu_seconds(processes: Sequence[psutil.Process]) -> float:
+    times = [process.cpu_times() for process in processes]
+    return float(sum(each.user + each.system for each in times))

@@ -97,21 +97,15 @@ class _Sustained(Storm):
             self.at = self.given
         traffic.rate = self.at / 2
         delays = sorted(self._delays(_HALF_LOAD_SECONDS))
-        self.figures += [
-            [
-                f"milliseconds from intake to verdict at half of that ({name})",
-                round(delays[int(share * len(delays))] * 1000),
-            ]
-            for name, share in (("median", 0.5), ("p99", 0.99))
-        ]
+        for name, share in (("median", 0.5), ("p99", 0.99)):
+            took = round(delays[int(share * len(delays))] * 1000)
+            self.figures.append([f"milliseconds from intake to verdict at half of that ({name})", took])
         traffic.rate = self.at
 
     def after(self, traffic: Traffic) -> None:
         """Let what waits be gone, then send ten times as much for a minute."""
         lasted = self._wait_drained()
-        self.figures.append(
-            ["seconds until nothing waited after the last fault, with records coming", round(lasted, 1)]
-        )
+        self.figures.append(["seconds until nothing waited after the last fault, with records coming", lasted])
         workers = [member for name, member in self.members.items() if name.startswith("worker")]
         before = max(member.most_bytes for member in workers)
         sent = traffic.acknowledged
@@ -123,7 +117,7 @@ class _Sustained(Storm):
         self.figures += [
             [f"records of a burst of {_BURST_SECONDS:.0f} s", f"{burst:,}"],
             ["records that waited at its end", f"{waits:,}"],
-            ["seconds until nothing waited, with records coming", round(lasted, 1)],
+            ["seconds until nothing waited, with records coming", lasted],
             ["most memory of a worker before, in MB", before // 2**20],
             ["and after", max(member.most_bytes for member in workers) // 2**20],
         ]
@@ -138,24 +132,15 @@ class _Sustained(Storm):
         begun = time.monotonic()
         while self._progress()[1] > max(self.at, _FEW):
             time.sleep(_LOOK_SECONDS)
-        return time.monotonic() - begun
+        return round(time.monotonic() - begun, 1)
 
     def _delays(self, seconds: float) -> list[float]:
         """From the making of a record to its verdict's arrival at a consumer, of all that arrive for so long."""
         topics = self.settings.topics
-        consumer = Consumer(
-            {
-                "bootstrap.servers": self.settings.kafka.bootstrap_servers,
-                "group.id": "delays",
-                "auto.offset.reset": "latest",
-                "fetch.wait.max.ms": 10,
-                "log_level": 0,
-            }
-        )
-        known = consumer.list_topics(timeout=60).topics
-        consumer.assign(
-            [TopicPartition(topics.accepted, number, OFFSET_END) for number in known[topics.accepted].partitions]
-        )
+        given = {"bootstrap.servers": self.settings.kafka.bootstrap_servers, "group.id": "delays"}
+        consumer = Consumer(given | {"auto.offset.reset": "latest", "fetch.wait.max.ms": 10, "log_level": 0})
+        known = consumer.list_topics(timeout=60).topics[topics.accepted].partitions
+        consumer.assign([TopicPartition(topics.accepted, number, OFFSET_END) for number in known])
         found: list[float] = []
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -12,6 +12,7 @@ import lzma
 import random
 import sys
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -35,7 +36,9 @@ MOST = 700
 _OTHERS = 0.35
 """Share of the questions that are also compared with a sentence which answers another one."""
 _AT_ONCE = 200
+_TEXTS = ("premise", "hypothesis")
 _MARKS = (("-LRB-", "("), ("-RRB-", ")"), ("-lrb-", "("), ("-rrb-", ")"), ("``", '"'), ("''", '"'))
+"""What treebanks put for brackets and quotes."""
 
 
 class Row(NamedTuple):
@@ -61,16 +64,9 @@ def read(path: Path, rng: random.Random) -> dict[str, list[Row]]:
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             if row["source"] in found:
-                premise, claim = legible(row["premise"]), legible(row["hypothesis"])
+                premise, claim = (reduce(lambda text, mark: text.replace(*mark), _MARKS, row[name]) for name in _TEXTS)
                 found[row["source"]].append(Row(row["source"], premise, claim, bool(row["label"])))
     return {source: rng.sample(rows, min(len(rows), MOST)) for source, rows in found.items()}
-
-
-def legible(text: str) -> str:
-    """Without the marks that treebanks put for brackets and quotes."""
-    for mark, sign in _MARKS:
-        text = text.replace(mark, sign)
-    return text
 
 
 def items(rows: Sequence[Row]) -> list[Item]:
