@@ -17,7 +17,7 @@ from models.judges import self_test
 from models.judges.self_test import FormResult, PairOutcome
 from streams.embedded import EmbeddedBroker
 from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
-from tests.support.postgres import Postgres, running_postgres
+from tests.support.postgres import OwnPostgres, Postgres
 from tests.support.scenarios import Place
 from tests.support.shared_servers import shared_server, shared_servers
 from tests.support.stored import Stored
@@ -81,7 +81,22 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_xdist_auto_num_workers() -> int:
     """More than there are cores: tests with a broker wait for half of their time."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-    return cores + 3
+    return cores + 2
+
+
+# One process that loads torch is enough, and one that makes what a module's tests share.
+_TORCH = ("tests/assay/test_named_judges.py", "tests/lab/audit/", "tests/models/grounding/")
+_TOGETHER = ("tests/attacks/", "tests/checkers/", "tests/deploy/", "tests/lab/", "tests/models/", "tests/schemas/")
+_TOGETHER += ("tests/store/", "tests/web/", "tests/assay/test_failures.py", "tests/streams/test_secured_kafka.py")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(_TORCH):
+            item.add_marker(pytest.mark.xdist_group("torch"))
+        elif item.nodeid.startswith(_TOGETHER):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(autouse=True)
@@ -143,9 +158,9 @@ def embedded_place(embedded: EmbeddedBroker, tmp_path: Path) -> Place:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
+def postgres() -> Postgres:
+    """A server that the run shares."""
+    return Postgres(int(shared_server("postgres", _started_postgres)))
 
 
 @pytest.fixture
@@ -178,6 +193,11 @@ def unconfigured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _started_kafka(folder: Path) -> tuple[str, int]:
     broker = KafkaBroker(folder)
     return broker.bootstrap_servers, broker.start()
+
+
+def _started_postgres(folder: Path) -> tuple[str, int]:
+    server = OwnPostgres(folder)
+    return str(server.port), server.start()
 
 
 def _prefix() -> str:

@@ -90,14 +90,15 @@ def test_no_code_outside_a_method_imports_or_names_it(method: str):
     assert telling == {}
 
 
-@pytest.mark.parametrize("method", ENTRY_POINTS)
-def test_without_a_method_all_others_check(method: str, tmp_path: Path):
+@pytest.mark.parametrize("half", [0, 1])
+def test_without_some_methods_all_others_check(half: int, tmp_path: Path):
+    gone = sorted(ENTRY_POINTS)[half::2]
     (tmp_path / "checkers").mkdir()
     # Links, so that what is compiled already is not compiled again.
     for path in [ROOT / room for room in ROOMS if room != "checkers"] + list((ROOT / "checkers").iterdir()):
-        if path != ROOT / "checkers" / method:
+        if path.parent != ROOT / "checkers" or path.name not in gone:
             (tmp_path / path.relative_to(ROOT)).symlink_to(path)
-    others = {name: target for name, target in ENTRY_POINTS.items() if name != method}
+    others = {name: target for name, target in ENTRY_POINTS.items() if name not in gone}
     info = tmp_path / "assay-0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 0\n", encoding="utf-8")
@@ -120,6 +121,6 @@ def test_without_a_method_all_others_check(method: str, tmp_path: Path):
     assert ran.returncode == 0, ran.stderr
     verdicts = [json.loads(line) for line in ran.stdout.partition("verdicts:\n")[2].splitlines()]
     assert {verdict["record_id"]: verdict["checker"] for verdict in verdicts} == {
-        name: "none" if name == method else name for name in RECORDS
+        name: "none" if name in gone else name for name in RECORDS
     }
     assert not re.search("warning|Traceback", ran.stderr)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
-from pydantic import ValidationError
 
 from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import CheckerAgent
@@ -96,11 +95,6 @@ async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: P
         await running.wait_for("assay_verdicts_total", 1, outcome="accept", **LABELS)
         # Three interrupted attempts, and two questions of the one that gave the verdict.
         assert spent(running) == 5
-
-
-def test_a_budget_that_limits_nothing_is_refused():
-    with pytest.raises(ValidationError, match="limits nothing; give calls or cost"):
-        BudgetSettings()
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 import asyncio
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
+from checkers.checker import Checker
 from streams.clients import admin
 from tests.support.checkers import (
     Accept,
@@ -72,6 +74,10 @@ class DeliveryPromises:
         assert seen.repeats == 0
         assert not seen.letters
 
+
+class TestOnApacheKafka(DeliveryPromises):
+    """And what does not depend on the broker, on this one alone: the embedded one takes seconds to let a worker in."""
+
     async def test_records_that_the_judge_never_answers_abstain_and_the_others_pass(self, place: Place):
         raw, settings = await place.ready()
         short = "The board met on Monday."
@@ -123,10 +129,6 @@ class DeliveryPromises:
         assert set(seen.outcomes) == {"accept"}
         assert set(seen.verdicts) == {f"r{number}" for number in range(61) if not 0 < number < 31}
 
-
-class TestOnApacheKafka(DeliveryPromises):
-    """And what does not depend on the broker, on this one alone: the embedded one takes seconds to let a worker in."""
-
     async def test_sigterm_lets_checks_finish_that_are_under_way(self, place: Place):
         raw, settings = await place.ready()
         await put(place.servers, settings.topics.outputs, map(record, range(20)))
@@ -137,27 +139,22 @@ class TestOnApacheKafka(DeliveryPromises):
         seen = await collect(place.servers, settings.topics, records=20)
         assert len(seen.verdicts) == 20
 
-    async def test_stopping_does_not_wait_for_checks_longer_than_the_drain_time(self, place: Place):
-        raw, settings = await place.ready(drain_seconds=1)
-        await put(place.servers, settings.topics.outputs, map(record, range(20)))
-        async with worker_here([Sleep(3600, limit=7200)], raw) as worker:
-            await worker.wait_for("assay_records_in_flight", 20, agent="sleep")
-            await worker.stop()
-        async with worker_here([Sleep(0.01)], raw):
-            seen = await collect(place.servers, settings.topics, records=20)
-        assert len(seen.verdicts) == 20
-
-    async def test_a_checker_that_raises_makes_a_dead_letter_without_its_message(self, place: Place):
+    @pytest.mark.parametrize(
+        ("checker", "named"), [(Raise(), "ValueError"), (RunIntoCancellation("raise"), "CancelledError")]
+    )
+    async def test_a_checker_that_raises_makes_a_dead_letter_without_its_message(
+        self, place: Place, checker: Checker[Any], named: str
+    ):
         raw, settings = await place.ready()
         values = [record(1), record(0, id="bad-secret"), record(2)]
         await put(place.servers, settings.topics.outputs, values)
-        async with worker_here([Raise()], raw) as worker:
+        async with worker_here([checker], raw) as worker:
             seen = await collect(place.servers, settings.topics, records=2, letters=1)
             await worker.wait_for("assay_dead_letters_total", 1, agent="raise", reason="checker_failed")
         (letter,) = seen.letters.values()
         assert letter.reason == "checker_failed"
         assert letter.payload == values[1]
-        assert "ValueError" in letter.detail
+        assert named in letter.detail
         assert "secret" not in letter.detail
 
     # The embedded broker takes a minute to let a second member in.
@@ -218,16 +215,6 @@ class TestOnApacheKafka(DeliveryPromises):
         async with worker_here([Sleep(50), Accept()], raw):
             seen = await collect(place.servers, settings.topics, records=300)
         assert len(seen.verdicts) == 300
-
-    async def test_a_check_that_runs_into_a_cancellation_not_its_own_makes_a_dead_letter(self, place: Place):
-        raw, settings = await place.ready()
-        await put(place.servers, settings.topics.outputs, [record(0, id="bad"), record(1)])
-        async with worker_here([RunIntoCancellation("cancelled")], raw):
-            seen = await collect(place.servers, settings.topics, records=1, letters=1)
-        (letter,) = seen.letters.values()
-        assert letter.reason == "checker_failed"
-        assert "CancelledError" in letter.detail
-        assert await committed(place.servers, f"{place.prefix}.cancelled", settings.topics.outputs) == 2
 
     async def test_a_letter_too_large_for_its_topic_leaves_the_message_where_it_stands(self, place: Place):
         raw, settings = await place.ready()

@@ -4,8 +4,6 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 
-import pytest
-
 from streams.group_offsets import commit_starting_offsets
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
@@ -30,34 +28,26 @@ async def sent(place: Place, count: int, first: int = 0) -> None:
     await put(place.servers, topic, [record(number) for number in range(first, first + count)], spread=True)
 
 
-@pytest.fixture(params=["apache", "embedded"])
-def either(request: pytest.FixtureRequest) -> Place:
-    """A place on Apache Kafka, and one on the embedded broker."""
-    place: Place = request.getfixturevalue("place" if request.param == "apache" else "embedded_place")
-    if request.param == "apache":
-        place.prepare(place.settings(partitions=2))
-    return place
-
-
-async def test_the_first_start_checks_what_is_there_and_an_added_checker_what_comes(either: Place):
-    await sent(either, 20)
-    topics = either.checked().topics
+async def test_the_first_start_checks_what_is_there_and_an_added_checker_what_comes(place: Place):
+    await asyncio.to_thread(place.prepare, place.settings(partitions=2))
+    await sent(place, 20)
+    topics = place.checked().topics
     # Several workers start at once, each with another checker.
     async with (
-        running(either, "first", deployment=("first", "second")) as one,
-        running(either, "second", deployment=("first", "second")) as two,
+        running(place, "first", deployment=("first", "second")) as one,
+        running(place, "second", deployment=("first", "second")) as two,
     ):
-        await collect(either.servers, topics, records=20)
+        await collect(place.servers, topics, records=20)
         await one.wait_for("assay_verdicts_total", 20, checker="first", outcome="accept", source="tests", model="m")
         await two.wait_for("assay_verdicts_total", 20, checker="second", outcome="accept", source="tests", model="m")
-    async with running(either, "first", "third") as both:
-        await sent(either, 5, first=20)
+    async with running(place, "first", "third") as both:
+        await sent(place, 5, first=20)
         await both.wait_for("assay_verdicts_total", 5, checker="third", outcome="accept", source="tests", model="m")
         await both.wait_for("assay_verdicts_total", 5, checker="first", outcome="accept", source="tests", model="m")
-        await asyncio.sleep(1)
+        await asyncio.sleep(0.3)
         assert [await verdicts_by(both, name) for name in ("first", "third")] == [5, 5]
-    async with running(either, "first", "third") as again:
-        await sent(either, 1, first=25)
+    async with running(place, "first", "third") as again:
+        await sent(place, 1, first=25)
         await again.wait_for("assay_verdicts_total", 1, checker="third", outcome="accept", source="tests", model="m")
 
 

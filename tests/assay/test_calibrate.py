@@ -153,7 +153,6 @@ def test_records_without_a_label_and_those_that_the_checker_abstains_on_are_told
         ([record(1, 0.9, "good")], (), "line 1: label is 'good'; allowed are accept and reject"),
         ([record(1, 0.9)], (), 'no record has a label: each needs a further field "label"'),
         ([record(1, 0.9, "accept")], ("--checker", "labelling"), "labelling: its verdicts do not depend on a score"),
-        ([record(1, 0.9, "accept")], ("--error", "0.5"), "--error"),
         ([record(1, 0.9, "accept", kind="note")], (), "line 1: "),
     ],
 )

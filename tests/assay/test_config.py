@@ -90,12 +90,7 @@ def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
             "judge.concurency (in assay.toml): there is no such key; did you mean judge.concurrency?",
         ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
-        ("[http]\nbananas = 1", "http.bananas (in assay.toml): there is no such key; allowed are host, port"),
         ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),
-        (
-            "[judge]\nbackend = 'gpt'",
-            "judge.backend (in assay.toml) = 'gpt': should be 'local', 'openai', 'llama', 'cascade' or 'replay'",
-        ),
         (
             "[judge]\nbackend = 'cascade'\nbase_url = 'http://one/v1'\nmodel = 'm'",
             "judge.backend = 'cascade': the local judge decides by thresholds, and none are set",
@@ -105,13 +100,8 @@ def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
             "judge (in assay.toml): backend is 'openai', but base_url and model are not set",
         ),
         ("[subjects.'a.b']\nmodle = 'x'", 'subjects."a.b".modle (in assay.toml): there is no such key'),
-        ("judge = 3", "judge (in assay.toml) = 3: should be a valid dictionary"),
         ("[alertmanager]\nurls = 'http://a'", "alertmanager.urls (in assay.toml) = 'http://a': should be a list"),
         ("[judge", "assay.toml is not TOML"),
-        (
-            "[[trust.baselines]]\nrates = 0.9",
-            "trust.baselines.0.rates (in assay.toml): there is no such key; did you mean trust.baselines.0.rate?",
-        ),
     ],
 )
 def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, said):
@@ -128,13 +118,11 @@ def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, sai
             "1",
             "ASSAY_JUDGE__CONCURENCY: there is no such key; did you mean ASSAY_JUDGE__CONCURRENCY?",
         ),
-        ("ASSAY_JUGDE__MODEL", "1", "ASSAY_JUGDE__MODEL: there is no such section; did you mean judge?"),
         (
             "ASSAY_ALERTMANAGER__URLS",
             '["http://a:9093"',
             """ASSAY_ALERTMANAGER__URLS = '["http://a:9093"': should be a list: a,b or, as JSON, ["a", "b"]""",
         ),
-        ("ASSAY_JUDGE__EXTRA_BODY", "[1", "ASSAY_JUDGE__EXTRA_BODY = '[1': should be a valid dictionary"),
         (
             "ASSAY_JUDGE__TEMPERATURE",
             "null",

@@ -170,21 +170,16 @@ def test_what_is_wrong_is_said(tmp_path: Path, embedded_place: Place):
 @pytest.mark.parametrize(
     ("told", "prompt"),
     [
-        ({"prompt": "Why?"}, "Why?"),
         ({"prompt": "Why?", "contexts": ["A.", "B."]}, "Why?\n\nA.\n\nB."),
         # What the prompt quotes already is not repeated.
         ({"prompt": "From: A.\nWhy?", "contexts": ["A.", "B."]}, "From: A.\nWhy?\n\nB."),
         ({"prompt": "Shorten it.", "task": "summary", "reference": "Long."}, "Shorten it.\n\nLong."),
         # It may be the true answer, and would give it away.
         ({"prompt": "Why?", "reference": "Because."}, "Why?"),
-        ({"prompt": "Why?", "task": "answer", "reference": "Because.", "contexts": ["A."]}, "Why?\n\nA."),
         ({"reference": "Long."}, "Summarise this text.\n\nLong."),
         ({"task": "paraphrase", "reference": "Said."}, "Say this in other words.\n\nSaid."),
         ({"contexts": ["A.", " ", "B."]}, "Answer from these passages.\n\nA.\n\nB."),
         ({"task": "summary", "contexts": ["A."]}, "Summarise this text.\n\nA."),
-        ({"task": "answer", "reference": "Because."}, None),
-        ({"samples": ["Other."]}, None),
-        ({"prompt": " "}, None),
         ({}, None),
     ],
 )

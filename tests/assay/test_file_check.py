@@ -122,11 +122,6 @@ async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_other
     assert not patience.lost
 
 
-async def test_a_check_that_hangs_abstains():
-    found, _, _ = await run(Scripted(seconds=30, limit=0.05))
-    assert "no decision within 0.05 s" in found[0].verdicts[0].reason
-
-
 async def test_a_failure_to_write_ends_it_as_what_it_is():
     def full(_: CheckedLine) -> None:
         raise OSError(28, "No space left on device")

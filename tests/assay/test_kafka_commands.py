@@ -164,8 +164,6 @@ def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments)
         (["replay", "--all", "--with", "assay.toml"], "give exactly one --id, not 0"),
         (["replay"], "choose: --all, --reason R or --id ID"),
         (["replay", "--all", "--reason", "empty"], "give --all, or --reason and --id"),
-        (["replay", "--all", "--json"], "--json needs --list"),
-        (["send", "missing.jsonl"], "does not exist"),
     ],
 )
 def test_wrong_use_is_told_before_any_broker_is_asked(tmp_path, arguments, said):

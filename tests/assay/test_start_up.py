@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.assay.running import assay, environment
 
 HEAVY = {
@@ -17,28 +15,28 @@ HEAVY = {
 PROGRAM = """
 import sys
 from assay.__main__ import main
-try:
-    main()
-except SystemExit as ended:
-    print("status", ended.code)
+for command in sys.argv[1:]:
+    sys.argv = ["assay", *command.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        print("status", ended.code)
 print("imported", *sys.modules)
 """
 
 
-@pytest.mark.parametrize(
-    "command", [["--help"], ["config", "check"], ["schemas", "export", "out"], ["check", "--help"]]
-)
-def test_quick_commands_import_nothing_heavy(tmp_path, command):
+def test_quick_commands_import_nothing_heavy(tmp_path):
+    commands = ("--help", "config check", "schemas export out", "check --help")
     ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *command],
+        [sys.executable, "-c", PROGRAM, *commands],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
         text=True,
         check=True,
     )
-    *_, status, imported = ran.stdout.splitlines()
-    assert status == "status 0"
+    *shown, imported = ran.stdout.splitlines()
+    assert shown.count("status 0") == len(commands)
     assert HEAVY & set(imported.split()) == set()
 
 

@@ -67,21 +67,6 @@ def test_a_judge_that_is_always_right_gets_one_value_for_both_and_decides_everyt
     assert (found.decided, found.wrong) == (120, 0)
 
 
-def test_more_labels_decide_more_and_a_stricter_promise_less():
-    def decided(count: int, error: float) -> float:
-        return calibrate(_drawn(count, lambda score: score, 1), error=error, confidence=0.95).decided / count
-
-    assert 0 < decided(400, 0.2) < decided(4000, 0.2) < 0.9
-    assert decided(4000, 0.1) < decided(4000, 0.2) < decided(4000, 0.3)
-
-
-def test_scores_that_say_nothing_decide_nothing_and_no_number_of_labels_is_named():
-    labelled = _drawn(1000, lambda _: 0.5, 2)
-    found = calibrate(labelled, error=0.1, confidence=0.95)
-    assert shortfall(labelled, "accept", error=0.1, confidence=0.95) == (None, None)
-    assert not found.decided
-
-
 def test_what_could_be_promised_can_be_and_the_labels_needed_are_enough_for_the_same_share_of_errors():
     labelled = [Labelled(0.9, accept=number % 20 != 0) for number in range(100)]
     assert calibrate(labelled, error=0.1, confidence=0.95).accept.value is None
@@ -93,14 +78,6 @@ def test_what_could_be_promised_can_be_and_the_labels_needed_are_enough_for_the_
     # Five in a hundred are wrong: so many hundreds of them.
     enough = labelled * (needed // 100)
     assert calibrate(enough, error=0.1, confidence=0.95).accept.value is not None
-
-
-def test_fewer_than_the_least_labels_promise_nothing_however_right():
-    labelled = [Labelled(0.9, accept=True)] * (MIN_LABELS - 1)
-    found = calibrate(labelled, error=0.4, confidence=0.5)
-    assert not found.decided
-    assert shortfall(labelled, "accept", error=0.4, confidence=0.5) == (None, 2 * (MIN_LABELS - 1))
-    assert calibrate([*labelled, labelled[0]], error=0.4, confidence=0.5).decided
 
 
 def test_the_level_of_a_threshold_is_split_over_the_two_places_to_begin():

@@ -72,31 +72,8 @@ async def test_a_record_that_the_first_judge_fails_on_is_sent_on(stub: StubEndpo
     assert verdict.cascade == Cascade(judges=JUDGES, escalated=True, first_score=None)
 
 
-async def test_while_the_endpoint_is_down_only_what_needs_it_is_held(
-    stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("models.flow._FAILURES", 1)
-    checker = _cascade(stub, timeout_seconds=1)
-    stub.down()
-    assert (await checker.check(_record(SURE))).outcome == "accept"
-    with pytest.raises(EscalationUnavailable):
-        await checker.check(_record(UNSURE))
-    await checker.close()
-
-
 async def test_an_endpoint_that_refuses_the_key_is_told_from_one_that_is_away(stub: StubEndpoint):
     stub.play(lambda _: stubs.status(401, "wrong key"))
     with pytest.raises(EscalationUnavailable) as refused:
         await _cascade(stub).check(_record(UNSURE))
     assert refused.value.misconfigured
-
-
-async def test_what_is_free_is_known_without_the_endpoint(stub: StubEndpoint):
-    checker = _cascade(stub)
-    record = _record(SURE)
-    free = await checker.check_free(record)
-    assert free is not None
-    apart = {"usage", "checked_at"}
-    assert free.model_dump(exclude=apart) == (await checker.check(record)).model_dump(exclude=apart)
-    assert await checker.check_free(_record(UNSURE)) is None
-    assert not stub.requests

@@ -157,10 +157,6 @@ class TestWhatIsNeeded:
         settings = ScoringSettings(thresholds=Thresholds(accept_from=0.5))
         assert type(CheckerPlugin(checker=Scoring).build(settings, Models(screen=ScriptedJudge()))) is Scoring
 
-    async def test_who_says_so_has_none_to_ask(self):
-        with pytest.raises(AttributeError, match="judge"):
-            _ = Short(CheckerSettings(), Models(judge=ScriptedJudge())).judge
-
     def test_others_do_not_start_without(self):
         with pytest.raises(ValueError, match="the checker asking needs a judge, and there is none"):
             Asking(Settings(), Models())

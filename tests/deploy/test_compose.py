@@ -24,10 +24,6 @@ def services() -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_the_specification_accepts_it():
-    assert set(PyCompose.from_yaml(COMPOSE.read_text("utf-8")).service_names()) == {*LONG_RUNNING, "topics"}
-
-
 @pytest.mark.parametrize("name", LONG_RUNNING)
 def test_a_service_comes_back_is_watched_and_is_bounded(name):
     service = services()[name]

@@ -17,7 +17,7 @@ from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.protocol import play
 from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
-from checkers.model_patience import ModelLost, ModelPatience
+from checkers.model_patience import ModelPatience
 from lab.labelling import CorpusRun, DatapointResult, is_flipped, read_datapoints, report
 from models.billing import book
 from models.claims import Claims, Grades, Judgement
@@ -130,12 +130,12 @@ def test_the_same_seed_gives_the_same_results(tmp_path, corpus, stub):
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(120)))
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(60)))
     variables = with_subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "16"}
-    found = resumed(["trust", "in.jsonl", "--rubric", str(IN)], stub, 480, tmp_path, **variables)
-    assert found["successes"] == 120
+    found = resumed(["trust", "in.jsonl", "--rubric", str(IN)], stub, 240, tmp_path, **variables)
+    assert found["successes"] == 60
     # Cost counts whatever the process that paid it.
-    assert found["usage"]["calls"] == 480
+    assert found["usage"]["calls"] == 240
 
 
 WRONG = [
@@ -145,9 +145,7 @@ WRONG = [
         ("--rubric", IN),
         "in.jsonl:1: x: Field required; expected datapoint (see --x and --y)",
     ),
-    (('{"x": 1, "y": [2]}',), ("--rubric", IN), "in.jsonl:1: y.int: Input should be a valid integer, got [2]"),
     (("", ""), ("--rubric", IN), "holds no datapoint"),
-    (('{"x": NaN}',), ("--rubric", IN), "not JSON: unexpected character"),
     (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "nobody"), "no subject has this name (subjects.nobody)"),
     (('{"x": "01"}',), ("--rubric", RUBRICS / "west-frisian.yaml"), "which the local judge cannot answer"),
     (('{"x": "01"}',), ("--rubric", IN, "--rubric", IN), "the label 1 has two meanings"),
@@ -162,14 +160,6 @@ def test_wrong_use_is_told_before_anything_is_asked(tmp_path, lines, options, sa
     assert said in ran.stderr
     assert ran.stdout == ""
     assert not list(tmp_path.glob("out.jsonl*"))
-
-
-def test_a_model_can_pick_among_the_other_datapoints_of_the_file(tmp_path, corpus, stub):
-    picking = {"ASSAY_LABELLING__STRATEGY": "pick"}
-    found = figures(trust(corpus, "--rubric", IN, "--json", cwd=tmp_path, **picking, **with_subject(stub)))
-    # Some of the forty have no like among them.
-    assert found["successes"] == found["decided"] > 20
-    assert found["abstained"] == {"no_candidate": 40 - found["decided"]}
 
 
 SIX = (
@@ -276,14 +266,6 @@ def test_a_model_that_comes_back_costs_no_datapoint(over):
     assert said == ["a model cannot be reached (no route); trying for 60 s"]
 
 
-def test_a_model_that_stays_away_ends_the_run(over):
-    def for_good(subject, judge):
-        subject.down = lambda: True
-
-    with pytest.raises(ModelLost, match="for 30 s: no route"):
-        over(3, patience=30, prepare=for_good)
-
-
 def result(number: int, **fields) -> DatapointResult:
     given = {"number": number, "x": "t", "y": None, "seed": "s", "label": 1, "succeeded": True}
     return DatapointResult.model_validate({**given, **fields})
@@ -344,9 +326,7 @@ UNREAD = {"label": None, "succeeded": None, "cause": "subject_unusable", "detail
     [
         (of(*["echo"] * 8, "other_encoding", *["unmatched_part"] * 3),
          "not trusted: 0 of 12, 8 copies of x, 3 with a part unlike any of x, 1 with other criteria than x"),
-        (of(*[None] * 20), "trusted: 20 of 20"),
         (of(*[None] * 20, unfounded=True), "not trusted: 0 of 20, 20 passed for wrong reasons"),
-        (of(None, "echo"), "neither trusted nor distrusted yet: 1 of 2, 1 copies of x"),
         (of(*[None] * 9, holds=None), f"trusted: 9 of 9; {UNTESTED}"),
         ([result(1, **UNREAD)], f"cannot follow the form, which says nothing of its trust; 1 of 1 {UNTOLD}"),
         ([*of(*[None] * 9), result(10, **UNREAD)], f"trusted: 9 of 9; 1 of 10 {UNTOLD}"),

@@ -11,16 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.longtail.corpus import BUNDLED, DOMAINS, Statement, read_corpus, write_corpus
+from checkers.longtail.corpus import BUNDLED, DOMAINS, Statement, read_corpus
 from checkers.longtail.templates import polarity, templates_of
-from lab.probe_table import ALL, Asked, ProbeResult, ProbeTable, effective, needed, points, share
+from lab.probe_table import ALL, Asked, ProbeResult, ProbeTable, effective, share
 from tests.assay.running import assay
 from tests.checkers.longtail.probes import Asked as AskedProbe
 from tests.checkers.longtail.probes import (
     Manner,
     SimulatedSubject,
     always_no,
-    coin,
     corpus_in,
     perfect,
     right_at,
@@ -81,13 +80,6 @@ def test_always_no_is_right_in_seven_of_thirteen():
     assert table.gap(RUN, ALL, ALL)["gap"] == 0
 
 
-def test_a_fair_coin_is_right_in_one_half():
-    table = table_of(statements(4, 50), coin)
-    for side in ("head", "tail"):
-        low, high = 0.5 - 0.04, 0.5 + 0.04
-        assert low < accuracy(table, side) < high
-
-
 @pytest.mark.parametrize("gap", [0.1, 0.3])
 def test_a_weak_tail_comes_out_at_its_gap(gap: float):
     table = table_of(statements(4, 50), right_at({"head": 0.9, "tail": 0.9 - gap}))
@@ -95,15 +87,6 @@ def test_a_weak_tail_comes_out_at_its_gap(gap: float):
     low, high = found["interval"]
     assert low < gap < high
     assert found["gap"] == pytest.approx(gap, abs=0.04)
-
-
-def test_answers_that_cannot_be_read_are_neither_right_nor_wrong():
-    (statement, *_) = statements()
-    table = ProbeTable([RUN], [result(statement, 1, right, "yes") for right in (True, True, False, None)])
-    cell = table.cell(RUN, ALL, "head", ALL).summary()
-    told = cell["right"], cell["answered"], cell["abstained"], cell["accuracy"]
-    assert told == (2, 3, 1, pytest.approx(2 / 3))
-    assert table.summary()["abstained"] == {"subject_unusable": 1}
 
 
 def unread_where(known: list[Statement], share: Mapping[str, float]) -> ProbeTable:
@@ -149,12 +132,6 @@ def test_the_effective_number_lies_between_that_of_statements_and_that_of_answer
         assert right / n == pytest.approx(share(answers))
 
 
-def test_a_side_without_answers_has_no_gap():
-    table = table_of([one for one in statements() if one.distribution == "head"], perfect)
-    assert table.gap(RUN, ALL, ALL)["gap"] is None
-    assert any("  -" in line for line in table.lines())
-
-
 def test_the_paired_figure_shows_knowledge_behind_answers_that_are_always_the_same():
     results = []
     for number, statement in enumerate(statements(2, 10)):
@@ -167,19 +144,6 @@ def test_the_paired_figure_shows_knowledge_behind_answers_that_are_always_the_sa
     assert (accuracy(table, "head", "paired"), accuracy(table, "tail", "paired")) == (1.0, 0.5)
     (row,) = [line.split() for line in table.lines() if line.startswith("all ") and " paired " in line]
     assert row[2:5] == ["100.0", "50.0", "+50.0"]
-
-
-def test_a_row_a_template_tells_those_who_do_not_know_from_answers_that_cannot_be_read():
-    (statement, *_) = statements()
-    does_not_know = result(statement, 1, False, "yes").model_copy(update={"no_answer": True})
-    answers = [*(result(statement, 1, right, "yes") for right in (True, False, None)), does_not_know]
-    (row,) = ProbeTable([RUN], answers).templates(RUN)
-    assert [row[name] for name in ("template", "probes", "right", "wrong", "no_answer", "unread")] == [1, 4, 1, 1, 1, 1]
-
-
-def test_the_size_of_a_run_is_what_its_interval_needs():
-    assert points(needed(10)) == 10 < points(needed(10) - 1)
-    assert 180 < needed(10) < 200
 
 
 @pytest.fixture
@@ -257,17 +221,6 @@ def test_a_limit_draws_statements_of_each_domain_and_side(tmp_path: Path, stub: 
     assert {one["statements"] for one in found[0]["runs"][0]["cells"] if one["domain"] == "temporal"} == {2}
     assert found[0]["probes"] == 2 * 2 * 2 * 13
     assert found[0]["runs"] == found[1]["runs"]
-
-
-def test_of_incorrect_statements_six_forms_are_asked_and_denying_is_right(tmp_path: Path):
-    known = [one.model_copy(update={"correct": False}) for one in statements(1, 2)]
-    file = tmp_path / "wrong.jsonl"
-    write_corpus(file, known)
-    with StubEndpoint(answer=SimulatedSubject(known, always_no)) as endpoint:
-        found = figures(run(file, "--json", **subject(endpoint)))
-    assert found["probes"] == 4 * 6
-    told = cell(found, domain="all", distribution="tail", polarity="negative")
-    assert (told["answered"], told["accuracy"]) == (12, 1.0)
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path, stub: StubEndpoint):

@@ -11,7 +11,7 @@ from scipy.stats import fisher_exact
 from schemas import Attribute
 from store.commonalities import ERROR, commonalities, significant
 
-SIMULATED = 600
+SIMULATED = 250
 RELEASE = Attribute("metadata.release", "4.2")
 
 

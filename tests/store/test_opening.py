@@ -5,11 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 from sqlalchemy import update
 
 from store.opening import StoreAway, StoreError, open_for_reading, open_store, sole_archivist
-from store.settings import StoreSettings
 from store.tables import SCHEMA
 from tests.support.ports import free_port
 from tests.support.stored import Stored
@@ -49,12 +47,6 @@ def test_a_second_archivist_on_a_file_is_refused_until_the_first_is_killed(tmp_p
         first.kill()
     with sole_archivist(url):
         pass
-
-
-@pytest.mark.parametrize("url", ["verdicts.db", "sqlite://", "sqlite:///:memory:", "sqlite:////", "mysql://u@h/d"])
-def test_another_kind_of_address_is_refused(url: str):
-    with pytest.raises(ValidationError, match="allowed are `sqlite:///FILE` and `postgresql://USER@HOST/DATABASE`"):
-        StoreSettings(url=url)
 
 
 @pytest.mark.parametrize(

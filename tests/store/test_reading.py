@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import URL, insert
 
-from schemas import ConsistencyEvidence
 from store.opening import StoreAway, open_for_reading
 from store.reading import Wanted
 from store.tables import PROGRESS
@@ -77,21 +76,6 @@ def test_times_bound_a_list_and_the_end_is_exclusive(store):
     assert [one.id for one in store.reader.verdicts(wanted)] == ["v2", "v1"]
 
 
-def test_what_came_after_is_told_in_its_order(store):
-    store.keep(numbered(5))
-    assert [one.id for one in store.reader.after(2, Wanted())] == ["ver-2", "ver-3", "ver-4"]
-    assert store.reader.newest() == 5
-
-
-def test_a_verdict_has_its_whole_evidence(store):
-    store.keep([sample("sup-02")])
-    verdict = store.reader.verdict(sample("sup-02")["id"])
-    assert verdict is not None
-    kept = sample("sup-02")["evidence"]
-    assert verdict.evidence == ConsistencyEvidence.model_validate(kept)
-    assert store.reader.verdict("ver-unknown") is None
-
-
 def test_evidence_of_a_later_version_is_told_as_findings(store):
     store.keep([sample("sup-02", id="later", evidence={"type": "tone", "rude": ["x"]})])
     verdict = store.reader.verdict("later")
@@ -138,13 +122,6 @@ def test_verdicts_with_one_fault_are_found_by_it(store):
     assert [one.id for one in store.reader.verdicts(Wanted(fault="30 days"))] == ["v1", "v0"]
     assert {one.id: one.fault for one in store.reader.verdicts(Wanted())}["good"] is None
     assert [one.id for one in store.reader.verdicts(Wanted(fault=sample("sup-05")["evidence"]["cause"]))] == ["open"]
-
-
-def test_names_are_those_of_the_verdicts(store):
-    assert store.reader.names("source") == []
-    store.keep(_verdict(number, number, source, "accept") for number, source in enumerate("cabac"))
-    assert store.reader.names("source") == ["a", "b", "c"]
-    assert store.reader.names("checker") == ["consistency"]
 
 
 def test_dead_letters_are_counted_and_a_checker_has_its_last_verdict(store):

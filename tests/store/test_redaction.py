@@ -2,15 +2,12 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from schemas import Alert, Generation, Improvement, Label, SentenceFinding, Verdict, read_record, to_json
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
-from store.settings import StoreSettings
 from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, LABELS, RECORDS, VERDICTS
 from store.writing import Entry, Place, StoreWriter
 from tests.support.labels import LABEL
@@ -80,8 +77,3 @@ def test_what_a_message_is_found_by_and_read_by_stays(pattern: str):
 def test_one_pattern_hides_no_match_of_another():
     kept = Redaction(["ann@", "@example secret"]).of(rejection(1, "o", reason="ann@example secret"))
     assert kept.reason == "█" * 18
-
-
-def test_a_bad_pattern_is_an_error_of_the_configuration():
-    with pytest.raises(ValidationError, match="'\\(a' is no RE2 pattern: missing \\)"):
-        StoreSettings(redact=("(a",))

@@ -93,17 +93,6 @@ def test_after_all_held_records_failed_a_new_one_is_tried():
     run_virtually(run)
 
 
-def test_a_cancelled_trial_hands_its_turn_on():
-    async def run() -> None:
-        gate = Gate(lambda _: None)
-        first, second = held(gate), held(gate)
-        await asyncio.sleep(1)
-        first.cancel()
-        assert await second
-
-    run_virtually(run)
-
-
 def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
     async def run() -> None:
         changes: list[bool] = []

@@ -1,14 +1,11 @@
 """Metrics: bounded in labels, and over real HTTP."""
 
-import httpx
 from prometheus_client import CollectorRegistry, generate_latest
 
 from agents.judge import JudgeMetrics
 from models.meter import EndedRequest
 from schemas import Generation, Usage
-from streams.http import HttpServer
 from streams.metrics import StreamMetrics
-from streams.settings import HttpSettings
 from tests.support.checkers import Accept
 
 
@@ -78,34 +75,6 @@ def test_what_a_judge_cost_is_counted_with_how_it_ended_and_work_apart_from_wait
         for outcome in ("answered", "failed", "unavailable")
     }
     assert endings == {"answered": 0, "failed": 1, "unavailable": 0}
-
-
-async def test_health_names_the_part_that_is_not_ready():
-    judge: list[str | None] = ["no answer"]
-
-    async def well() -> str | None:
-        return None
-
-    async def judge_probe() -> str | None:
-        if judge[0] == "raise":
-            raise ConnectionError("secret address")
-        return judge[0]
-
-    server = HttpServer(HttpSettings(port=0), CollectorRegistry(), alive={"agents": well}, ready={"judge": judge_probe})
-    await server.start()
-    try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as client:
-            assert (await client.get("/healthz")).status_code == 200
-            answer = await client.get("/readyz")
-            assert answer.status_code == 503
-            assert answer.json() == {"ok": False, "parts": {"agents": "ok", "judge": "no answer"}}
-            judge[0] = "raise"
-            assert (await client.get("/readyz")).json()["parts"]["judge"] == "the probe failed: ConnectionError"
-            judge[0] = None
-            assert (await client.get("/readyz")).status_code == 200
-            assert (await client.get("/metrics")).headers["content-type"].startswith("text/plain")
-    finally:
-        await server.stop()
 
 
 async def _verdict(source: str, model: str):

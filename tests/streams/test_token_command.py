@@ -30,7 +30,6 @@ def _command(folder: Path, printed: str) -> tuple[tuple[str, ...], Path]:
 @pytest.mark.parametrize(
     ("printed", "token", "kept"),
     [
-        ("opaque~token\n", "opaque~token", 300),
         ("JWT", "JWT", 900),
         ('{"access_token": "a.b.c", "token_type": "Bearer", "expires_in": 3600}', "a.b.c", 3600),
         # As Azure's older endpoints answer.
@@ -61,12 +60,9 @@ FORM = r"printed no token; it prints the token alone on one line, or JSON"
     [
         (["printf", ""], FORM),
         (["printf", "two words"], FORM),
-        (["printf", "one\ntwo"], FORM),
-        (["printf", '{"accessToken": "confidential"}'], FORM),
         (["printf", '{"access_token": "confidential", "expires_in": "soon"}'], FORM),
         (["printf", "e30.eyJleHAiOjEwMDB9.c2ln"], "a token that has expired; is this machine's clock right?"),
         (["no-such-program"], "no-such-program cannot be run: No such file or directory"),
-        (["sh", "-c", "echo confidential; exit 3"], "^sh ended with status 3; see"),
         (["sh", "-c", f"echo log in first; echo refused {'Ab1-' * 20} >&2; exit 3"], "status 3: refused …; see"),
     ],
 )

@@ -1,16 +1,12 @@
 """Topics are created once, and a worker says when one is missing."""
 
-import pytest
-
 from streams.clients import admin
-from streams.errors import TopicsMissing
 from streams.settings import StreamSettings
 from streams.topics import (
     FOREVER,
     Retention,
     create_topics,
     partitions_of,
-    require_topics,
     retentions,
 )
 from tests.support.scenarios import Place
@@ -62,12 +58,6 @@ async def test_topics_keep_messages_as_long_as_is_configured(place: Place):
     different = {topic for topic, one in (await retentions(asked)).items() if one.differs}
     verdicts = (topics.accepted, topics.rejected, topics.abstained, topics.improved, topics.outcomes, topics.alerts)
     assert different == {topics.outputs, *verdicts, topics.dead_letter}
-
-
-async def test_a_missing_topic_is_named_with_the_command_that_creates_it(place: Place):
-    settings = place.checked()
-    with pytest.raises(TopicsMissing, match=rf"{settings.topics.outputs}.*assay topics create"):
-        await require_topics(settings.kafka, [settings.topics.outputs])
 
 
 async def test_the_embedded_broker_has_the_topics_that_it_was_asked_for(embedded_place: Place):

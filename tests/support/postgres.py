@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,25 +35,15 @@ _SETTINGS = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "shared_buffers": "16MB",
-    "max_connections": "30",
+    "max_connections": "100",
 }
 
 
 @dataclass
 class Postgres:
-    """A running server; `admin` is a role that may do everything."""
+    """A server that runs; `admin` is a role that may do everything."""
 
     port: int
-    process: subprocess.Popen[bytes]
-    begin: Callable[[], subprocess.Popen[bytes]]
-
-    def stop(self) -> None:
-        """End it and all of its sessions; what it holds stays."""
-        _end(self.process)
-
-    def start(self) -> None:
-        """Start it again."""
-        self.process = self.begin()
 
     def url(self, database: str, *, user: str = "admin", scheme: str = "postgresql") -> str:
         """The address of a database."""
@@ -80,39 +70,50 @@ class Postgres:
             self.execute("postgres", SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
 
 
-@contextlib.contextmanager
-def running_postgres() -> Iterator[Postgres]:
-    """A server for as long as the context lasts, its data in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="assay-postgres-") as name:
-        folder = Path(name)
-        owner = _owner()
-        site = _site()
-        if owner is not None:
-            folder.chmod(0o755)
+class OwnPostgres(Postgres):
+    """One that can be stopped and started again; its data lies in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(free_port())
+        self._owner, site, data = _owner(), _site(), folder / "data"
+        self._log = folder / "postgres.log"
+        if self._owner is not None:
+            for part in (folder, folder.parent):
+                part.chmod(0o755)
             for part in (_PROGRAMS.parts[0], f"{_PROGRAMS.parts[0]}.libs"):
                 shutil.copytree(site / part, folder / "site" / part, symlinks=True, ignore=_NOT_RUN)
             site = folder / "site"
-        programs = site / _PROGRAMS
-        data = folder / "data"
         data.mkdir(mode=0o700)
-        if owner is not None:
-            os.chown(data, owner.pw_uid, owner.pw_gid)
-        _initialise(programs, data, owner)
-        port = free_port()
+        if self._owner is not None:
+            os.chown(data, self._owner.pw_uid, self._owner.pw_gid)
+        _initialise(site / _PROGRAMS, data, self._owner)
         settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
-        command = [programs / "postgres", "-D", data, f"--port={port}", *settings]
+        self._command = [site / _PROGRAMS / "postgres", "-D", data, f"--port={self.port}", *settings]
 
-        def begin() -> subprocess.Popen[bytes]:
-            with (folder / "postgres.log").open("ab") as log:
-                process = subprocess.Popen(command, stdout=log, stderr=log, **_as(owner))
-            try:
-                _wait_until_ready(port, process, folder / "postgres.log")
-            except BaseException:
-                _end(process)
-                raise
-            return process
+    def start(self) -> int:
+        """Start it and wait until it answers; its process id."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, **_as(self._owner))
+        try:
+            _wait_until_ready(self.port, self._process, self._log)
+        except BaseException:
+            self.stop()
+            raise
+        return self._process.pid
 
-        server = Postgres(port, begin(), begin)
+    def stop(self) -> None:
+        """End it and all of its sessions; what it holds stays."""
+        _end(self._process)
+
+
+@contextlib.contextmanager
+def running_postgres() -> Iterator[OwnPostgres]:
+    """A server for as long as the context lasts, its data in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="assay-postgres-") as name:
+        folder = Path(name) / "server"
+        folder.mkdir()
+        server = OwnPostgres(folder)
+        server.start()
         try:
             yield server
         finally:

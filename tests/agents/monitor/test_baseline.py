@@ -109,15 +109,6 @@ class TestDependence:
         assert dispersions[0] < 1.5
         assert dispersions[1] > 10
 
-    def test_days_that_differ_lower_what_is_expected(self) -> None:
-        watchers, source = Watchers(50, 0.01), np.random.default_rng(3)
-        day = np.zeros(50)
-        for n in range(14 * 1200):
-            if n % 1200 == 0:
-                day = 0.9 + 0.02 * source.standard_normal(50)
-            watchers.step(source.random(50) < day, n // 50)
-        assert 0.01 < np.median(watchers.allowance) < 0.1
-
 
 def test_what_is_simulated_side_by_side_is_the_program() -> None:
     check_agreement(streams=2, an_hour=10)

@@ -91,9 +91,9 @@ def test_its_state_brings_it_back_to_the_last_bit(
 
 @pytest.mark.parametrize(("rate", "mean_at_most"), [(0.85, 1100), (0.8, 330), (0.7, 110)])
 def test_drops_are_found_soon(rate: float, mean_at_most: int) -> None:
-    """After 5,000 good verdicts, on the mean of 30 streams; which drop it is, the test is not told."""
+    """After 5,000 good verdicts, on the mean of 12 streams; which drop it is, the test is not told."""
     delays = []
-    for seed in range(30):
+    for seed in range(12):
         test = fed((accepted, 0.9) for accepted in coin(seed, 0.9, 5000))
         assert test.evidence < 100
         delay = alarm_after(test, coin(1000 + seed, rate, 20_000), 0.9)
@@ -102,7 +102,7 @@ def test_drops_are_found_soon(rate: float, mean_at_most: int) -> None:
     assert sum(delays) / len(delays) < mean_at_most
 
 
-@pytest.mark.parametrize("rate", [0.85, 0.8, 0.6, 0.2, 0.0])
+@pytest.mark.parametrize("rate", [0.85, 0.6, 0.0])
 def test_it_tells_since_when(rate: float) -> None:
     """The alarm's verdicts are those after the change, give or take a third, and their rate is about the new one."""
     shares, errors = [], []
@@ -118,8 +118,8 @@ def test_it_tells_since_when(rate: float) -> None:
 
 
 def test_a_long_good_time_hides_no_drop() -> None:
-    """Evidence does not drain away: after 300,000 accepts, and after a trillion, a drop takes few rejects."""
-    long = fed((True, 0.9) for _ in range(300_000))
+    """Evidence does not drain away: after 100,000 accepts, and after a trillion, a drop takes few rejects."""
+    long = fed((True, 0.9) for _ in range(100_000))
     ages = restored(long, verdicts=10**12, accepted=10**12)
     assert alarm_after(long, [False] * 30, 0.9) == pytest.approx(9, abs=4)
     for _ in range(1000):

@@ -126,7 +126,7 @@ def sampled(rng: random.Random, verdicts: int) -> Iterator[tuple[bool, bool, flo
 
 def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
     covered = shifted = false = 0
-    for seed in range(15):
+    for seed in range(5):
         weighed, blind, hit = LabelSeries(), LabelSeries(), True
         # The true rate is .775.
         weighed.alarm.below = 0.75
@@ -146,9 +146,9 @@ def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
         covered += hit
         shifted += not found[1].low <= truth <= found[1].high
         false += weighed.alarm.fallen
-    assert covered >= 13
-    assert shifted == 15
-    assert false <= 1
+    assert covered >= 4
+    assert shifted == 5
+    assert false == 0
 
 
 def scored(*, seed: int) -> tuple[LabelSeries, list[tuple[bool, Draw | None]]]:

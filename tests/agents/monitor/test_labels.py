@@ -225,15 +225,6 @@ def test_a_verdict_is_bet_on_once_whatever_is_taken_back_and_said_again():
     assert running.series["strata"]["accept.high"]["labels"] == 1
 
 
-def test_another_configuration_of_a_checker_begins_anew():
-    topic = Topic()
-    for number in range(20):
-        topic.verdict(verdict(number, True))
-        topic.verdict(verdict(number, True, id=f"other-{number}", config_digest="e"))
-    running = fed(Running(), topic.records)
-    assert sorted(json.loads(each)["key"][3] for each in running.stored.values()) == ["d", "e"]
-
-
 def test_what_is_killed_at_any_moment_counts_and_asks_as_if_it_had_not_been():
     rng = random.Random(5)
     topic = Topic()

@@ -23,19 +23,6 @@ def labels(model: str, *, checker: str = "c", source: str = "s") -> dict[str, st
     return {"checker": checker, "source": source, "model": model}
 
 
-def test_each_series_is_told_and_gone_when_it_is_gone():
-    registry, trust = metrics()
-    rows = [row("a", dropped=True), row("b", baseline=None)]
-    trust.watch(lambda: rows)
-    assert registry.get_sample_value("assay_trust_dropped", labels("a")) == 1
-    assert registry.get_sample_value("assay_trust_dropped", labels("b")) == 0
-    assert registry.get_sample_value("assay_trust_baseline_ratio", labels("a")) == 0.9
-    assert registry.get_sample_value("assay_trust_baseline_ratio", labels("b")) is None
-    assert registry.get_sample_value("assay_trust_evidence_ratio", labels("b")) == 0.5
-    rows.pop(0)
-    assert registry.get_sample_value("assay_trust_dropped", labels("a")) is None
-
-
 def test_subjects_beyond_the_maximum_are_one_that_dropped_if_any_did():
     registry, trust = metrics(max_subjects=2)
     rows = [row(f"m{number}", dropped=number == 4) for number in range(6)]

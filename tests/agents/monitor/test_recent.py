@@ -4,10 +4,9 @@ import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from agents.monitor.label_series import LabelKey, LabelSeries, alert_of
 from agents.monitor.outcomes import SeriesOutcome
@@ -53,23 +52,6 @@ def test_memory_is_bounded_whatever_producers_choose():
     assert len(STATE.dump_json(few)) < 5000
     # The release before is still there, in few verdicts.
     assert Attribute("metadata.release", "8") in few.attributes
-
-
-def test_a_steady_series_has_nothing_in_common_at_any_time():
-    rng = random.Random(5)
-    named = 0
-    for _ in range(150):
-        recent, length, rate = RecentVerdicts(), rng.choice([150, 400, 900]), rng.choice([0.02, 0.1, 0.4])
-        for number in range(length):
-            having = [Attribute("hour", str(number // 60)), Attribute("tenant", str(int(rng.expovariate(0.3))))]
-            recent.add(rng.random() >= rate, [*having, Attribute("document", str(int(rng.expovariate(0.03))))])
-        named += bool(recent.common())
-    assert named / 150 <= 0.05
-
-
-def test_a_state_without_an_attribute_is_refused():
-    with pytest.raises(ValidationError, match="without an attribute"):
-        STATE.validate_python({"attributes": [], "verdicts": [[True, [0]]]})
 
 
 def _release(number: int, rate: Callable[[str], float], rng: random.Random, releases: str) -> SeriesOutcome:

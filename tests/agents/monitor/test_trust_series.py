@@ -320,13 +320,6 @@ class TestNewSettings:
         assert new.id != old.id
 
 
-class TestReading:
-    def test_the_moment_is_when_the_output_was_produced_and_if_unknown_when_it_was_checked(self):
-        made = NOW - timedelta(hours=3)
-        assert outcome_of(verdict(0, True, checked_at=NOW, occurred_at=made)).moment == made
-        assert outcome_of(verdict(0, True, checked_at=NOW)).moment == NOW
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [

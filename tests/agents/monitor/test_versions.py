@@ -86,11 +86,6 @@ class TestAlerts:
         fed(other, mixed(800, {"4.1": 0.9}))
         assert [each.kind for each in fed(other, mixed(300, {"4.2": 0.6}, judge="k"))] == ["series_anew"]
 
-    def test_without_metadata_there_is_no_version(self):
-        series = begun()
-        assert fed(series, [outcome(n, n % 2 == 0, None) for n in range(200)]) == []
-        assert series.versions == []
-
     @settings(max_examples=10)
     @given(st.integers(0, 900), st.integers(0, 1000))
     def test_it_goes_on_from_its_state(self, cut: int, seed: int):

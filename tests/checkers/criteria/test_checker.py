@@ -1,7 +1,7 @@
 """The checker of a criterion: what the judge is asked, what is quoted, and which accepts are not taken."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from checkers.checker import Models
 from checkers.criteria.checker import CriterionChecker, CriterionSettings, Words
-from models.build import build_judge
 from models.claims import Claims, Judgement
 from models.protocol import Answer, ModelFailed
-from models.settings import JudgeSettings
 from schemas import Abstention, CriterionEvidence
 from tests.checkers.criteria.setting import (
     ASK,
@@ -124,12 +122,6 @@ async def test_thresholds_decide_by_the_score(stub: StubEndpoint):
     assert (rejected.outcome, rejected.reason) == ("reject", f"{ASK} Yes.")
 
 
-async def test_words_are_not_needed_for_a_verdict(stub: StubEndpoint):
-    stub.answer = lambda request: "I would rather not" if "Which words" in asked(request) else by_word(request)
-    verdict = await criterion(stub).check(reply(BROKEN))
-    assert (verdict.outcome, verdict.reason) == ("reject", f"{ASK} Yes.")
-
-
 class _Says:
     name = "writer"
 
@@ -198,19 +190,6 @@ async def test_control_questions_have_one_right_answer(text: str, right: bool):
         # The text has no way into the question but for one of its words.
         assert len(word.split()) == 1
         assert (word in text) is right
-
-
-async def test_a_judge_that_compares_texts_abstains_with_the_cause():
-    judge = build_judge(JudgeSettings(backend="local"))
-    settings = CriterionSettings(ask=ASK, reject_if="yes")
-    verdict = await CriterionChecker(settings, Models(judge=judge)).check(reply(KEPT))
-    await judge.close()
-    assert isinstance(verdict.evidence, Abstention)
-    assert verdict.evidence.cause == "judge_failed"
-    assert "configure an endpoint as judge" in verdict.reason
-
-
-Make = Callable[..., Path]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.checkers import case
 from tests.checkers.case import cause_of
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.checkers.equivalence.setting import ALIGNED, APART, StubSubject, decision, five_of
-from tests.support.stub_acts import Act, nonsense, says
+from tests.support.stub_acts import nonsense
 from tests.support.stub_endpoint import StubEndpoint
 
 evidence_of = partial(case.evidence_of, EquivalenceEvidence)
@@ -198,30 +198,6 @@ class TestAbstaining:
     async def test_on_a_subject_that_cannot_be_understood(self, checker_of: MakeChecker, stub: StubEndpoint):
         stub.play(lambda request: nonsense())
         assert cause_of(await checker_of().check(decision(*ALIGNED))) == "subject_unusable"
-
-    @pytest.mark.parametrize(
-        ("act", "of_subject", "of_judge"),
-        [
-            (says("", content=None, refusal="I will not."), "subject_refused", "judge_refused"),
-            (says("", finish_reason="content_filter"), "subject_filtered", "judge_filtered"),
-            (says("", finish_reason="length"), "subject_cut_off", "judge_cut_off"),
-        ],
-    )
-    async def test_on_a_model_that_does_not_answer_with_its_cause(
-        self, checker_of: MakeChecker, stub: StubEndpoint, act: Act, of_subject: str, of_judge: str
-    ):
-        stub.play(lambda request: act)
-        assert cause_of(await checker_of().check(decision(*ALIGNED))) == of_subject
-        assert cause_of(await checker_of(subjects=()).check(decision(*ALIGNED))) == of_judge
-
-
-class TestTheConfigurationDigest:
-    @pytest.mark.parametrize(
-        "setting",
-        [{"require": "and"}, {"tests": 2}, {"subjects": ("acme-chat-4", "acme-chat-5")}],
-    )
-    def test_changes_with_what_bears_on_a_verdict(self, checker_of: MakeChecker, setting: dict[str, Any]):
-        assert checker_of().config_digest != checker_of(**setting).config_digest
 
 
 class TestAttacks:

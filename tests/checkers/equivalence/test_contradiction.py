@@ -4,11 +4,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.checker import Undecidable
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.questions import EquivalenceReply
 from schemas import EquivalenceProof, EquivalenceTest
@@ -114,8 +112,3 @@ class TestWhatComesOfIt:
         found = asyncio.run(looked_for(subject, Aligning(), seed=seed, tests=10))
         assert {one.paraphrase.text for one in found.rounds} == made
         assert (found.tests, found.unusable) == (len(made), 10 - len(made))
-
-    def test_without_a_paraphrase_nothing_is_decided(self):
-        with pytest.raises(Undecidable, match="none of 10 paraphrases") as caught:
-            asyncio.run(looked_for(Scripted(lambda first, second: False, made=set()), Aligning(), seed="", tests=1))
-        assert caught.value.cause == "subject_unusable"

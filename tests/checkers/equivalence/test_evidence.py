@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from checkers.equivalence.evidence import marked, verdict_lines
+from checkers.equivalence.evidence import verdict_lines
 from checkers.wording import explanation_width
 from schemas import (
     AlignedPhrases,
@@ -53,11 +53,6 @@ def shown(*alignments: PhraseAlignment, reason: str = "There is none.", **fields
     }  # fmt: skip
     evidence = EquivalenceEvidence(**{**made, "proof": proof, **fields})
     return list(verdict_lines(Verdict(**body, evidence=evidence)))
-
-
-def test_uncovered_words_are_marked_where_they_stand():
-    assert marked(FIRST, words(FIRST, "But", "he")) == "[But he] said that sales would grow."
-    assert marked(FIRST, words(FIRST, "that", "grow")) == "But he said [that] sales would [grow]."
 
 
 def test_a_proof_is_its_pairs_and_nothing_of_what_failed():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment, Side
 from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import EquivalenceReply
-from schemas import AlignedPhrases, EquivalenceProof
+from schemas import EquivalenceProof
 
 PHRASES = ["the mill", "an old mill", "sold flour", "gave flour away", "on Sunday"]
 
@@ -20,10 +20,6 @@ def pair(first: str, second: str, similarity: float = 0.5) -> PhrasePair:
 
 def reply(same: bool) -> EquivalenceReply:
     return EquivalenceReply(answer="yes" if same else "no", explanation="because")
-
-
-def pairs_in(proof: EquivalenceProof) -> list[AlignedPhrases]:
-    return [pair for alignment in proof.alignments for pair in alignment.pairs]
 
 
 def between(
@@ -76,17 +72,6 @@ class TestWhatIsAsked:
         assert not proof.found
         assert outcomes(proof) == ["denied", "uncovered", "uncovered", "uncovered"]
         assert [one.first for one in proof.alignments[0].pairs if one.confirmed is False] == ["c"]
-
-    def test_two_pairs_one_by_one_and_then_the_rest_together(self):
-        sizes: list[int] = []
-
-        async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-            sizes.append(len(pairs))
-            return [reply(True)] * len(pairs)
-
-        pairs = [pair(f"a{number}", f"b{number}") for number in range(5)]
-        assert asyncio.run(prove(between(pairs, []), ask)).found
-        assert sizes == [1, 1, 3]
 
 
 PAIRS = st.lists(

@@ -90,9 +90,9 @@ async def verdicts(
     ("says", "outcome"),
     [(knows, "accept"), (says_the_same, "reject"), (says_the_opposite, "reject"), (throws_a_coin, "reject")],
 )
-async def test_in_95_of_100_records(checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, outcome: str):
-    found = await verdicts(checker_of, stub, six, says, records=100)
-    assert sum(one.outcome == outcome for one in found) >= 95
+async def test_in_19_of_20_records(checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, outcome: str):
+    found = await verdicts(checker_of, stub, six, says, records=40)
+    assert sum(one.outcome == outcome for one in found) >= 38
     # For one label and three datapoints each, and no more.
     assert {one.usage.calls for one in found} == {4}
 

@@ -58,14 +58,6 @@ def test_a_game_can_be_played_again_from_its_seed(x, seed):
     )
 
 
-def test_evaluators_are_told_what_they_proposed_before_and_nothing_of_the_challenge():
-    judge = verifier()
-    evaluator = honest(judge)
-    game = asyncio.run(play("011011010110", evaluator, judge, seed="a", rounds=4))
-    proposed = tuple(one.proposal.similar for one in game.rounds)
-    assert [turn.earlier for turn in evaluator.turns] == [proposed[:number] for number in range(4)]
-
-
 def test_challenges_are_drawn_evenly_and_apart_from_the_evaluators_own_draws():
     drawn = [uniform(seed_of(number), "challenge 1") < 0.5 for number in range(4000)]
     assert abs(sum(drawn) - 2000) < 4 * math.sqrt(1000)
@@ -96,7 +88,7 @@ def _same_criteria_other_clauses(x: str) -> str:
     return next(one for one, (bits, every) in _all_encoded().items() if bits == wanted and every != total)
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 3, 5])
+@pytest.mark.parametrize("rounds", [1, 3])
 def test_a_cheat_that_always_passes_one_challenge_survives_one_half_of_the_rounds(rounds):
     share = _survivors(lambda x, _: _same_criteria_other_clauses(x), rounds, 800)
     bound = lie_bound(rounds)

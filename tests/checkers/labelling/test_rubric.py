@@ -3,7 +3,6 @@
 import json
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -71,12 +70,6 @@ async def test_support_tickets():
     assert about in described(rubric)
 
 
-def test_the_six_criteria_of_west_frisian_must_all_hold():
-    rubric = load_rubric(EXAMPLES / "west-frisian.yaml")
-    assert all(one.condition.ask for one in rubric.total)
-    assert [rubric.label(bits) for bits in product((0, 1), repeat=6)] == [0] * 63 + [1]
-
-
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -134,13 +127,6 @@ async def test_compounds_are_what_they_say_and_ask_no_more_than_they_depend_on(e
     assert await rubric.total_bits(text, judge) == (expected, *(int(values[name]) for name in used))
 
 
-async def test_a_judge_is_asked_about_the_datapoint_or_a_value_of_it_that_is_there():
-    judge = KnownJudge(lambda question, x: x == "It is on fire.")
-    asks = [{"ask": "Whole?"}, {"ask": "Urgent?", "of": "x.body"}, {"ask": "From whom?", "of": "x.from"}]
-    assert await rubric_of(*asks).bits(TICKET, judge) == await rubric_of(*asks).total_bits(TICKET, judge) == (0, 1, 0)
-    assert set(judge.asked) == {("Whole?", json.dumps(TICKET)), ("Urgent?", '"It is on fire."')}
-
-
 async def test_the_judge_is_asked_whether_a_datapoint_meets_a_criterion_and_about_each_pair_once():
     judge = ScriptedJudge(1.0, 0.0)
     holds = CriterionJudge(judge)
@@ -184,41 +170,23 @@ def test_the_label_is_a_vote_or_a_sum(bits: list[int]):
         rubric_of(*(f"x == {number}" for number in range(len(bits)))).label([*bits, 0])
 
 
-def test_the_version_is_that_of_the_meaning():
-    a, b = "x.a", "x.b"
-    assert rubric_of(a, b).version == rubric_of(a, b, rubric="other").version
-    others: list[Any] = [
-        {},
-        {"label": "any"},
-        {"about": "Texts."},
-        {"label": {"by": "majority", "values": {"0": 2, "1": 3}}},
-    ]
-    versions = {rubric_of(a, b, **other).version for other in others} | {rubric_of(b, a).version, rubric_of(a).version}
-    assert len({*versions, rubric_of({"if": a, "says": "it is a"}, b).version}) == len(others) + 3
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("c: x.contians('a')", "criteria.c: not an expression of CEL, column 11: undeclared reference to 'contians'; "),
-        ("c: x.count(1) > 2", "column 8: found no matching overload for 'count'"),
-        ("c: x.size( > 2", "criteria.c: not an expression of CEL, column 9: Syntax error"),
         (
             "c: c2 && x.a",
             "undeclared reference to 'c2'; x is the datapoint; functions are contains, startsWith, ",
         ),
         ("c: 1 + 1", "criteria.c: the expression is of the type INT; a condition is true or false"),
         ("c: x.matches('(')", "criteria.c: not an expression of RE2, invalid regular expression: missing )"),
-        ("c: {contians: a}", "criteria.c.contians: unknown key; allowed: if, ask, of, says"),
         ("c: {asc: a}", "criteria.c.asc: unknown key; did you mean ask? allowed: if, ask, of, says"),
         (
             "c: {if: x.a, ask: Is it?}",
             'criteria.c: should be an expression such as x.contains("word"), or have the key',
         ),
         ("c: {ask: Is it?, of: y}", "criteria.c: not an expression of CEL, column 1: undeclared reference to 'y'"),
-        ("c: 5", "criteria.c: Input should be a valid dictionary, got 5"),
         ("c: x.a, c: x.b", 'not YAML: while constructing a mapping found duplicate key "c"'),
-        ("a b: x.a", "criteria.a b: String should match pattern"),
     ],
 )
 def test_a_faulty_condition_is_refused_by_its_key_path_with_what_is_allowed(text: str, fault: str):
@@ -234,9 +202,7 @@ def test_a_faulty_condition_is_refused_by_its_key_path_with_what_is_allowed(text
             "{by: weights, weights: {c: 1, d: 1}, threshold: 1}",
             "label.weights: one for each criterion, in their order: c",
         ),
-        ("{by: weights, weights: {c: 1}, threshold: 2}", "label: the threshold is 2; allowed is above 0 and up to 1"),
         ("{by: any, values: {0: 1, 1: true}}", "label.values: should be {0: LABEL, 1: LABEL}: two different texts, "),
-        ("{by: any, ties: 0}", "label.ties: unknown key; allowed: by, weights, threshold, values"),
     ],
 )
 def test_a_faulty_label_is_refused_by_its_key_path(label: str, fault: str):
@@ -251,7 +217,6 @@ def test_a_faulty_label_is_refused_by_its_key_path(label: str, fault: str):
             "a: [b",
             "not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>' (line 1, column",
         ),
-        ("a: \x07", "not YAML: unacceptable character #x0007"),
         ("[" * 50 + "]" * 50, "not YAML: maximum depth of data structure exceeded"),
         ("a: &x [*x, *x]", "anchors and aliases are not allowed; write out what they stand for"),
         ("!!python/object/apply:os.system {a: 1}", "not YAML: could not determine a constructor for the tag"),

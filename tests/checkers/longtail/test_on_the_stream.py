@@ -10,8 +10,7 @@ import pytest
 
 from agents.checker_agent import CheckerAgent
 from agents.scheduler import Scheduler
-from assay.cli.common import CannotRun
-from assay.cli.worker import configured_agents, select_agents
+from assay.cli.worker import configured_agents
 from assay.config import Misconfigured, load_configuration
 from assay.wiring import build_worker
 from checkers.checker import Models
@@ -92,10 +91,6 @@ class TestInTheService:
     def test_it_runs_where_a_corpus_is_set(self):
         assert "probe-scheduler" not in configured_agents(self.configured(""))
         assert "probe-scheduler" in configured_agents(self.configured('[longtail.probes]\ncorpus = "x"'))
-
-    def test_where_it_is_off_the_setting_that_switches_it_on_is_named(self):
-        with pytest.raises(CannotRun, match=r"probe-scheduler is switched off; longtail\.probes\.corpus"):
-            select_agents(self.configured(""), ["probe-scheduler"])
 
     async def test_a_scheduler_without_a_subject_is_a_wrong_configuration(self, tmp_path: Path):
         corpus_in(tmp_path)

@@ -1,16 +1,12 @@
 """Which texts are matched, in what order, what is claimed of them, and what a person is told."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.retrieval.checker import candidates_of, larger_is_closer
-from checkers.retrieval.evidence import reason_of
 from checkers.retrieval.questions import compared, is_question
 from models.claims import ClaimKind, Claims
-from schemas import DirectionFinding, RetrievalEvidence, TextMatch
 from tests.checkers.graders import ScriptedGrader
 from tests.checkers.retrieval.setting import has_all_words, hit
 
@@ -33,16 +29,13 @@ def test_the_closest_come_first_whichever_way_the_scores_run(scores, distances):
 @pytest.mark.parametrize(
     ("metric", "score", "others", "larger"),
     [
-        ("cosine", 0.9, [0.8], True),
         ("euclidean", 0.1, [0.8], False),
         # A store that gives the cosine's distance under the name of the cosine.
         ("cosine", 0.05, [0.2, 0.3], False),
         # A matched text that is not the closest: only the name tells.
         ("cosine", 0.5, [0.8, 0.3], True),
         ("Euclidean", 0.5, [0.8, 0.3], False),
-        ("l2", 0.5, [], False),
         ("dot", 0.5, [], True),
-        (None, 0.5, [0.5], True),
     ],
 )
 def test_scores_tell_which_way_they_run_or_else_the_metric(metric, score, others, larger):
@@ -125,48 +118,3 @@ def test_a_text_that_asks_is_a_question_with_or_without_its_mark(text: str):
 @pytest.mark.parametrize("text", STATING)
 def test_a_text_that_states_or_only_names_is_none(text: str):
     assert not is_question(text)
-
-
-NEITHER = "The matched text and the query do not follow from each other (0.10)"
-BACK = "The query does not follow from the matched text (0.10)"
-
-
-def match(there: float, back: float, *reasons: str | None, text: str = "It opens at ten.") -> TextMatch:
-    """A stored text with the scores and reasons of both directions, text to query first."""
-    to_query, to_text = reasons or (None, None)
-    return TextMatch(
-        id="q-1",
-        text=text,
-        vector_score=0.9,
-        score=min(there, back),
-        text_to_query=DirectionFinding(score=there, reason=to_query),
-        query_to_text=DirectionFinding(score=back, reason=to_text),
-    )
-
-
-def rejection(matched: TextMatch, **fields: Any) -> str:
-    """The reason of a rejected cache hit."""
-    given = {"store": "cache", "needs": (), "query": "Does it open at nine?", "threshold": 0.5} | fields
-    return reason_of(RetrievalEvidence(matched=matched, **given), accepted=False)
-
-
-@pytest.mark.parametrize(
-    ("matched", "said"),
-    [
-        (match(0.1, 0.9, "Else.", "Same."), f"{BACK}; Else."),
-        (match(0.1, 0.9), f"{BACK}."),
-        # Of two directions the worse is given.
-        (match(0.1, 0.3, "First.", "Second."), f"{NEITHER}; First."),
-        (match(0.3, 0.1, "First.", "Second."), f"{NEITHER}; Second."),
-    ],
-)
-def test_a_rejection_names_direction_and_why(matched: TextMatch, said: str):
-    assert rejection(matched) == said
-
-
-@pytest.mark.parametrize(
-    ("count", "told"), [(1, "The other candidate does not fit either."), (2, "None of 2 others fits.")]
-)
-def test_candidates_that_fail_as_well_are_counted(count: int, told: str):
-    failing = (match(0.1, 0.1),) * count
-    assert rejection(match(0.1, 0.1), candidates=failing).endswith(f". {told}")

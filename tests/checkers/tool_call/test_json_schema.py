@@ -64,8 +64,6 @@ def test_arguments_fit_where_they_fit_by_the_plain_library(arguments, properties
         ({"a": [1, "x"]}, _object({"a": {"items": {"type": "integer"}}}), "$.a[1] (type): 'x' is not of type"),
         ({"b": 1}, _object({"a": {}}, additionalProperties=False), "'b' was unexpected"),
         ({"a": "2026-02-30"}, _object({"a": {"format": "date"}}), "$.a (format): '2026-02-30' is not a 'date'"),
-        ({"a": "July"}, _object({"a": {"format": "date-time"}}), "$.a (format): 'July' is not a 'date-time'"),
-        ({"a": "x"}, _object({"a": {"pattern": "^[0-9]+$"}}), "$.a (pattern): 'x' does not match"),
         ({"a": 1}, _object({"a": {"$ref": "#/$defs/k"}}, **{"$defs": {"k": {"type": "string"}}}), "$.a (type)"),
         ({"a": 1}, {"$schema": "http://json-schema.org/draft-07/schema#", **_object({"a": False})}, "False"),
     ],
@@ -108,13 +106,11 @@ def _doubling(levels: int) -> dict[str, Any]:
         ({"a": 1}, _doubling(40), "too much work"),
         ({"a": list(range(50_000))}, _object({"a": {"items": {"minimum": 0}}}), "too much work"),
         ({"a": 1}, {"$ref": "#/$defs/none"}, "#/$defs/none"),
-        ({"a": 1}, {"$dynamicRef": "#x"}, "uses $dynamicRef"),
         ({"a": 1}, _object({"a": {"$id": "b"}}), "uses $id"),
         ({"a": 1}, {"patternProperties": {"(a+)+b": {}}}, "uses patternProperties"),
         ({"a": "x"}, _object({"a": {"pattern": "^(?=x)y"}}), "invalid perl operator"),
         ({"a": 1}, {"type": 7}, "7 is not valid"),
         ({"a": 1}, {"default": [5], **_object({"a": {"$ref": "#/default/0"}})}, "not all of the schema"),
-        ({"a": 1}, {"enum": ["x" * 40_000]}, "more than 32768 bytes"),
     ],
 )
 def test_what_is_beyond_the_bounds_is_not_tested_and_says_why(arguments, schema, says):

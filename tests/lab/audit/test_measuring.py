@@ -15,7 +15,6 @@ from lab.audit.embedding import encoded, unit
 from lab.audit.measuring import (
     Count,
     Floats,
-    cases,
     distances,
     embedding_figures,
     sentences_of,
@@ -78,13 +77,6 @@ def test_the_control_has_the_neighbours_positive_for_a_negative() -> None:
     assert figure.accuracy() == 0.0
     assert figure.counts["control"] == Count(cases=2, right=2)
     assert figure.accuracy("unrelated") is None
-
-
-def test_the_odd_one_has_no_control_and_the_others_have_each_other() -> None:
-    triplets = [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n == 2 else None) for n in range(5)]
-    assert [negative for _, _, negative in cases(triplets, "control")] == ["p1", "p0", "p3", "p2"]
-    assert list(cases(triplets, "unrelated")) == [("b2", "p2", "u")]
-    assert [negative for _, _, negative in cases(triplets, "triplet")] == ["n0", "n1", "n2", "n3", "n4"]
 
 
 STORED = {"word_swap": [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n < 3 else None) for n in range(21)]}
@@ -183,9 +175,3 @@ def test_mahalanobis_as_scipy_has_it_with_the_pseudo_inverse(dimensions: int) ->
     directed = rows @ whitening_of(rows)
     found = distances("mahalanobis", directed, directed[::-1])
     assert found == pytest.approx(np.array(expected), rel=1e-6)
-
-
-def test_rows_without_direction_give_numbers_all_the_same() -> None:
-    one, other = unit(np.zeros((1, 4))), unit(np.array([[1.0, 1.0, 1.0, 1.0]]))
-    assert [float(distances(metric, one, one)[0]) for metric in METRICS[:-1]] == [0, 0, 0, 1, 0, 0]
-    assert np.isfinite([distances(metric, one, other) for metric in METRICS[:-1]]).all()

@@ -171,18 +171,6 @@ def test_a_role_that_may_make_temporary_tables_and_nothing_else_is_enough(postgr
         postgres.execute(name, SQL("DROP OWNED BY reader CASCADE"), SQL("DROP ROLE reader"))
 
 
-def test_a_database_that_is_not_there_is_told(postgres):
-    with pytest.raises(NotFinished, match="does not exist") as raised, opened(postgres.url("mis%20sing")):
-        pass
-    assert "\n" not in str(raised.value)
-
-
-def test_an_address_that_postgresql_cannot_read_is_told_without_its_password():
-    with pytest.raises(CannotRun, match="cannot read this address") as raised:
-        opened("postgresql://u:hush@[::1/d").__enter__()
-    assert "hush" not in str(raised.value)
-
-
 @pytest.mark.parametrize("address", ["chroma://here", "qdrant", "postgresql:d"])
 def test_what_is_no_store_is_told_with_what_is_allowed(address):
     with pytest.raises(CannotRun, match="is no store; allowed are chroma, faiss, postgresql://HOST/DATABASE"):
@@ -202,13 +190,3 @@ def test_no_environment_file_of_the_current_folder_is_read(tmp_path, monkeypatch
     with opened("chroma") as nearest:
         assert nearest(PAIR, PAIR[0]) == 0
     assert [path.name for path in tmp_path.iterdir()] == [".env"]
-
-
-def test_faiss_leaves_vectors_as_they_are():
-    import faiss
-
-    before = PAIR.copy()
-    with opened("faiss") as nearest:
-        nearest(PAIR, PAIR[0])
-        assert faiss.omp_get_max_threads() == 1
-    assert (before == PAIR).all()

@@ -6,7 +6,7 @@ from lab.link.models import EndpointScorer
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import SubjectSettings
 from tests.lab.link.world import World, log_likelihood
-from tests.support.stub_acts import Act, page, status
+from tests.support.stub_acts import Act, status
 
 
 async def _scored(world: World, sentences: list[str]):
@@ -47,9 +47,7 @@ async def test_llama_cpp_which_ignores_echo_is_made_to_write_the_sentence_token_
         (status(503, "busy"), ModelUnavailable, {"misconfigured": False}),
         (status(401, "who are you"), ModelUnavailable, {"misconfigured": True}),
         (status(400, "echo is not supported"), ModelFailed, {"cause": "judge_unusable"}),
-        (Act(kind="close", delay=0), ModelUnavailable, {"misconfigured": False}),
         (Act(document={"choices": [{"index": 0, "text": "x"}]}), ModelFailed, {"cause": "judge_unusable"}),
-        (page(200, b"<html>a login page</html>"), ModelFailed, {"cause": "judge_unusable"}),
     ],
 )
 async def test_an_endpoint_that_gives_none_is_away_or_of_no_use(act: Act, error: type[Exception], told: dict):

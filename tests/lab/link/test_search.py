@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from checkers.longtail.corpus import read_corpus
 from lab.link.rules import Rule
-from lab.link.search import FACT_FLOOR, TYPE_FLOOR, DynamicThreshold, gap_of, kept
+from lab.link.search import FACT_FLOOR, TYPE_FLOOR, DynamicThreshold, gap_of
 from lab.runs import KeptAnswers
 from tests.assay.running import assay
 from tests.lab.link.world import RULES, World, gaps_of, named_in, statements_of
@@ -46,11 +46,6 @@ def test_a_variable_is_asked_for_in_all_sentences_whose_other_value_is_known_and
     rule = Rule.model_validate({"name": "allergy", **ALLERGY, "order": order})
     gap = gap_of(rule, variable, {name: VALUES[name] for name in known})
     assert (list(gap.sentences), list(gap.facts)) == (sentences, facts)
-
-
-@pytest.mark.parametrize(("count", "left"), [(0, 0), (1, 1), (8, 6), (9, 7), (200, 150), (201, 200), (40_000, 200)])
-def test_of_more_than_200_beams_200_go_on_else_three_quarters(count: int, left: int):
-    assert kept(count, 200) == left
 
 
 def build(world: World, text: str, cwd: Path, **settings: int):
@@ -179,16 +174,3 @@ def test_neither_the_order_of_values_nor_their_division_into_calls_matters(
     once = sorted(walk([values], FACT_FLOOR)[1])
     assert once == sorted(walk(calls, FACT_FLOOR)[1])
     assert once == sorted(walk([data.draw(st.permutations(values))], FACT_FLOOR)[1])
-
-
-@given(calls=CALLS)
-def test_it_is_the_highest_step_that_some_value_reaches_and_never_below_the_floor(calls: list[list[float]]):
-    thresholds, accepted = walk(calls, TYPE_FLOOR)
-    best = max((one for call in calls for one in call), default=0.0)
-    for threshold in thresholds:
-        assert TYPE_FLOOR <= threshold < 1
-    if best >= TYPE_FLOOR:
-        assert best in accepted
-        assert best < thresholds[-1] + 0.05 + 1e-9 or thresholds[-1] == 0.95
-    else:
-        assert accepted == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from schemas import Improvement, Origin, Verdict, to_json
+from schemas import Improvement, Origin, to_json
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.consistency.improver.conftest import (
     FALSE,
@@ -110,13 +110,6 @@ async def test_a_writer_that_is_talked_into_leaving_a_sentence_improves_nothing(
     assert (claimed.status, claimed.after) == ("not_improved", f"{GOOD} Improved: {injected}")
 
 
-async def test_a_sentence_may_be_taken_out(improve: Improve, writer: StubEndpoint):
-    writer.play([rewrites(" \n")])
-    found = await improve(f"{GOOD} {FALSE} {MENDED}")
-    assert (found.status, found.after) == ("improved", f"{GOOD} {MENDED}")
-    assert [(change.before, change.after) for change in found.rounds[0].changes] == [(FALSE, "")]
-
-
 async def test_thresholds_that_accept_less_do_not_make_it_improved(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
 ):
@@ -184,16 +177,3 @@ async def test_the_same_verdict_gives_the_same_id_and_another_configuration_anot
     gone = first.not_tried(await checker.check(generation(f"{GOOD} {FALSE}")), "Its record is gone.")
     assert (gone.id, gone.status, gone.before, gone.reason) == (found[0].id, "not_tried", None, "Its record is gone.")
     assert [left.text for left in gone.inconsistent] == [FALSE]
-
-
-async def test_only_rejections_of_its_checker_are_for_it(
-    checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint
-):
-    checker = checker_of()
-    improver = improver_of(checker)
-    rejected = await checker.check(generation(FALSE))
-    assert improver.takes(rejected)
-    assert not improver.takes(await checker.check(generation(GOOD)))
-    assert not improver.takes(rejected.model_copy(update={"checker": "brevity"}))
-    plugin = {"type": "plugin", "checker": "consistency", "findings": {}}
-    assert not improver.takes(Verdict.model_validate(rejected.model_dump() | {"evidence": plugin}))

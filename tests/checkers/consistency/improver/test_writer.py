@@ -10,7 +10,6 @@ from checkers.consistency.improver import ConsistencyImprover
 from checkers.consistency.rewriter import RewritingSettings, build_writer
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
-from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
 from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers.consistency.conftest import MakeChecker, generation
@@ -112,18 +111,6 @@ async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(
     assert found.reason.startswith("The writer gave no usable answer: ")
     assert said in found.reason
     assert [left.text for left in found.inconsistent] == [FALSE]
-
-
-async def test_while_the_writer_is_down_the_verdict_is_to_be_held(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
-    checker = checker_of()
-    improver = improver_of(checker)
-    writer.down()
-    with pytest.raises(ModelUnavailable):
-        await improved(checker, improver, f"{GOOD} {FALSE}")
-    writer.up()
-    assert (await improved(checker, improver, f"{GOOD} {FALSE}")).status == "improved"
 
 
 class TestTheWriter:
