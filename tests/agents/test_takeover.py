@@ -1,8 +1,11 @@
-"""A worker that takes partitions over answers nothing again that was answered before it."""
+"""Workers that take partitions over, join, or start with a new checker: nothing is lost, nothing answered again."""
 
 import asyncio
+import json
 import signal
 import time
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +13,14 @@ from faust.types import TP
 
 from agents.monitor.outcomes import SeriesOutcome, missing_outcome
 from streams.admission import Slot, Slots
+from streams.group_offsets import commit_starting_offsets
 from streams.messages import Incoming, verdict_message
 from streams.publisher import Publisher
 from streams.takeover import Committed, Takeover
-from tests.support.checkers import Accept
+from tests.support.checkers import Accept, RejectsNo, Sleep
 from tests.support.scenarios import Place
-from tests.support.traffic import collect, first_of, first_verdicts, put, record
-from tests.support.workers import WorkerProcess, worker_here
+from tests.support.traffic import collect, committed, first_of, first_verdicts, put, record
+from tests.support.workers import WorkerHere, WorkerProcess, worker_here
 
 BEHIND = 30
 WAITING = [{"type": "waiting", "answers": True}]
@@ -102,3 +106,98 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
     # Somebody who sets the offset back wants the records to be checked again.
     assert await takeover.read({TP(topics.outputs, 0): Committed(0, None)}) == {}
     assert await takeover.read({TP(topics.outputs, 0): Committed(2, time.time())}) == {}
+
+
+def running(place: Place, *names: str, deployment: tuple[str, ...] = ()) -> AbstractAsyncContextManager[WorkerHere]:
+    """A worker with these checkers, of a deployment that has others besides."""
+    settings = place.checked(partitions=2)
+    preparing = partial(commit_starting_offsets, settings, deployment or names, ["first", "second", "third"])
+    return worker_here([Accept(name) for name in names], place.settings(partitions=2), preparing=preparing)
+
+
+async def verdicts_by(worker: WorkerHere, checker: str) -> int:
+    labels = {"checker": checker, "outcome": "accept", "source": "tests", "model": "m"}
+    return int(worker.metric("assay_verdicts_total", **labels))
+
+
+async def sent(place: Place, count: int, first: int = 0) -> None:
+    topic = place.checked().topics.outputs
+    await put(place.servers, topic, [record(number) for number in range(first, first + count)], spread=True)
+
+
+async def test_the_first_start_checks_what_is_there_and_an_added_checker_what_comes(place: Place):
+    await asyncio.to_thread(place.prepare, place.settings(partitions=2))
+    await sent(place, 20)
+    topics = place.checked().topics
+    # Several workers start at once, each with another checker.
+    async with (
+        running(place, "first", deployment=("first", "second")) as one,
+        running(place, "second", deployment=("first", "second")) as two,
+    ):
+        await collect(place.servers, topics, records=20)
+        await one.wait_for("assay_verdicts_total", 20, checker="first", outcome="accept", source="tests", model="m")
+        await two.wait_for("assay_verdicts_total", 20, checker="second", outcome="accept", source="tests", model="m")
+    async with running(place, "first", "third") as both:
+        await sent(place, 5, first=20)
+        await both.wait_for("assay_verdicts_total", 5, checker="third", outcome="accept", source="tests", model="m")
+        await both.wait_for("assay_verdicts_total", 5, checker="first", outcome="accept", source="tests", model="m")
+        await asyncio.sleep(0.3)
+        assert [await verdicts_by(both, name) for name in ("first", "third")] == [5, 5]
+    async with running(place, "first", "third") as again:
+        await sent(place, 1, first=25)
+        await again.wait_for("assay_verdicts_total", 1, checker="third", outcome="accept", source="tests", model="m")
+
+
+async def test_a_first_start_that_was_broken_off_is_still_the_first(place: Place):
+    await asyncio.to_thread(place.prepare, place.settings(partitions=2))
+    await sent(place, 10)
+    # Killed after the first of its commits.
+    await commit_starting_offsets(place.checked(partitions=2), ["first"], ["first", "second"])
+    async with running(place, "first", "second") as worker:
+        for name in ("first", "second"):
+            await worker.wait_for("assay_verdicts_total", 10, checker=name, outcome="accept", source="tests", model="m")
+
+
+async def test_rebalances_in_the_middle_of_long_lists_lose_and_repeat_nothing(place: Place):
+    raw, settings = await place.ready(partitions=4, concurrency=8)
+    # Fetched together, they are a list for each partition; the flow stops within one and between two.
+    await put(place.servers, settings.topics.outputs, map(record, range(1500)), spread=True)
+    labels = {"checker": "sleep", "outcome": "accept", "source": "tests", "model": "m"}
+    async with worker_here([Sleep(0.02)], raw) as first:
+        await first.wait_for("assay_verdicts_total", 200, **labels)
+        async with worker_here([Sleep(0.02)], raw) as second:
+            await second.wait_for("assay_verdicts_total", 50, **labels)
+        seen = await collect(place.servers, settings.topics, records=1500, settle=0.5)
+    assert len(seen.verdicts) == 1500
+    assert seen.repeats == 0
+    assert await committed(place.servers, f"{place.prefix}.sleep", settings.topics.outputs) == 1500
+
+
+async def test_a_backlog_of_large_records_takes_little_memory_however_well_it_is_compressed(place: Place):
+    raw, settings = await place.ready(concurrency=2, records={"max_bytes": 2_000_000})
+    with place.worker([{"type": "sleep", "seconds": 0.05}], raw) as worker:
+        await asyncio.to_thread(worker.wait_ready)
+        before = worker.resident_bytes
+        # A broker hands out a megabyte of them at once, which are hundreds of megabytes here.
+        large = [record(number, reference="a word " * 142_000) for number in range(150)]
+        await put(place.servers, settings.topics.outputs, large, compression="gzip")
+        del large
+        most = before
+        while worker.metric('assay_checker_records_total{checker="sleep",kind="generation"}') < 150:
+            most = max(most, worker.resident_bytes)
+            await asyncio.sleep(0.05)
+        seen = await collect(place.servers, settings.topics, records=150)
+    assert len(seen.verdicts) == 150
+    assert most - before < 60_000_000
+
+
+async def test_outcomes_are_in_the_order_of_the_verdicts_whichever_topics_those_are_on(place: Place):
+    raw, settings = await place.ready()
+    answers = [record(number, response="no" if number % 3 == 0 else "yes") for number in range(302)]
+    await put(place.servers, settings.topics.outputs, answers[:2])
+    async with worker_here([RejectsNo()], raw):
+        # The first ones wait for what the producer must know of their topics, each for itself.
+        await first_of(place.servers, settings.topics.outcomes, 2)
+        await put(place.servers, settings.topics.outputs, answers[2:])
+        outcomes = await first_of(place.servers, settings.topics.outcomes, 302)
+    assert [json.loads(outcome)["record_id"] for outcome in outcomes[2:]] == [f"r{number}" for number in range(2, 302)]

@@ -1,6 +1,8 @@
-"""`assay equivalence`: a subject's own answers, and what of them is proved or stands."""
+"""The laboratory is a distribution of its own; `assay equivalence` tells what of a subject's answers is proved."""
 
 import json
+import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,28 @@ def test_what_cannot_be_asked_is_said(tmp_path, monkeypatch, line, options, said
         ran = run(tmp_path, stub, monkeypatch, line, options=options)
     assert ran.exit_code == 2
     assert said in ran.output
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def project(folder: str) -> dict:
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))
+
+
+def test_both_are_of_one_version_and_only_one_needs_the_other():
+    service, laboratory = project(".")["project"], project("lab")["project"]
+    assert service["version"] == laboratory["version"]
+    assert f"assay[judges]=={service['version']}" in laboratory["dependencies"]
+    extras = [one for some in service["optional-dependencies"].values() for one in some]
+    assert not any("assay-lab" in one for one in [*service["dependencies"], *extras])
+
+
+def test_the_services_wheel_has_no_laboratory():
+    assert "lab" not in project(".")["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert not [one for one in distribution("assay").entry_points if one.value.startswith("lab.")]
+
+
+def test_the_commands_come_with_the_laboratory():
+    commands = {one.name for one in distribution("assay-lab").entry_points if one.group == "assay.commands"}
+    assert commands == {"audit", "equivalence", "probes", "trust"}

@@ -1,14 +1,28 @@
-"""Writing promises: all or nothing, each verdict once, and only by who knows how far the store is."""
+"""Who may open and write a store, each verdict once; what is too old goes, and counts stay."""
 
+import random
+import subprocess
+import sys
 from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import update
 
-from schemas import DeadLetter, Origin, Verdict, to_json
+from schemas import DeadLetter, Origin, Verdict, read_record, to_json
+from schemas.evidence import PluginEvidence
+from store.opening import StoreAway, StoreError, open_for_reading, open_store, sole_archivist
 from store.redaction import Redaction
-from store.tables import DAY_COUNTS, EVIDENCE, VERDICTS
+from store.retention import prune
+from store.settings import StoreSettings
+from store.tables import ALERTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, SCHEMA, VERDICTS
 from store.writing import Entry, Fenced, Place, StoreWriter
+from tests.support.ports import free_port
+from tests.support.rejections import alert, improvement
 from tests.support.stored import Stored
+from tests.support.traffic import record
 from tests.support.trust_verdicts import verdict
 
 HERE = Place("verdicts", 0)
@@ -104,3 +118,114 @@ def _writer(stored: Stored, *patterns: str) -> tuple[StoreWriter, dict[Place, in
 
 def _entries(verdicts: list[Verdict], *, first: int = 0) -> list[Entry]:
     return [Entry(HERE, offset, to_json(each), each) for offset, each in enumerate(verdicts, first)]
+
+
+HOLD = """
+import sys
+from store.opening import sole_archivist
+with sole_archivist(sys.argv[1]):
+    print(flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_store_is_opened_again_as_it_is(stored: Stored):
+    before = stored.rows(SCHEMA)
+    open_store(stored.url).dispose()
+    assert stored.rows(SCHEMA) == before
+
+
+def test_a_store_of_another_version_is_refused(stored: Stored):
+    with stored.engine.begin() as connection:
+        connection.execute(update(SCHEMA).values(version=9))
+    with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
+        open_store(stored.url)
+    with pytest.raises(StoreError, match="has tables of version 9, and this assay has those of version 3"):
+        open_for_reading(stored.url)
+
+
+def test_a_second_archivist_on_a_file_is_refused_until_the_first_is_killed(tmp_path: Path):
+    url = f"sqlite:///{tmp_path}/v.db"
+    command = [sys.executable, "-c", HOLD, url]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout
+        first.stdout.readline()
+        with pytest.raises(StoreError, match=f"another archivist writes to {tmp_path}/v.db"), sole_archivist(url):
+            pass
+        first.kill()
+    with sole_archivist(url):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:////nowhere/v.db", "/nowhere/v.db: unable to open database file"),
+        ("sqlite:///{}/v.db", r"v\.db: .*not a database"),
+        ("postgresql://u:s3cret@host:port/d", "is no address"),
+    ],
+)
+def test_what_cannot_be_opened_is_named(tmp_path: Path, url: str, said: str):
+    (tmp_path / "v.db").write_bytes(b"no database " * 1000)
+    with pytest.raises(StoreError, match=said):
+        open_store(url.format(tmp_path))
+
+
+def test_a_database_that_does_not_answer_is_away_and_no_password_is_told():
+    with pytest.raises(StoreAway, match="connection") as raised:
+        open_store(f"postgresql://user:s3cret@127.0.0.1:{free_port()}/d")
+    assert "s3cret" not in str(raised.value)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=r"pip install 'assay\[postgresql\]'"):
+        open_store("postgresql://u@127.0.0.1/d")
+
+
+def test_rejections_and_what_follows_from_them_stay_six_times_as_long(stored: Stored):
+    days = (0, 2, 7, 13)
+    verdicts = [
+        verdict(day * 2 + accepted, accepted, checked_at=_ago(day)) for day in days for accepted in (False, True)
+    ]
+    alerts = [alert(day, raised_at=_ago(day)) for day in days]
+    improvements = [improvement(day, "o", improved_at=_ago(day)) for day in days]
+    stored.keep([*verdicts, *alerts, *improvements, read_record(record(1), max_bytes=9999)])
+    before = stored.counts()
+    _prune(stored, StoreSettings(days=1))
+    assert {row["record_id"] for row in stored.rows(VERDICTS)} == {"r0", "r1", "r4"}
+    assert stored.number(EVIDENCE) == 3
+    assert {row["id"] for row in stored.rows(ALERTS)} == {"alert-0", "alert-2"}
+    assert {row["id"] for row in stored.rows(IMPROVEMENTS)} == {"imp-0", "imp-2"}
+    assert stored.number(RECORDS) == 1
+    assert stored.counts() == before
+    _prune(stored, StoreSettings(days=1e-9))
+    assert stored.number(VERDICTS) == stored.number(RECORDS) == 0
+
+
+def test_where_there_is_too_much_the_oldest_goes(stored: Stored):
+    stored.keep([_large(number, checked_at=_ago(10 - number / 1000)) for number in range(3000)])
+    limit = StoreSettings(gigabytes=0.003)
+    _prune(stored, limit)
+    left = sorted(int(row["record_id"][1:]) for row in stored.rows(VERDICTS))
+    assert 100 < len(left) < 2000
+    assert left[-1] == 2999
+    # A rejection counts as a sixth of its age.
+    assert sum(number % 2 for number in left) > len(left) / 2
+    assert stored.counts().total() == 3000
+    assert not prune(stored.engine, limit)
+
+
+def _large(number: int, **more: Any) -> Verdict:
+    """A verdict that takes some 3 kB."""
+    findings = {"noise": random.Random(number).randbytes(1500).hex()}
+    return verdict(number, number % 2 == 0, evidence=PluginEvidence(checker="fair", findings=findings), **more)
+
+
+def _ago(days: float) -> datetime:
+    return datetime.now(UTC) - timedelta(days=days)
+
+
+def _prune(stored: Stored, settings: StoreSettings) -> None:
+    while prune(stored.engine, settings):
+        pass

@@ -1,11 +1,12 @@
-"""The overview: rates, open alerts, what each checker did, and how far judges and people agree."""
+"""The overview, alerts and failures: rates, what each checker did, what changed and what rejects have in common."""
 
 import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas import Measured, SeriesAnew
+from schemas import Commonality, Measured, SeriesAnew
+from tests.support.labels import TRUE_RATE
 from tests.support.page import ALERT, ROWS, calibration, dead_letter, numbered, opened, shown_on, text_of
 
 
@@ -149,3 +150,100 @@ async def test_another_configuration_begins_anew_and_what_was_before_is_told(sam
         shown = await shown_on(client, "/")
     assert "agrees with your people on 2 of 3 outputs" in shown
     assert "labels start again; before, 90% were good (80% to 95%, 30 labels)" in shown
+
+
+async def test_an_alert_shows_its_rate_what_changed_and_what_caused_it(empty):
+    empty.keep_message(ALERT)
+    empty.keep_message(
+        SeriesAnew(
+            id="anew",
+            checker="consistency",
+            source="minutes",
+            model="m",
+            raised_at=datetime.now(UTC),
+            changed=(),
+            verdicts=7,
+            ended_drop="alert-1",
+            summary="The judge changed.",
+        )
+    )
+    async with opened(empty) as client:
+        html, shown = await text_of(client, "/alerts/alert-1"), await shown_on(client, "/alerts/alert-1")
+        listed, anew = await shown_on(client, "/alerts"), await text_of(client, "/alerts/anew")
+    assert "31%, between 22% and 41%, of 88 verdicts" in shown
+    assert "82% (learned)" in shown
+    assert "strict-judge" in shown
+    assert "metadata.prompt v3 v4" in shown
+    assert '<a href="/verdicts/ver-1"><bdi>a wrong date</bdi></a>' in html
+    assert listed.index("The judge changed.") < listed.index("The success rate dropped.")
+    assert "/alerts/alert-1" in anew
+
+
+async def test_an_alert_on_the_true_rate_names_the_verdicts_that_people_do_not_agree_with(empty):
+    empty.keep_message(TRUE_RATE.model_copy(update={"raised_at": datetime.now(UTC)}))
+    async with opened(empty) as client:
+        html, shown = await text_of(client, "/alerts/alert-1"), await shown_on(client, "/alerts/alert-1")
+        assert "The true success rate fell." in await shown_on(client, "/alerts")
+    assert "90%, between 80% and 95%, since the series began" in shown
+    assert '<a href="/verdicts/ver-2">' in html
+
+
+HOSTILE = "<script>hit()</script>\u202e.pdf"
+
+
+def _failing(document: str = "tariff-2026.pdf"):
+    """Forty accepts that cite another document, and thirty rejects of which most cite this one."""
+    accepts = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(40))]
+    accepts = [one | {"attributes": {"document": ["manual.pdf"]}} for one in accepts]
+    rejects = [one | {"attributes": {"document": [document]}} for one in numbered(30)]
+    return [*accepts, *rejects[:27], *(one | {"attributes": {}} for one in rejects[27:])]
+
+
+async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
+    empty.keep(_failing())
+    empty.keep(one | {"id": f"m{n}", "model": "seldom", "record_id": f"m{n}"} for n, one in enumerate(numbered(2)))
+    async with opened(empty) as client:
+        shown, html = await shown_on(client, "/failures"), await text_of(client, "/failures")
+        other = await shown_on(client, "/failures?model=seldom")
+        chosen = await shown_on(client, "/failures?source=support-bot&model=seldom&checker=consistency")
+    assert "acme-chat-4 in support-bot by consistency" in shown
+    assert "30 rejects and 40 accepts from" in shown
+    assert "document tariff-2026.pdf 27 of 30 (90%) 0 of 40 (0%)" in shown
+    assert re.search(r"Most frequent faults.*30 of 30 \(100%\)", shown)
+    assert "3 rejects with none of that in 1 group" in shown
+    assert 'href="/verdicts/ver-2' in html
+    assert "support-bot acme-chat-4 consistency 30 40" in shown
+    assert "support-bot seldom consistency 2 0" in shown
+    assert "support-bot acme-chat-4 consistency 30 40" in chosen
+    assert "seldom in support-bot by consistency 2 rejects and 0 accepts" in other
+    assert "nothing more often than accepts that chance does not explain" in other
+
+
+async def test_names_that_producers_chose_are_shown_as_text(empty):
+    empty.keep(_failing(HOSTILE))
+    async with opened(empty) as client:
+        html = await text_of(client, "/failures")
+    assert "<script>hit" not in html
+    assert "\u202e" not in html
+    assert "&lt;script&gt;hit()" in html
+
+
+@pytest.mark.parametrize("minutes", ["15", "1440", "129600"])
+async def test_it_looks_back_as_far_as_it_is_told(empty, minutes):
+    old = datetime.now(UTC) - timedelta(minutes=int(minutes) + 65)
+    empty.keep(one | {"checked_at": old.isoformat(), "id": f"o{n}"} for n, one in enumerate(numbered(3)))
+    async with opened(empty) as client:
+        assert "was rejected from" in await shown_on(client, f"/failures?minutes={minutes}")
+        empty.keep(numbered(2))
+        assert "2 rejects and 0 accepts" in await shown_on(client, f"/failures?minutes={minutes}")
+        assert "minutes is 7" in await text_of(client, "/failures?minutes=7", status=400)
+
+
+async def test_an_alert_says_what_its_rejects_have_in_common(empty):
+    one = Commonality(
+        name="document", value="tariff-2026.pdf", rejects_with=47, rejects=52, accepts_with=3, accepts=400
+    )
+    empty.keep_message(ALERT.model_copy(update={"common": (one,)}))
+    async with opened(empty) as client:
+        shown = await shown_on(client, "/alerts/alert-1")
+    assert "47 of 52 rejects cite tariff-2026.pdf; 3 of 400 accepts do" in shown

@@ -1,20 +1,29 @@
-"""The counter of one partition, by the trust monitor's: what is stored of its series, and what is forgotten."""
+"""The counter of one partition: what is stored and forgotten, its metrics, and what an alert says of rejects."""
 
+import random
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
+from pydantic import TypeAdapter
 
+from agents.monitor.label_series import LabelKey, LabelSeries, alert_of
 from agents.monitor.metrics import TrustMetrics
-from agents.monitor.outcomes import outcome_message
+from agents.monitor.outcomes import SeriesOutcome, outcome_message
+from agents.monitor.recent import RecentVerdicts
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust import TrustPartition
-from schemas import Alert, Origin, Verdict
+from agents.monitor.trust_series import Plan, TrustSeries
+from schemas import Alert, Attribute, Origin, TrueRateAlert, Verdict
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
-from tests.support.trust_verdicts import FIXED, stream, verdict
+from tests.agents.monitor.test_trust_series import KEY, LEARNED
+from tests.support.trust_verdicts import FIXED, outcome_of, stream, verdict
 
 TOPICS = TopicSettings()
 DAY = 86_400.0
@@ -117,3 +126,107 @@ class TestForgetting:
 
 def _kept(shared: Shared) -> dict[bytes, bytes]:
     return {key: value for key, value in shared.written().items() if key is not None and value is not None}
+
+
+def metrics(max_subjects: int = 10) -> tuple[CollectorRegistry, TrustMetrics]:
+    registry = CollectorRegistry()
+    return registry, TrustMetrics(StreamMetrics(registry, max_subjects=max_subjects))
+
+
+def row(model: str, *, baseline: float | None = 0.9, dropped: bool = False) -> tuple[tuple[str, ...], Any]:
+    state = {"baseline": baseline, "dropped": dropped, "evidence_ratio": 0.5, "dispersion": 2.0, "allowance": 0.01}
+    return ("s", model, "c"), SimpleNamespace(**state)
+
+
+def labels(model: str, *, checker: str = "c", source: str = "s") -> dict[str, str]:
+    return {"checker": checker, "source": source, "model": model}
+
+
+def test_subjects_beyond_the_maximum_are_one_that_dropped_if_any_did():
+    registry, trust = metrics(max_subjects=2)
+    rows = [row(f"m{number}", dropped=number == 4) for number in range(6)]
+    trust.watch(lambda: rows)
+    other = labels("other", source="other")
+    assert registry.get_sample_value("assay_trust_dropped", labels("m1")) == 0
+    assert registry.get_sample_value("assay_trust_dropped", labels("m2")) is None
+    assert registry.get_sample_value("assay_trust_dropped", other) == 1
+    assert registry.get_sample_value("assay_trust_baseline_ratio", other) is None
+    rows[4] = row("m4")
+    assert registry.get_sample_value("assay_trust_dropped", other) == 0
+
+
+def test_checkers_have_an_end_too():
+    registry, trust = metrics()
+    for number in range(150):
+        trust.counted(f"c{number}", "accept")
+    assert registry.get_sample_value("assay_trust_verdicts_total", {"checker": "c99", "outcome": "accept"}) == 1
+    assert registry.get_sample_value("assay_trust_verdicts_total", {"checker": "other", "outcome": "accept"}) == 50
+
+
+STATE = TypeAdapter(RecentVerdicts)
+NOW = datetime(2026, 11, 27, 9, 50, tzinfo=UTC)
+_VERDICTS = st.lists(
+    st.tuples(st.booleans(), st.sets(st.builds(Attribute, st.sampled_from("ab"), st.text(max_size=2)), max_size=4)),
+    max_size=60,
+)
+
+
+@given(_VERDICTS, st.integers(0, 60))
+def test_it_goes_on_from_its_state(verdicts, split):
+    whole, first = RecentVerdicts(), RecentVerdicts()
+    for accepted, having in verdicts:
+        whole.add(accepted, sorted(having))
+    for accepted, having in verdicts[:split]:
+        first.add(accepted, sorted(having))
+    again = STATE.validate_json(STATE.dump_json(first))
+    for accepted, having in verdicts[split:]:
+        again.add(accepted, sorted(having))
+    assert STATE.dump_json(again) == STATE.dump_json(whole)
+    assert again.common() == whole.common()
+
+
+def test_memory_is_bounded_whatever_producers_choose():
+    recent = RecentVerdicts()
+    for number in range(3000):
+        recent.add(number % 9 > 0, [Attribute("document", f"{number}-{each}" * 9) for each in range(16)])
+        assert len(recent.verdicts) <= 200
+        assert len(recent.attributes) <= 600
+    few = RecentVerdicts()
+    for number in range(3000):
+        few.add(
+            number % 9 > 0, [Attribute("metadata.release", str(number // 300)), Attribute("tenant", str(number % 7))]
+        )
+    assert len(STATE.dump_json(few)) < 5000
+    # The release before is still there, in few verdicts.
+    assert Attribute("metadata.release", "8") in few.attributes
+
+
+def _release(number: int, rate: Callable[[str], float], rng: random.Random, releases: str) -> SeriesOutcome:
+    name = rng.choice(releases)
+    having = {"metadata.release": (name,), "document": (f"{rng.randrange(40)}.pdf",)}
+    more = {"metadata": {"release": name}, "kind": "generation", "checked_at": NOW + timedelta(seconds=number)}
+    return outcome_of(verdict(number, rng.random() < rate(name), attributes=having, **more))
+
+
+def _named(alert: Alert | TrueRateAlert) -> tuple[str, str]:
+    (one,) = alert.common
+    assert alert.model_validate_json(alert.model_dump_json()) == alert
+    return one.name, one.value
+
+
+def test_alerts_name_the_release_and_not_its_hour():
+    rng, rate = random.Random(6), {"1": 0.93, "2": 0.3}.__getitem__
+    dropping, beside = TrustSeries(Plan.of(LEARNED, KEY)), TrustSeries(Plan.of(LEARNED, KEY))
+    labelled, raised = LabelSeries(), list[Alert]()
+    outcomes = [_release(number, rate, rng, "1" if number < 600 else "2") for number in range(700)]
+    for one in outcomes:
+        raised += [each for each in [dropping.update(one, one.checked_at)] if isinstance(each, Alert)]
+        labelled.count(one.verdict_id, accepted=one.accepted, at=0, budget=1, attributes=one.attributes)
+    for number in range(300):
+        one = _release(number, rate, rng, "1" if number < 20 else "12")
+        raised += [each for each in [beside.update(one, one.checked_at)] if isinstance(each, Alert)]
+    told = {each.kind: _named(each) for each in raised if each.kind in {"trust_drop", "version_worse"}}
+    assert told == dict.fromkeys(("trust_drop", "version_worse"), ("metadata.release", "2"))
+    key = LabelKey("shop", "m", "fair", "d", "1")
+    assert _named(alert_of(key, labelled, "model", 1, NOW)) == ("metadata.release", "2")
+    assert alert_of(key, labelled, "recovery", 1, NOW).common == ()

@@ -1,15 +1,33 @@
-"""The test of a no: what is drawn, what is asked, and what it can and cannot see."""
+"""What is asked: for the proof of a yes, for the test of a no; and how people are shown it."""
 
 import asyncio
+import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment, Side
 from checkers.equivalence.contradiction import look_for_contradiction
+from checkers.equivalence.evidence import verdict_lines
+from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import EquivalenceReply
-from schemas import EquivalenceProof, EquivalenceTest
+from checkers.wording import explanation_width
+from schemas import (
+    AlignedPhrases,
+    EquivalenceEvidence,
+    EquivalenceProof,
+    EquivalenceTest,
+    EquivalenceTestRound,
+    ParaphraseCandidate,
+    PhraseAlignment,
+    TriangularEvidence,
+    UncoveredWord,
+    Usage,
+    Verdict,
+)
 
 SENTENCES = ("s1", "s2")
 MADE = {sentence: tuple(f"{sentence} in words {number}" for number in range(1, 6)) for sentence in SENTENCES}
@@ -112,3 +130,198 @@ class TestWhatComesOfIt:
         found = asyncio.run(looked_for(subject, Aligning(), seed=seed, tests=10))
         assert {one.paraphrase.text for one in found.rounds} == made
         assert (found.tests, found.unusable) == (len(made), 10 - len(made))
+
+
+PHRASES = ["the mill", "an old mill", "sold flour", "gave flour away", "on Sunday"]
+
+
+def pair(first: str, second: str, similarity: float = 0.5) -> PhrasePair:
+    return PhrasePair(first, second, similarity, ((0, 1), (0, 1)))
+
+
+def reply(same: bool) -> EquivalenceReply:
+    return EquivalenceReply(answer="yes" if same else "no", explanation="because")
+
+
+def between(
+    there: Sequence[PhrasePair],
+    back: Sequence[PhrasePair],
+    *,
+    left: tuple[bool, bool, bool, bool] = (False, False, False, False),
+) -> AlignedSentences:
+    """Two sentences; `left` says of which of the four alignments a word is left over."""
+    sides: list[tuple[Side, Side]] = [(1, 1), (1, 2), (2, 2), (2, 1)]
+    first, star, second, other_star = (
+        RhoAlignment(source, covers, tuple(there if source == 1 else back), ((0, 1),) if over else ())
+        for (source, covers), over in zip(sides, left, strict=True)
+    )
+    return AlignedSentences(("one", "other"), (first, star, second, other_star))
+
+
+class Judge:
+    """Denies the pairs it is told to, and keeps what it was asked."""
+
+    def __init__(self, deny: Callable[[str, str], bool] = lambda first, second: False) -> None:
+        self.deny = deny
+        self.asked: list[tuple[str, str]] = []
+
+    async def __call__(self, pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+        self.asked += [(one.first, one.second) for one in pairs]
+        return [reply(not self.deny(one.first, one.second)) for one in pairs]
+
+
+def proved(matched: AlignedSentences, judge: Judge, require: Require = "or") -> EquivalenceProof:
+    return asyncio.run(prove(matched, judge, require))
+
+
+def outcomes(proof: EquivalenceProof) -> list[str]:
+    return [one.outcome for one in proof.alignments]
+
+
+class TestWhatIsAsked:
+    def test_the_alignment_with_the_fewest_questions_first(self):
+        judge = Judge()
+        proof = proved(between([pair("a", "b", 0.1), pair("c", "d", 0.2)], [pair("e", "f", 0.9)]), judge)
+        assert judge.asked == [("e", "f")]
+        assert outcomes(proof) == ["not_asked", "not_asked", "found", "found"]
+
+    def test_the_least_alike_pair_first_and_none_after_it_is_denied(self):
+        judge = Judge(lambda first, second: first == "c")
+        matched = between([pair("a", "b", 0.9), pair("c", "d", 0.2), pair("e", "f", 0.5)], [], left=(False, True) * 2)
+        proof = proved(matched, judge)
+        assert judge.asked == [("c", "d")]
+        assert not proof.found
+        assert outcomes(proof) == ["denied", "uncovered", "uncovered", "uncovered"]
+        assert [one.first for one in proof.alignments[0].pairs if one.confirmed is False] == ["c"]
+
+
+PAIRS = st.lists(
+    st.builds(pair, st.sampled_from(PHRASES), st.sampled_from(PHRASES), st.sampled_from([0.1, 0.5, 0.9])), max_size=4
+)
+LEFT = st.tuples(*[st.booleans()] * 4)
+MATCHED = st.builds(lambda there, back, left: between(there, back, left=left), PAIRS, PAIRS, LEFT)
+DENIED = st.frozensets(st.tuples(st.sampled_from(PHRASES), st.sampled_from(PHRASES)), max_size=8)
+
+
+@given(MATCHED, DENIED, st.sampled_from(["or", "and"]))
+def test_asking_less_comes_to_the_same_as_asking_all(
+    matched: AlignedSentences, denied: frozenset[tuple[str, str]], require: Require
+):
+    def deny(first: str, second: str) -> bool:
+        return (first, second) in denied or (second, first) in denied
+
+    judge = Judge(deny)
+    proof = proved(matched, judge, require)
+    sound = [
+        one.covering and all(p.first == p.second or not deny(p.first, p.second) for p in one.pairs)
+        for one in matched.alignments
+    ]
+    directions = [sound[0] or sound[1], sound[2] or sound[3]]
+    assert proof.found is (all(directions) if require == "and" else any(directions))
+    asked = {frozenset(texts) for texts in judge.asked}
+    # A pair and its reverse are asked about once, and no phrase whether it means itself.
+    assert len(asked) == len(judge.asked)
+    assert all(len(texts) == 2 for texts in asked)
+    assert asked <= {frozenset((p.first, p.second)) for one in matched.alignments if one.covering for p in one.pairs}
+
+
+FIRST = "But he said that sales would grow."
+SECOND = "Ms Ito said sales would grow."
+
+
+def words(sentence: str, *texts: str) -> tuple[UncoveredWord, ...]:
+    return tuple(UncoveredWord(text=t, start=sentence.index(t), end=sentence.index(t) + len(t)) for t in texts)
+
+
+def match(first: str, second: str, *, confirmed: bool | None = None) -> AlignedPhrases:
+    return AlignedPhrases(
+        first=first, second=second, first_span=(0, 1), second_span=(0, 1), similarity=0.5, confirmed=confirmed
+    )
+
+
+def alignment(
+    name: Any, outcome: Any, *pairs: AlignedPhrases, uncovered: tuple[UncoveredWord, ...] = ()
+) -> PhraseAlignment:
+    source = int(name[0])
+    covers = 3 - source if name.endswith("*") else source
+    return PhraseAlignment(name=name, source=source, covers=covers, outcome=outcome, pairs=pairs, uncovered=uncovered)
+
+
+def shown(*alignments: PhraseAlignment, reason: str = "There is none.", **fields: Any) -> list[str]:
+    """The lines about a verdict with this evidence."""
+    found = any(one.outcome == "found" for one in alignments)
+    proof = EquivalenceProof(found=found, require="or", alignments=alignments)
+    made: dict[str, Any] = {"sentence1": FIRST, "sentence2": SECOND, "answer": True, "asked": "judge", "parser": "p"}
+    body: dict[str, Any] = {
+        "id": "v", "record_id": "par-1", "checker": "equivalence", "checker_version": "1", "config_digest": "d",
+        "outcome": "reject", "score": 0.0, "reason": reason, "usage": Usage(), "source": "s", "model": "m",
+        "judge": "j",
+    }  # fmt: skip
+    evidence = EquivalenceEvidence(**{**made, "proof": proof, **fields})
+    return list(verdict_lines(Verdict(**body, evidence=evidence)))
+
+
+def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
+    found = alignment(
+        "2>1",
+        "found",
+        match("sales would grow", "sales would grow"),
+        match("he said", "Ms Ito said", confirmed=True),
+    )
+    failed = alignment("1>2", "uncovered", uncovered=words(FIRST, "But"))
+    assert [re.sub(r"\s+", " ", line).strip() for line in shown(failed, found)] == [
+        "There is none.",
+        "phrases of sentence 2 in sentence 1",
+        "sales would grow = sales would grow",
+        "he said = Ms Ito said",
+        "every word of sentence 2 is in a aligned",
+    ]
+
+
+def test_a_rejection_says_of_each_alignment_why_it_fails():
+    forward = (match("would", "will", confirmed=True), match("grow", "fall", confirmed=False))
+    backward = (match("grow", "rise"),)
+    told = "\n".join(
+        shown(
+            alignment("1>2", "uncovered", *forward, uncovered=words(FIRST, "But", "he")),
+            alignment("1>2*", "denied", *forward),
+            alignment("2>1", "not_asked", *backward),
+            alignment("2>1*", "uncovered", *backward, uncovered=words(FIRST, "But")),
+        )
+    )
+    assert re.search(r"sentence 1 in sentence 2\n +would +[=] will\n +grow +≠ fall\n", told)
+    assert re.search(r"words of sentence 1 are in no aligned: \[But he\] said that sales would\s+grow\.", told)
+    assert re.search(r"every word of sentence 2 is in a aligned, but one aligned differs \(≠\)\n", told)
+    assert re.search(r"sentence 2 in sentence 1\n +grow +~ rise\n", told)
+    assert re.search(r"every word of sentence 2 is in a aligned, and not all were asked about\s+\(~\)\n", told)
+    assert re.search(r"words of sentence 1 are in no aligned: \[But\] he", told)
+    assert "1>2" not in told
+
+
+def test_a_tested_no_shows_what_was_asked():
+    candidate = ParaphraseCandidate(text="He added that sales were to grow.", made_from=1, indifferentiable=True)
+    test = EquivalenceTest(
+        category="I",
+        tests=1,
+        rounds=(EquivalenceTestRound(paraphrase=candidate, answer=True, explanation="Both speak of growth."),),
+        paraphrases=(candidate,),
+        triangle=TriangularEvidence(first=FIRST, second=SECOND, paraphrase=candidate.text),
+        seed="s",
+    )
+    failed = alignment("1>2", "uncovered", uncovered=words(FIRST, "But"))
+    told = " ".join(" ".join(shown(failed, answer=False, test=test)).split())
+    assert "test of the no, category I" in told
+    assert "sentence 1 in other words (indifferentiable): “He added that sales were to grow.”" in told
+    assert "equivalent to sentence 2? yes: Both speak of growth." in told
+
+
+def test_it_fits_its_columns_and_cannot_act_on_the_terminal():
+    hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
+    lines = shown(
+        alignment("1>2", "denied", match(hostile, hostile + "!", confirmed=False)),
+        alignment("2>1", "uncovered", match(hostile, "x"), uncovered=words(SECOND, "Ms")),
+        sentence2=SECOND + hostile,
+        reason=hostile,
+    )
+    assert max(map(len, lines)) <= explanation_width()
+    assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(lines))

@@ -1,4 +1,4 @@
-"""Arguments and schemas: the faults are the library's, and nobody's schema makes more of it."""
+"""Arguments and schemas, which nobody's schema makes more of; and a real model's answers."""
 
 import socket
 import time
@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from checkers.tool_call import structure
+from schemas import ToolCallEvidence
+from tests.checkers.tool_call.recorded_tool_calls import RECORDING, verdicts
 from tests.checkers.tool_call.setting import call
 
 
@@ -135,3 +137,24 @@ def test_no_address_in_a_schema_is_ever_read():
             assert (faults, f"Unresolvable: {address}" in (untested or "")) == ((), True)
         with pytest.raises(TimeoutError):
             server.accept()
+
+
+OUTCOMES = {
+    "right": "accept",
+    "with a default": "accept",
+    "invented": "reject",
+    "told as a failure": "accept",
+    "told as a success": "reject",
+}
+
+
+async def test_verdicts_are_those_that_the_model_gave():
+    found = await verdicts(backend="replay", recording=RECORDING)
+    assert {name: verdict.outcome for name, verdict in found.items()} == OUTCOMES
+    evidence = {name: verdict.evidence for name, verdict in found.items()}
+    assert all(isinstance(one, ToolCallEvidence) for one in evidence.values())
+    supports = [one.support for each in evidence.values() for one in each.findings]
+    # Words alone, without their probabilities, would make each 0 or 1.
+    assert supports
+    assert all(0.001 < support < 0.999 for support in supports)
+    assert [one.finding for one in evidence["invented"].findings] == ["supported", "unsupported"]
