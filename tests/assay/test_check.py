@@ -17,7 +17,6 @@ import pytest
 from schemas import Verdict
 from tests.assay.running import assay, environment, install, install_shouting
 from tests.support import stub_acts as stubs
-from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -152,31 +151,6 @@ def test_a_strict_check_refuses_what_is_nearly_a_known_field(tmp_path, site):
     assert (strict.returncode, len(verdicts(strict.stdout))) == (3, 2)
     hint = "the record has the unknown field 'context' (did you mean 'contexts'?)"
     assert strict.stderr.splitlines()[0] == f"line 2: invalid_record: {hint}"
-
-
-def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_path):
-    short = "The board met on Monday."
-    long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
-    # The long ones are the more, and come first.
-    references = [long] * 12 + [short] * 8
-    records = [json.loads(line(number, short)) | {"reference": one} for number, one in enumerate(references)]
-    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
-    # A prompt is shorter than that.
-    with StubEndpoint(script=never_longer_than(len(long))) as stub:
-        ran = assay(
-            *("check", "in.jsonl", "--checker", "consistency", "--json"),
-            cwd=tmp_path,
-            ASSAY_JUDGE__BACKEND="openai",
-            ASSAY_JUDGE__BASE_URL=stub.base_url,
-            ASSAY_JUDGE__MODEL="stub",
-            ASSAY_JUDGE__TIMEOUT_SECONDS="2",
-        )
-    assert ran.returncode == 0, ran.stderr
-    found = [Verdict.model_validate_json(each) for each in ran.stdout.splitlines()]
-    assert [verdict.outcome for verdict in found] == ["abstain"] * 12 + ["accept"] * 8
-    assert {getattr(verdict.evidence, "cause", None) for verdict in found[:12]} == {"judge_slow"}
-    assert "while the endpoint answers others" in found[0].reason
-    assert "cannot be reached" not in ran.stderr
 
 
 DEAD = {

@@ -109,12 +109,6 @@ def test_several_series_are_one_by_their_verdicts_and_where_sources_differ_that_
     assert both.judged.variance == pytest.approx(VERSIONS[0].judged.variance / 2)
 
 
-def test_peoples_labels_correct_it():
-    said = compared(versions(*(version_rate(name, 400, 340, day=int(name), good=50) for name in "45")))
-    assert said[1] == "  4: 85.0% of 400 accepted, 83.3% good by 60 labels"
-    assert re.fullmatch(r"    \+0\.0% \(.*\) from the version before: not proved to differ", said[3])
-
-
 @pytest.mark.parametrize("given", [("compare",), (*BY, "assay.toml")])
 def test_what_cannot_be_asked_is_said(tmp_path: Path, given: tuple[str, ...]):
     (tmp_path / "assay.toml").touch()

@@ -144,25 +144,6 @@ def test_without_examples_it_is_tried_on_made_answers_alone_or_not_at_all(folder
     assert "criteria.no_refunds.examples: there should be some of both labels" in ran.stderr
 
 
-@pytest.mark.parametrize("name", ["consistency", "no_refund"])
-def test_what_is_not_a_criterion_cannot_be_tried(folder: Path, name: str) -> None:
-    ran = assay("criteria", "check", name, cwd=folder)
-    assert ran.returncode == 2
-    assert "no_refunds" in ran.stderr
-
-
-def test_its_thresholds_are_calibrated_like_those_of_any_checker(folder: Path) -> None:
-    rows = [{**json.loads(_lines(reply(f"{text} {n}"))), "label": label}
-            for n in range(150) for text, label in ((BROKEN, "reject"), (KEPT, "accept"))]  # fmt: skip
-    ran = assay("calibrate", "-", "--checker", "no_refunds", cwd=folder, stdin=b"\n".join(map(_as_line, rows)))
-    assert ran.returncode == 0, ran.stderr
-    assert "[criteria.no_refunds.thresholds]" in ran.stdout
-
-
-def _as_line(row: dict[str, Any]) -> bytes:
-    return json.dumps(row).encode()
-
-
 def test_the_ready_criteria_can_be_used_with_twenty_examples_each() -> None:
     file = Path("examples/criteria/assay.toml")
     loaded = load_configuration(file)

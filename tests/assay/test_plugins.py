@@ -21,12 +21,6 @@ def test_it_has_its_section_and_its_variables(tmp_path, site):
     assert "sk-1" not in ran.stdout
 
 
-def test_its_wrong_settings_are_named(tmp_path, site):
-    ran = assay("config", "check", cwd=tmp_path, site=site, ASSAY_SHOUTING__MARKS="?")
-    assert ran.returncode == 2
-    assert "ASSAY_SHOUTING__MARKS: there is no such key; did you mean ASSAY_SHOUTING__MARK?" in ran.stderr
-
-
 @pytest.mark.parametrize(
     ("source", "entry_point", "said"),
     [

@@ -30,8 +30,6 @@ FORMS: dict[str, type[BaseModel]] = {
     "edits/edit": edits.ChangedRewording,
 }
 
-REFUSING = ("equivalence/equivalent", "equivalence/phrase")
-
 
 def examples_in(prompt: str) -> str:
     """The assistant's turns, or what stands in the system turn from its examples on."""
@@ -60,13 +58,3 @@ def test_each_example_is_a_reply_of_the_form_that_is_asked_for(prompt: str):
     assert replies
     for reply in replies:
         FORMS[prompt].model_validate(reply, strict=True)
-
-
-@pytest.mark.parametrize("prompt", REFUSING)
-def test_one_of_them_refuses_what_is_nearly_right(prompt: str):
-    assert "no" in [list(reply.values())[-1] for reply in replies_in(examples_in(prompt))]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "edit"])
-def test_what_writes_is_shown_what_would_not_do(prompt: str):
-    assert "would not do" in examples_in(f"edits/{prompt}")

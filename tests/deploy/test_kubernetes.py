@@ -54,12 +54,6 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configurat
     return load_configuration(file)
 
 
-def test_every_file_is_part_of_the_whole():
-    others = {"kustomization.yaml", "prometheus-adapter.yaml"}
-    assert {path.name for path in FOLDER.iterdir()} == {file.name for file in FILES} | others
-    assert len({name(each) for each in RESOURCES}) == len(RESOURCES)
-
-
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
 def test_kubernetes_knows_every_field(version):
     for resource in RESOURCES:

@@ -205,22 +205,6 @@ async def test_the_queue_of_one_application_stays_that(store):
         assert about(html) == SECOND["id"]
 
 
-async def test_a_second_opinion_is_asked_of_another_person(store):
-    store.keep_message(asked(FIRST, 1, id="req-1b", reason="second_opinion"))
-    topic = Topic()
-    async with queue(store, topic=topic) as client:
-        for one in (FIRST, SECOND):
-            await post(client, "/review", verdict=one["id"], said="good")
-        await post(client, "/review/name", name="ben")
-        html = await shown(client)
-        assert about(html) == FIRST["id"]
-        assert "Answers wanted 2" in words(html)
-        await post(client, "/review", verdict=FIRST["id"], said="bad")
-        assert "Nothing to review" in await shown(client)
-        await post(client, "/review/name", name="cem")
-        assert "Nothing to review" in await shown(client)
-
-
 async def test_what_the_broker_does_not_take_is_not_said_to_be_answered(store):
     topic = Topic()
     async with queue(store, topic=topic) as client:

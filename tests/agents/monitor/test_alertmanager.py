@@ -177,12 +177,6 @@ class TestResending:
         assert datetime.fromisoformat(end["endsAt"]) == recovery.raised_at
         assert end["labels"] == drop["labels"]
 
-    def test_what_is_forgotten_is_told_no_more_and_not_ended(self, doors: Doors):
-        key = ("shop", "m", "fair")
-        telling_for([(0, lambda it: it.take(alert())), (3, lambda it: it.forget(key))], until=1000)
-        ((_, _, (drop,)),) = doors.posts
-        assert datetime.fromisoformat(drop["endsAt"]) > datetime.now(UTC)
-
 
 class TestFailures:
     def test_it_is_tried_again_until_it_is_heard(self, doors: Doors):

@@ -218,13 +218,6 @@ class TestVersions:
         assert [(each.before, each.after) for each in event.changed] == [("k", "j")]
         assert not series.dropped
 
-    def test_versions_without_an_end_take_bounded_room(self):
-        series = begun(LEARNED)
-        for n in range(60):
-            series.update(outcome(n, False, prompt=n), NOW)
-        assert len(series.tests) == 6
-        assert series.counted == 60
-
 
 class TestWeeks:
     def test_the_first_week_says_that_it_could_be_the_time_of_day_and_later_ones_know(self):
@@ -257,16 +250,6 @@ class TestWeeks:
         drop = next(each for each in ups if isinstance(each, Alert) and each.kind == "trust_drop")
         assert (drop.tolerance, drop.allowance) == (0.005, pytest.approx(series.allowance))
         assert f"0.5% less is tolerated, and {drop.allowance:.1%} as its days differ" in drop.summary
-
-
-class TestRejected:
-    def test_only_those_since_the_change_are_in_the_alert(self):
-        series = begun(FIXED)
-        outcomes = [number % 10 > 0 for number in range(2000)] + [False] * 50
-        ((number, drop),) = fed(series, outcomes)
-        assert drop.verdicts <= number - 2000 + 2
-        assert {int(each.record_id[1:]) for each in drop.rejected} <= set(range(1990, number + 1))
-        assert len(drop.rejected) == min(10, drop.verdicts)
 
 
 class TestBaselines:

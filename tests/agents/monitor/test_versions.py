@@ -16,12 +16,12 @@ from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust import TrustEntry
 from agents.monitor.trust_series import TrustSeries
-from agents.monitor.versions import change, counted, ids_of, rate_of, rates, unlike, with_changes
+from agents.monitor.versions import change, counted, ids_of, rate_of, rates, unlike
 from schemas import Alert, SeriesAnew
 from tests.agents.monitor.test_trust_series import KEY, taken_up
 from tests.agents.monitor.test_trust_series import begun as begun_with
 from tests.support.trust_verdicts import outcome_of, verdict
-from tests.support.versions import VERSIONS, version_rate
+from tests.support.versions import version_rate
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 # A configured rate that no version is below: its drops are not what is tested here.
@@ -135,10 +135,6 @@ class TestTraffic:
 
 
 class TestDifferences:
-    def test_it_is_given_from_thirty_verdicts_of_each_on(self):
-        assert with_changes([version_rate("1", 29, 20), version_rate("2", 90, 60, day=1)])[1].change is None
-        assert with_changes([version_rate("1", 30, 20), version_rate("2", 30, 20, day=1)])[1].change is not None
-
     @given(st.integers(30, 5000), st.integers(30, 5000), st.floats(0, 1), st.floats(0, 1))
     def test_it_holds_the_estimate_and_turns_round_with_the_versions(self, n: int, m: int, p: float, q: float):
         first, second = rate_of(n, round(n * p)), rate_of(m, round(m * q))
@@ -146,22 +142,6 @@ class TestDifferences:
         assert -1 <= found.low <= found.estimate <= found.high <= 1
         assert (-turned.high, -turned.low) == pytest.approx((found.low, found.high))
         assert change(first, second, 0.01).high >= found.high
-
-    def test_verdicts_that_fail_together_widen_it(self):
-        series = begun()
-        fed(series, mixed(300, {"4.1": 0.9, "4.2": 0.9}))
-        narrow, wide = (rates(series.versions, dispersion)[1].change for dispersion in (1.0, 2.0))
-        assert narrow is not None
-        assert wide is not None
-        assert wide.low < narrow.low < narrow.high < wide.high
-
-    def test_it_is_by_labels_where_both_have_enough(self):
-        before, after = VERSIONS
-        labelled = [version_rate("4.1", 400, 360, good=50), version_rate("4.2", 200, 150, day=1, good=50)]
-        for pair, estimate in ((labelled, 0.0), ((before, labelled[1]), -0.15), ((labelled[0], after), -0.15)):
-            found = with_changes(pair)[1].change
-            assert found is not None
-            assert found.estimate == pytest.approx(estimate)
 
 
 def test_labels_correct_the_difference():

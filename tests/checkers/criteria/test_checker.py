@@ -113,15 +113,6 @@ async def test_other_examples_make_other_verdict_ids(stub: StubEndpoint, tmp_pat
     assert criterion(stub).config_digest != before
 
 
-async def test_thresholds_decide_by_the_score(stub: StubEndpoint):
-    stub.probability = lambda request, place: 0.4 if ASK in asked(request) else 0.9
-    between = await criterion(stub, thresholds={"accept_from": 0.8, "reject_below": 0.2}).check(reply(KEPT))
-    assert isinstance(between.evidence, Abstention)
-    assert (between.evidence.cause, between.evidence.score) == ("between_thresholds", pytest.approx(0.6))
-    rejected = await criterion(stub, thresholds={"reject_below": 0.7}).check(reply(KEPT))
-    assert (rejected.outcome, rejected.reason) == ("reject", f"{ASK} Yes.")
-
-
 class _Says:
     name = "writer"
 

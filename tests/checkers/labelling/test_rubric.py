@@ -47,14 +47,6 @@ def test_table_1_of_the_paper():
         assert encoded(outside, x) == (bits, bits)
 
 
-def test_labellers_read_the_words_of_the_paper_and_not_the_expressions():
-    assert described(load_rubric(EXAMPLES / "in-phenomenon.yaml")).split("\n")[1:] == [
-        '1. even-ones: the number of times "1" occurs in it is even',
-        '2. starts-or-contains: exactly one of these holds, not both: (it starts with "0"); (it contains "10101")',
-        '3. many-ones: the number of times "1" occurs in it is more than 5',
-    ]
-
-
 async def test_support_tickets():
     rubric = load_rubric(EXAMPLES / "support-tickets.yaml")
     body = "Nobody in the office can log in since this morning."
