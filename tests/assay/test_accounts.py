@@ -1,22 +1,15 @@
 """Accounts: whatever is killed, each message has one fate, and what is lost is named."""
 
 import asyncio
-import contextlib
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from hypothesis import given
@@ -28,8 +21,8 @@ from checkers.checker import NOBODY
 from schemas import DeadLetter, Origin, read_record, to_json
 from streams.settings import StreamSettings
 from tests.assay.running import assay, environment, install, servers
-from tests.support.ports import free_port
 from tests.support.scenarios import Place
+from tests.support.service import running_worker
 from tests.support.traffic import put, record
 from tests.support.trust_verdicts import verdict
 from tests.support.waiting import wait_until
@@ -175,28 +168,6 @@ def test_each_message_has_one_fate_and_what_is_lost_is_named(
     assert accounts.missing == len(accounts.named) == sum(each["missing"] for each in played.expected.values())
 
 
-@contextlib.contextmanager
-def worker(folder: Path, site: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """`assay worker`, ended in good order unless it was killed."""
-    port = free_port()
-    given = environment(site, ASSAY_HTTP__PORT=str(port), **variables)
-    with (folder / "worker.log").open("ab") as log:
-        command = [sys.executable, "-m", "assay", "worker", "--checkers", "steady"]
-        process = subprocess.Popen(command, cwd=folder, env=given, stdout=log, stderr=log)
-    try:
-        yield process, port
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def checked(port: int) -> float:
-    with contextlib.suppress(httpx.TransportError):
-        lines = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text.splitlines()
-        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("assay_verdicts_total"))
-    return 0.0
-
-
 async def skip_to_the_end(place: Place) -> None:
     """Do what no worker does: commit what was not answered."""
     topic = place.checked().topics.outputs
@@ -233,15 +204,16 @@ def test_after_kill_9_the_accounts_are_exact_and_what_was_skipped_is_named(place
     values = [record(n, source=rng.choice(sources), response=rng.choice(responses)) for n in range(300)]
     others = [*map(extraction, range(7)), *[b"{"] * 5]
     asyncio.run(put(place.servers, topics.outputs, rng.sample([*values, *others], 312), spread=True))
-    with worker(tmp_path, steady, **given) as (process, port):
-        wait_until(lambda: checked(port) >= 50, lambda: (tmp_path / "worker.log").read_text()[-2000:])
-        os.kill(process.pid, signal.SIGKILL)
+    variables = environment(steady, **given)
+    with running_worker(tmp_path, "--checkers", "steady", environment=variables) as service:
+        wait_until(lambda: service.total("assay_verdicts_total") >= 50, service.said)
+        service.process.kill()
     status, found = accounts()
     assert (status, found["messages"], found["missing"]) == (0, 312, [])
     assert sums(found)["held"] > 0
     assert sums(found)["received"] == 300
-    with worker(tmp_path, steady, **given):
-        wait_until(lambda: not sums(accounts()[1])["held"], lambda: (tmp_path / "worker.log").read_text()[-2000:])
+    with running_worker(tmp_path, "--checkers", "steady", environment=variables) as service:
+        wait_until(lambda: not sums(accounts()[1])["held"], service.said)
     routing = Routing(RULES)
     read = [read_record(value, max_bytes=2**20) for value in values]
     taken = Counter(getattr(each, "response", "") for each in read if routing.left_out("steady", each) is None)

@@ -1,14 +1,8 @@
 """`topics`, `send`, `worker` and `replay` on Apache Kafka, one after the other as a user would."""
 
 import asyncio
-import contextlib
 import json
 import re
-import signal
-import subprocess
-import sys
-import urllib.error
-import urllib.request
 import uuid
 from pathlib import Path
 
@@ -16,6 +10,7 @@ import pytest
 
 from tests.assay.running import assay, assay_process, environment
 from tests.support.ports import free_port
+from tests.support.service import running_worker
 from tests.support.traffic import put
 from tests.support.waiting import wait_until
 
@@ -38,7 +33,7 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
         "ASSAY_KAFKA__BOOTSTRAP_SERVERS": kafka,
         "ASSAY_TOPICS__PREFIX": f"cli-{uuid.uuid4().hex[:8]}",
         "ASSAY_TOPICS__PARTITIONS": "1",
-        "ASSAY_HTTP__PORT": str(free_port()),
+        "ASSAY_HTTP__PORT": "0",
     }
     prefix = configured["ASSAY_TOPICS__PREFIX"]
 
@@ -70,39 +65,26 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
     unreadable = b'{"kind": "generation", "source": "till", "id": "torn\\u001b[2J", "response": 3}'
     asyncio.run(put(kafka, f"{prefix}.outputs", [b"\xff\xfe", unreadable]))
 
-    with subprocess.Popen(
-        [sys.executable, "-m", "assay", "worker", "--checkers", "shouting", "--agents", "none"],
-        cwd=tmp_path,
-        env=environment(site, **configured),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as worker:
-        try:
-            metrics = _metrics_with(
-                configured["ASSAY_HTTP__PORT"],
-                'assay_verdicts_total{checker="shouting",model="m",outcome="accept",source="s"} 1.0',
-                'assay_verdicts_total{checker="shouting",model="m",outcome="reject",source="s"} 1.0',
-                'assay_dead_letters_total{agent="shouting",reason="checker_failed"} 1.0',
-                'assay_misspelt_fields_total{checker="shouting",field="contexts",kind="generation"} 1.0',
-                'assay_dead_letters_total{agent="shouting",reason="not_utf8"} 1.0',
-                'assay_dead_letters_total{agent="shouting",reason="invalid_record"} 1.0',
-            )
-            assert "process_resident_memory_bytes" in metrics
-            assert 'assay_runbook_info{page="http://127.0.0.1:8090",url="http://127.0.0.1:8080/runbook"} 1.0' in metrics
-            assert _ready(configured["ASSAY_HTTP__PORT"])["judge"].startswith("no answer from judge.base_url")
-            _replay(tmp_path, configured)
-            _metrics_with(
-                configured["ASSAY_HTTP__PORT"],
-                'assay_verdicts_total{checker="shouting",model="m",outcome="accept",source="s"} 2.0',
-            )
-            worker.send_signal(signal.SIGTERM)
-            assert worker.wait() == 0
-            assert worker.stderr
-            logged = [json.loads(line) for line in worker.stderr.read().splitlines()]
-            assert "worker started" in [entry["event"] for entry in logged]
-            assert "HELP!" not in json.dumps(logged)
-        finally:
-            worker.kill()
+    options = ("--checkers", "shouting", "--agents", "none")
+    with running_worker(tmp_path, *options, environment=environment(site, **configured)) as service:
+        wanted = (
+            'assay_verdicts_total{checker="shouting",model="m",outcome="accept",source="s"} 1.0',
+            'assay_verdicts_total{checker="shouting",model="m",outcome="reject",source="s"} 1.0',
+            'assay_dead_letters_total{agent="shouting",reason="checker_failed"} 1.0',
+            'assay_misspelt_fields_total{checker="shouting",field="contexts",kind="generation"} 1.0',
+            'assay_dead_letters_total{agent="shouting",reason="not_utf8"} 1.0',
+            'assay_dead_letters_total{agent="shouting",reason="invalid_record"} 1.0',
+        )
+        wait_until(lambda: set(wanted) <= set(service.metrics().splitlines()), service.said)
+        assert "process_resident_memory_bytes" in service.metrics()
+        runbook = 'assay_runbook_info{page="http://127.0.0.1:8090",url="http://127.0.0.1:8080/runbook"} 1.0'
+        assert runbook in service.metrics()
+        assert service.get("/readyz").json()["parts"]["judge"].startswith("no answer from judge.base_url")
+        _replay(tmp_path, configured)
+        wait_until(lambda: wanted[0].replace("1.0", "2.0") in service.metrics(), service.said)
+        assert service.terminate() == 0
+    assert "worker started" in [entry["event"] for entry in service.logged()]
+    assert "HELP!" not in service.log.read_text()
 
 
 def _replay(folder: Path, configured: dict[str, str]) -> None:
@@ -171,24 +153,3 @@ def test_wrong_use_is_told_before_any_broker_is_asked(tmp_path, arguments, said)
     ran = assay(*arguments, cwd=tmp_path)
     assert ran.returncode == 2
     assert said in ran.stderr
-
-
-def _metrics_with(port: str, *wanted: str) -> str:
-    def text_with_all() -> str:
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-                text = answer.read().decode()
-            return text if all(line in text for line in wanted) else ""
-        return ""
-
-    return wait_until(text_with_all, lambda: f"not all of {wanted}")
-
-
-def _ready(port: str) -> dict[str, str]:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
-            body = answer.read()
-    except urllib.error.HTTPError as refused:
-        body = refused.read()
-    parts: dict[str, str] = json.loads(body)["parts"]
-    return parts

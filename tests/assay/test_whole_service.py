@@ -3,16 +3,13 @@
 import asyncio
 import json
 import re
-import subprocess
-import sys
 import uuid
 from pathlib import Path
-
-import httpx
 
 from store.tables import IMPROVEMENTS, VERDICTS
 from tests.assay.running import assay, environment
 from tests.checkers.consistency.improver.writer import writer_answer
+from tests.support.service import running_worker
 from tests.support.stored import Stored
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
@@ -63,7 +60,6 @@ async def test_one_worker_does_all_that_is_configured(tmp_path: Path, kafka: str
             variables = {
                 "ASSAY_KAFKA__BOOTSTRAP_SERVERS": kafka,
                 "ASSAY_TOPICS__PREFIX": f"whole-{uuid.uuid4().hex[:8]}",
-                "ASSAY_HTTP__PORT": "0",
                 "ASSAY_WEBHOOKS__TUNING__SECRET": SECRET,
             }
             await asyncio.to_thread(_follow, tmp_path, variables, target)
@@ -85,20 +81,15 @@ def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> N
     lines = [*records("bot", 3, f"{RIGHT} {WRONG}"), *records("good", 2, RIGHT), *records("unwatched", 4, WRONG)]
     sent = assay("send", "-", cwd=folder, stdin="\n".join(lines).encode(), **variables)
     assert sent.returncode == 0, sent.stderr
-    log = folder / "worker.log"
-    with log.open("wb") as out:
-        command = [sys.executable, "-m", "assay", "worker", "--checkers", "consistency"]
-        worker = subprocess.Popen(command, cwd=folder, env=environment(**variables), stderr=out)
-    try:
-        port = _until(lambda: _started(log), "the worker did not start", log)
-        parts = _until(lambda: _ready(port), "the worker is not ready", log)
-        assert parts.keys() == {
+    with running_worker(folder, "--checkers", "consistency", environment=environment(**variables)) as service:
+        assert service.wait_ready().keys() == {
             *("agents", "kafka", "judge", "consistency", "trust-monitor", "improver", "archivist"),
             *("webhook-tuning-rejected", "webhook-tuning-improved"),
         }
-        _until(lambda: len(target.ids) == 6, "not every webhook came", log)
-        metrics = _until(lambda: _with(port, "assay_left_out_total", 4), "nothing was left out", log)
-        _until(lambda: _with(port, "assay_archived_total", 8), "not all is in the store", log)
+        wait_until(lambda: len(target.ids) == 6, service.said)
+        service.wait_for("assay_left_out_total", 4)
+        service.wait_for("assay_archived_total", 8)
+        metrics = service.metrics()
         assert 'assay_improvements_total{model="m",source="bot",status="improved"} 3.0' in metrics
         stub = r'judge="openai/stub"'
         assert re.search(rf'assay_build_info\{{{stub},python_version="3[\d.]+",version="\d.+"\}} 1\.0\n', metrics)
@@ -110,30 +101,7 @@ def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> N
         assert len(pairs) == 3
         assert all(WRONG in json.dumps(pair["rejected"]) for pair in pairs)
         assert all(WRONG not in json.dumps(pair["chosen"]) for pair in pairs)
-        worker.terminate()
-        assert worker.wait() == 0
-    finally:
-        worker.kill()
+        assert service.terminate() == 0
     # Neither what was said nor any secret is logged.
-    assert "Leipzig" not in log.read_text()
-    assert SECRET not in log.read_text()
-
-
-def _started(log: Path) -> int | None:
-    entries = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-    return next((entry["port"] for entry in entries if entry["event"] == "worker started"), None)
-
-
-def _ready(port: int) -> dict[str, str] | None:
-    answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=60)
-    return answer.json()["parts"] if answer.status_code == 200 else None
-
-
-def _with(port: int, metric: str, at_least: float) -> str | None:
-    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
-    total = sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(metric + "{"))
-    return text if total >= at_least else None
-
-
-def _until(found, what: str, log: Path):
-    return wait_until(found, lambda: f"{what}:\n{log.read_text()[-2000:]}")
+    assert "Leipzig" not in service.log.read_text()
+    assert SECRET not in service.log.read_text()

@@ -14,6 +14,7 @@ from assay import Checker
 from assay.testing import check
 from tests.assay.running import environment
 from tests.support.scenarios import Place
+from tests.support.service import running_worker
 from tests.support.traffic import collect, put, record
 
 GUIDE = Path(__file__).parents[2] / "docs" / "checkers.md"
@@ -70,21 +71,12 @@ def test_installed_from_outside_it_runs_on_the_stream(tmp_path: Path, embedded_p
     configured = {
         "ASSAY_KAFKA__BOOTSTRAP_SERVERS": embedded_place.servers,
         "ASSAY_TOPICS__PREFIX": embedded_place.prefix,
-        "ASSAY_HTTP__PORT": "0",
         # It needs no judge: one that cannot be had keeps nobody waiting.
         "ASSAY_JUDGE__BACKEND": "replay",
         "ASSAY_JUDGE__RECORDING": "missing.jsonl",
     }
-    with subprocess.Popen(
-        [sys.executable, "-m", "assay", "worker", "--checkers", "brevity", "--agents", "none"],
-        cwd=tmp_path,
-        env=environment(tmp_path / "site", **configured),
-        stderr=subprocess.DEVNULL,
-    ) as worker:
-        try:
-            seen = asyncio.run(collect(embedded_place.servers, topics, records=len(words)))
-            worker.terminate()
-            assert worker.wait() == 0
-        finally:
-            worker.kill()
+    variables = environment(tmp_path / "site", **configured)
+    with running_worker(tmp_path, "--checkers", "brevity", "--agents", "none", environment=variables) as service:
+        seen = asyncio.run(collect(embedded_place.servers, topics, records=len(words)))
+        assert service.terminate() == 0
     assert seen.outcomes == {"accept": 1, "reject": 1}
