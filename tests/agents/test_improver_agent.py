@@ -61,191 +61,194 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-class TestOnApacheKafka:
-    async def test_every_rejected_verdict_has_its_improvement(self, place: Place, stub: StubEndpoint):
-        raw, settings = await place.ready()
-        topic = settings.topics.outputs
-        await put(place.servers, topic, map(rejected_record, range(120)))
-        await put(
-            place.servers, settings.topics.rejected, [to_json(verdict_on(number, topic)) for number in range(120)]
-        )
-        async with _running(raw, improver(stub.base_url)) as worker:
-            seen = await _collected(place.servers, settings, 120)
-            await worker.wait_for("assay_improvements_total", 120, source="tests", model="m", status="improved")
-            assert worker.metric("assay_improver_rounds_sum") == 120
-        for number in range(120):
-            (found,) = seen.of(f"r{number}")
-            assert (found.before, found.after) == (f"{faulty(number)} {GOOD}", f"The board approved the budget. {GOOD}")
-            assert found.origin == Origin(topic=topic, partition=0, offset=number)
-        assert seen.headers["ce_type"] == b"assay.improvement.v1"
-        assert seen.headers["assay-status"] == b"improved"
-        assert await committed(place.servers, f"{place.prefix}.improver", settings.topics.rejected) == 120
+async def test_every_rejected_verdict_has_its_improvement(place: Place, stub: StubEndpoint):
+    raw, settings = await place.ready()
+    topic = settings.topics.outputs
+    await put(place.servers, topic, map(rejected_record, range(120)))
+    await put(place.servers, settings.topics.rejected, [to_json(verdict_on(number, topic)) for number in range(120)])
+    async with _running(raw, improver(stub.base_url)) as worker:
+        seen = await _collected(place.servers, settings, 120)
+        await worker.wait_for("assay_improvements_total", 120, source="tests", model="m", status="improved")
+        assert worker.metric("assay_improver_rounds_sum") == 120
+    for number in range(120):
+        (found,) = seen.of(f"r{number}")
+        assert (found.before, found.after) == (f"{faulty(number)} {GOOD}", f"The board approved the budget. {GOOD}")
+        assert found.origin == Origin(topic=topic, partition=0, offset=number)
+    assert seen.headers["ce_type"] == b"assay.improvement.v1"
+    assert seen.headers["assay-status"] == b"improved"
+    assert await committed(place.servers, f"{place.prefix}.improver", settings.topics.rejected) == 120
 
-    async def test_what_cannot_be_tried_is_told_with_the_reason(self, place: Place, stub: StubEndpoint):
-        raw, settings = await place.ready()
-        topic = settings.topics.outputs
-        await put(place.servers, topic, [rejected_record(0), b"{", rejected_record(7), rejected_record(3, source="b")])
-        elsewhere = Origin(topic=f"{place.prefix}.elsewhere", partition=0, offset=0)
-        beyond = Origin(topic=topic, partition=0, offset=900)
-        verdicts = [
-            verdict_on(0, topic, origin=None),
-            verdict_on(1, topic),
-            verdict_on(2, topic),
-            verdict_on(3, topic),
-            verdict_on(4, topic, origin=elsewhere),
-            verdict_on(5, topic, origin=beyond),
-        ]
-        await put(place.servers, settings.topics.rejected, map(to_json, verdicts))
-        async with _running(raw, improver(stub.base_url)) as worker:
-            seen = await _collected(place.servers, settings, 6)
-            await worker.wait_for("assay_improvements_total", 6, source="tests", model="m", status="not_tried")
-        told = {found.record_id: found for found in seen.all}
-        assert {(one.status, one.before, one.after) for one in told.values()} == {("not_tried", None, None)}
-        for number, said in enumerate(
-            ["does not say", "not a record: not_json", "another one is at", "another one is at", "alone", "is gone"]
-        ):
-            assert said in told[f"r{number}"].reason
-        assert not stub.requests
 
-    async def test_verdicts_of_others_and_of_the_past_are_skipped_and_what_is_no_verdict_is_a_dead_letter(
-        self, place: Place, stub: StubEndpoint
+async def test_what_cannot_be_tried_is_told_with_the_reason(place: Place, stub: StubEndpoint):
+    raw, settings = await place.ready()
+    topic = settings.topics.outputs
+    await put(place.servers, topic, [rejected_record(0), b"{", rejected_record(7), rejected_record(3, source="b")])
+    elsewhere = Origin(topic=f"{place.prefix}.elsewhere", partition=0, offset=0)
+    beyond = Origin(topic=topic, partition=0, offset=900)
+    verdicts = [
+        verdict_on(0, topic, origin=None),
+        verdict_on(1, topic),
+        verdict_on(2, topic),
+        verdict_on(3, topic),
+        verdict_on(4, topic, origin=elsewhere),
+        verdict_on(5, topic, origin=beyond),
+    ]
+    await put(place.servers, settings.topics.rejected, map(to_json, verdicts))
+    async with _running(raw, improver(stub.base_url)) as worker:
+        seen = await _collected(place.servers, settings, 6)
+        await worker.wait_for("assay_improvements_total", 6, source="tests", model="m", status="not_tried")
+    told = {found.record_id: found for found in seen.all}
+    assert {(one.status, one.before, one.after) for one in told.values()} == {("not_tried", None, None)}
+    for number, said in enumerate(
+        ["does not say", "not a record: not_json", "another one is at", "another one is at", "alone", "is gone"]
     ):
-        raw, settings = await place.ready()
-        topic = settings.topics.outputs
-        await put(place.servers, topic, [rejected_record(0), rejected_record(1)])
-        other = json.loads(to_json(verdict_on(0, topic, checker="brevity")))
-        other["evidence"] = {"type": "plugin", "checker": "brevity", "findings": {}}
-        values = [json.dumps(other).encode(), b"{", b'{"id": "x"}', None]
-        verdicts = [verdict_on(0, topic, rechecked=True), verdict_on(1, topic)]
-        values += map(to_json, verdicts)
-        await put(place.servers, settings.topics.rejected, values)
-        async with _running(raw, improver(stub.base_url)) as worker:
-            seen = await _collected(place.servers, settings, 1, letters=3)
-            assert worker.metric("assay_improver_skipped_total", reason="other_checker") == 1
-            assert worker.metric("assay_improver_skipped_total", reason="rechecked") == 1
-        assert [found.record_id for found in seen.all] == ["r1"]
-        assert sorted(letter.reason for letter in seen.letters) == ["empty", "invalid_record", "invalid_record"]
-        assert {letter.checker for letter in seen.letters} == {"improver"}
+        assert said in told[f"r{number}"].reason
+    assert not stub.requests
 
-    async def test_a_verdict_that_comes_twice_is_rewritten_once(self, place: Place, stub: StubEndpoint):
-        stub.delay = 0.3
-        raw, settings = await place.ready()
-        topic = settings.topics.outputs
-        await put(place.servers, topic, map(rejected_record, range(10)))
-        verdicts = _verdicts(10, topic)
-        await put(place.servers, settings.topics.rejected, [one for one in verdicts for _ in range(3)])
-        counting = _Counting(stub)
-        async with _running(raw, counting) as worker:
-            # Three at once are made once, whether each of them is delivered or not.
-            seen = await _collected(place.servers, settings, 10, settle=0.7)
-            assert worker.metric("assay_improvements_total", source="tests", model="m", status="improved") == 10
-            assert worker.metric("assay_improver_skipped_total", reason="repeat") == 20
-            assert counting.times == 10
-            messages = len(seen.all)
-            # Later ones are not delivered again.
-            await put(place.servers, settings.topics.rejected, verdicts)
-            await worker.wait_for("assay_improver_skipped_total", 30, reason="repeat")
-            again = await _collected(place.servers, settings, 10, settle=0.3)
-            assert len(again.all) == messages
-            assert counting.times == 10
-        assert all(len(ids) == 1 for ids in seen.ids.values())
-        assert all(len({found.after for found in seen.of(name)}) == 1 for name in seen.ids)
 
-    async def test_while_the_writer_is_down_verdicts_are_held_and_then_resumed(self, place: Place, stub: StubEndpoint):
-        raw, settings = await place.ready(concurrency=8)
-        topic = settings.topics.outputs
-        await put(place.servers, topic, map(rejected_record, range(40)))
-        await put(place.servers, settings.topics.rejected, _verdicts(40, topic))
-        stub.down()
-        async with _running(raw, improver(stub.base_url)) as worker:
-            await worker.wait_for("assay_intake_paused", 1, agent="improver")
-            await worker.wait_for("assay_records_held", 7, agent="improver")
-            assert worker.metric("assay_records_in_flight", agent="improver") <= 8
-            stub.up()
-            seen = await _collected(place.servers, settings, 40, settle=0.3)
-            assert worker.metric("assay_intake_paused", agent="improver") == 0
-        assert Counter(found.status for found in seen.all) == {"improved": 40}
-        assert not seen.letters
+async def test_verdicts_of_others_and_of_the_past_are_skipped_and_what_is_no_verdict_is_a_dead_letter(
+    place: Place, stub: StubEndpoint
+):
+    raw, settings = await place.ready()
+    topic = settings.topics.outputs
+    await put(place.servers, topic, [rejected_record(0), rejected_record(1)])
+    other = json.loads(to_json(verdict_on(0, topic, checker="brevity")))
+    other["evidence"] = {"type": "plugin", "checker": "brevity", "findings": {}}
+    values = [json.dumps(other).encode(), b"{", b'{"id": "x"}', None]
+    verdicts = [verdict_on(0, topic, rechecked=True), verdict_on(1, topic)]
+    values += map(to_json, verdicts)
+    await put(place.servers, settings.topics.rejected, values)
+    async with _running(raw, improver(stub.base_url)) as worker:
+        seen = await _collected(place.servers, settings, 1, letters=3)
+        assert worker.metric("assay_improver_skipped_total", reason="other_checker") == 1
+        assert worker.metric("assay_improver_skipped_total", reason="rechecked") == 1
+    assert [found.record_id for found in seen.all] == ["r1"]
+    assert sorted(letter.reason for letter in seen.letters) == ["empty", "invalid_record", "invalid_record"]
+    assert {letter.checker for letter in seen.letters} == {"improver"}
 
-    def test_kill_9_at_any_moment_loses_no_improvement_and_repeats_carry_the_same_id(
-        self, place: Place, stub: StubEndpoint
-    ):
-        rng = random.Random(11)
-        verdicts, kills = 240, 3
-        stub.delay = 0.15
-        raw = place.settings(concurrency=16, instance_id="only")
-        settings = place.prepare(raw)
-        topic = settings.topics.outputs
-        asyncio.run(put(place.servers, topic, map(rejected_record, range(verdicts))))
-        asyncio.run(put(place.servers, settings.topics.rejected, _verdicts(verdicts, topic)))
-        agents = [{"type": "improver", "base_url": stub.base_url}]
-        begun = []
-        for _ in range(kills):
-            with place.worker(agents, raw) as worker:
-                worker.wait_ready()
-                before = len(stub.requests)
-                while len(stub.requests) < before + 20:
-                    time.sleep(0.01)
-                time.sleep(rng.uniform(0, 0.6))
-                begun.append(worker.metric("assay_improver_rounds_count"))
-                worker.kill()
-        with place.worker(agents, raw) as last:
-            seen = asyncio.run(_collected(place.servers, settings, verdicts))
-            assert last.terminate() == 0
-        # Each was killed at work, with some delivered and more to do.
-        assert sum(begun) < verdicts
-        assert set(seen.ids) == {f"r{number}" for number in range(verdicts)}
-        assert all(len(ids) == 1 for ids in seen.ids.values())
-        assert {found.status for found in seen.all} == {"improved"}
-        assert not seen.letters
 
-    async def test_a_record_that_cannot_be_looked_up_now_is_held_and_not_called_gone(
-        self, place: Place, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-    ):
-        raw, settings = await place.ready()
-        topic = settings.topics.outputs
-        await put(place.servers, topic, map(rejected_record, range(3)))
-        await put(place.servers, settings.topics.rejected, _verdicts(3, topic))
-        read, failures = RecordLookup.read, iter(range(4))
+async def test_a_verdict_that_comes_twice_is_rewritten_once(place: Place, stub: StubEndpoint):
+    stub.delay = 0.3
+    raw, settings = await place.ready()
+    topic = settings.topics.outputs
+    await put(place.servers, topic, map(rejected_record, range(10)))
+    verdicts = _verdicts(10, topic)
+    await put(place.servers, settings.topics.rejected, [one for one in verdicts for _ in range(3)])
+    counting = _Counting(stub)
+    async with _running(raw, counting) as worker:
+        # Three at once are made once, whether each of them is delivered or not.
+        seen = await _collected(place.servers, settings, 10, settle=0.7)
+        assert worker.metric("assay_improvements_total", source="tests", model="m", status="improved") == 10
+        assert worker.metric("assay_improver_skipped_total", reason="repeat") == 20
+        assert counting.times == 10
+        messages = len(seen.all)
+        # Later ones are not delivered again.
+        await put(place.servers, settings.topics.rejected, verdicts)
+        await worker.wait_for("assay_improver_skipped_total", 30, reason="repeat")
+        again = await _collected(place.servers, settings, 10, settle=0.3)
+        assert len(again.all) == messages
+        assert counting.times == 10
+    assert all(len(ids) == 1 for ids in seen.ids.values())
+    assert all(len({found.after for found in seen.of(name)}) == 1 for name in seen.ids)
 
-        async def failing(self: RecordLookup, origin: Origin) -> bytes | None:
-            if next(failures, None) is not None:
-                raise LookupFailed("no answer")
-            return await read(self, origin)
 
-        monkeypatch.setattr(RecordLookup, "read", failing)
-        async with _running(raw, improver(stub.base_url)) as worker:
-            await worker.wait_for("assay_intake_paused", 1, agent="improver")
-            seen = await _collected(place.servers, settings, 3)
-        assert Counter(found.status for found in seen.all) == {"improved": 3}
-        assert not seen.letters
+async def test_while_the_writer_is_down_verdicts_are_held_and_then_resumed(place: Place, stub: StubEndpoint):
+    raw, settings = await place.ready(concurrency=8)
+    topic = settings.topics.outputs
+    await put(place.servers, topic, map(rejected_record, range(40)))
+    await put(place.servers, settings.topics.rejected, _verdicts(40, topic))
+    stub.down()
+    async with _running(raw, improver(stub.base_url)) as worker:
+        await worker.wait_for("assay_intake_paused", 1, agent="improver")
+        await worker.wait_for("assay_records_held", 7, agent="improver")
+        assert worker.metric("assay_records_in_flight", agent="improver") <= 8
+        stub.up()
+        seen = await _collected(place.servers, settings, 40, settle=0.3)
+        assert worker.metric("assay_intake_paused", agent="improver") == 0
+    assert Counter(found.status for found in seen.all) == {"improved": 40}
+    assert not seen.letters
 
-    async def test_beyond_the_days_budget_verdicts_are_told_not_tried(self, place: Place, stub: StubEndpoint):
-        raw, settings = await place.ready(concurrency=1)
-        topic = settings.topics.outputs
-        await put(place.servers, topic, map(rejected_record, range(12)))
-        await put(place.servers, settings.topics.rejected, _verdicts(12, topic))
-        budgets = Budgets({"improver": BudgetSettings(calls=5)})
-        async with _running(raw, improver(stub.base_url), budgets=budgets):
-            seen = await _collected(place.servers, settings, 12)
-        statuses = {found.record_id: found.status for found in seen.all}
-        # Each asks the writer once; the judge's answers about what they all become, and about a control sentence, are
-        # known after the first.
-        assert list(map(statuses.get, (f"r{number}" for number in range(12)))) == ["improved"] * 3 + ["not_tried"] * 9
-        assert len(stub.requests) == 5
-        assert all("budgets.improver.calls" in found.reason for found in seen.of("r11"))
 
-    async def test_logs_hold_nothing_of_what_was_said(self, place: Place, stub: StubEndpoint):
-        raw, settings = await place.ready()
-        topic = settings.topics.outputs
-        await put(place.servers, topic, [rejected_record(0)])
-        await put(place.servers, settings.topics.rejected, [to_json(verdict_on(0, topic)), b'{"reason": "chairman"}'])
-        with place.worker([{"type": "improver", "base_url": stub.base_url}], raw) as worker:
-            await _collected(place.servers, settings, 1, letters=1)
-            assert await asyncio.to_thread(worker.terminate) == 0
-        log = worker.log.read_text()
-        assert '"reason":"invalid_record"' in log
-        assert "chairman" not in log
+def test_kill_9_at_any_moment_loses_no_improvement_and_repeats_carry_the_same_id(place: Place, stub: StubEndpoint):
+    rng = random.Random(11)
+    verdicts, kills = 240, 3
+    stub.delay = 0.15
+    raw = place.settings(concurrency=16, instance_id="only")
+    settings = place.prepare(raw)
+    topic = settings.topics.outputs
+    asyncio.run(put(place.servers, topic, map(rejected_record, range(verdicts))))
+    asyncio.run(put(place.servers, settings.topics.rejected, _verdicts(verdicts, topic)))
+    agents = [{"type": "improver", "base_url": stub.base_url}]
+    begun = []
+    for _ in range(kills):
+        with place.worker(agents, raw) as worker:
+            worker.wait_ready()
+            before = len(stub.requests)
+            while len(stub.requests) < before + 20:
+                time.sleep(0.01)
+            time.sleep(rng.uniform(0, 0.6))
+            begun.append(worker.metric("assay_improver_rounds_count"))
+            worker.kill()
+    with place.worker(agents, raw) as last:
+        seen = asyncio.run(_collected(place.servers, settings, verdicts))
+        assert last.terminate() == 0
+    # Each was killed at work, with some delivered and more to do.
+    assert sum(begun) < verdicts
+    assert set(seen.ids) == {f"r{number}" for number in range(verdicts)}
+    assert all(len(ids) == 1 for ids in seen.ids.values())
+    assert {found.status for found in seen.all} == {"improved"}
+    assert not seen.letters
+
+
+async def test_a_record_that_cannot_be_looked_up_now_is_held_and_not_called_gone(
+    place: Place, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+):
+    raw, settings = await place.ready()
+    topic = settings.topics.outputs
+    await put(place.servers, topic, map(rejected_record, range(3)))
+    await put(place.servers, settings.topics.rejected, _verdicts(3, topic))
+    read, failures = RecordLookup.read, iter(range(4))
+
+    async def failing(self: RecordLookup, origin: Origin) -> bytes | None:
+        if next(failures, None) is not None:
+            raise LookupFailed("no answer")
+        return await read(self, origin)
+
+    monkeypatch.setattr(RecordLookup, "read", failing)
+    async with _running(raw, improver(stub.base_url)) as worker:
+        await worker.wait_for("assay_intake_paused", 1, agent="improver")
+        seen = await _collected(place.servers, settings, 3)
+    assert Counter(found.status for found in seen.all) == {"improved": 3}
+    assert not seen.letters
+
+
+async def test_beyond_the_days_budget_verdicts_are_told_not_tried(place: Place, stub: StubEndpoint):
+    raw, settings = await place.ready(concurrency=1)
+    topic = settings.topics.outputs
+    await put(place.servers, topic, map(rejected_record, range(12)))
+    await put(place.servers, settings.topics.rejected, _verdicts(12, topic))
+    budgets = Budgets({"improver": BudgetSettings(calls=5)})
+    async with _running(raw, improver(stub.base_url), budgets=budgets):
+        seen = await _collected(place.servers, settings, 12)
+    statuses = {found.record_id: found.status for found in seen.all}
+    # Each asks the writer once; the judge's answers about what they all become, and about a control sentence, are
+    # known after the first.
+    assert list(map(statuses.get, (f"r{number}" for number in range(12)))) == ["improved"] * 3 + ["not_tried"] * 9
+    assert len(stub.requests) == 5
+    assert all("budgets.improver.calls" in found.reason for found in seen.of("r11"))
+
+
+async def test_logs_hold_nothing_of_what_was_said(place: Place, stub: StubEndpoint):
+    raw, settings = await place.ready()
+    topic = settings.topics.outputs
+    await put(place.servers, topic, [rejected_record(0)])
+    await put(place.servers, settings.topics.rejected, [to_json(verdict_on(0, topic)), b'{"reason": "chairman"}'])
+    with place.worker([{"type": "improver", "base_url": stub.base_url}], raw) as worker:
+        await _collected(place.servers, settings, 1, letters=1)
+        assert await asyncio.to_thread(worker.terminate) == 0
+    log = worker.log.read_text()
+    assert '"reason":"invalid_record"' in log
+    assert "chairman" not in log
 
 
 class _Counting:

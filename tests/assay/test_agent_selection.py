@@ -23,28 +23,19 @@ def configured(text: str = ""):
     return load_configuration()
 
 
-def test_the_trust_monitor_runs_without_a_word():
-    assert configured_agents(configured()) == ["trust-monitor"]
-
-
-def test_the_improver_and_webhooks_run_where_they_are_configured():
-    found = configured_agents(configured("[improver]\nenabled = true\n" + WEBHOOK))
-    assert found == ["trust-monitor", "improver", "webhook-tuning"]
-
-
-def test_the_archivist_runs_where_there_is_a_store():
-    assert configured_agents(configured("[store]\nurl = 'sqlite:///v.db'")) == ["trust-monitor", "archivist"]
-    versions = configured("[records]\nversion_metadata = ['release']")
-    assert configured_agents(versions) == ["trust-monitor", "labels"]
-
-
-def test_opentelemetrys_agents_run_where_they_are_configured():
-    out = "[otlp]\nendpoint = 'http://127.0.0.1:4318'\n"
-    assert configured_agents(configured(out)) == ["trust-monitor", "otlp-exporter"]
-    topics = "[otlp]\ntopics = {spans = 'otlp_spans', logs = 'otlp_logs'}\n"
-    assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
-    with pytest.raises(CannotRun, match=r"otlp-exporter is switched off; otlp.endpoint = 'http.+' switches it on"):
-        select_agents(configured(topics), ["otlp-exporter"])
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [
+        ("", []),
+        ("[improver]\nenabled = true\n" + WEBHOOK, ["improver", "webhook-tuning"]),
+        ("[store]\nurl = 'sqlite:///v.db'", ["archivist"]),
+        ("[records]\nversion_metadata = ['release']", ["labels"]),
+        ("[otlp]\nendpoint = 'http://127.0.0.1:4318'", ["otlp-exporter"]),
+        ("[otlp]\ntopics = {spans = 'otlp_spans', logs = 'otlp_logs'}", ["otlp-spans", "otlp-logs"]),
+    ],
+)
+def test_agents_run_where_they_are_configured_and_the_trust_monitor_without_a_word(text, beside):
+    assert configured_agents(configured(text)) == ["trust-monitor", *beside]
 
 
 @pytest.mark.parametrize(
@@ -52,6 +43,7 @@ def test_opentelemetrys_agents_run_where_they_are_configured():
     [
         ("improver", "improver.enabled = true"),
         ("archivist", "store.url = 'sqlite:///verdicts.db' switches it on"),
+        ("otlp-exporter", "otlp-exporter is switched off; otlp.endpoint = 'http"),
         ("webhook-other", "allowed are trust-monitor, webhook-tuning, none"),
         ("consistency", "checkers are named with --checkers"),
     ],

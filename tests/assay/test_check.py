@@ -285,7 +285,7 @@ PLUGIN = CheckerPlugin(checker=Loading)
 """
 
 
-@pytest.mark.parametrize(("more", "is_told"), [((), True), (("--out", "-"), False), (("--json",), False)])
+@pytest.mark.parametrize(("more", "is_told"), [((), True), (("--json",), False)])
 def test_on_a_terminal_every_verdict_is_told_and_json_only_if_asked_for(tmp_path, site, file, more, is_told):
     master, slave = pty.openpty()
     with subprocess.Popen(

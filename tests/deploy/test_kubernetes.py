@@ -22,7 +22,9 @@ KUSTOMIZATION = read(FOLDER / "kustomization.yaml")
 KEDA = ROOT / "deploy" / "keda"
 SCALED = read(KEDA / "scaled-object.yaml")
 FILES = [FOLDER / name for name in KUSTOMIZATION["resources"]]
-RESOURCES: list[dict[str, Any]] = [each for file in FILES for each in yaml.safe_load_all(file.read_text("utf-8"))]
+RESOURCES: list[dict[str, Any]] = [
+    each for file in FILES for each in yaml.load_all(file.read_text("utf-8"), yaml.CSafeLoader)
+]
 OLDEST, NEWEST = "1.27", kubernetes_validate.latest_version()
 """The oldest knows a disruption budget's unhealthyPodEvictionPolicy."""
 

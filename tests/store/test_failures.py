@@ -5,9 +5,9 @@ import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
 
 from schemas import Attribute
 from store import failures
@@ -194,7 +194,7 @@ _COUNTS = st.integers(0, 60)
 def test_a_single_attribute_is_named_where_fishers_exact_test_is_significant(with_it, without, accepts_with, accepts):
     one = frozenset({RELEASE})
     found = significant([one] * with_it + [frozenset()] * without, [one] * accepts_with + [frozenset()] * accepts)
-    p = fisher_exact([[with_it, accepts_with], [without, accepts]], alternative="greater")[1]
+    p = scipy.stats.fisher_exact([[with_it, accepts_with], [without, accepts]], alternative="greater")[1]
     if not math.isclose(p, ERROR, rel_tol=1e-6):
         assert (RELEASE in found) == (p <= ERROR and with_it >= 5)
         assert all(math.isclose(each, math.log(p), abs_tol=1e-6) for each in found.values())

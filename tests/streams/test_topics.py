@@ -86,55 +86,45 @@ async def test_the_embedded_broker_has_the_topics_that_it_was_asked_for(embedded
     assert await retentions(settings) == {}
 
 
-class Reading:
-    """To be inherited with a fixture `place`."""
-
-    async def test_partitions_are_merged_by_time_each_in_its_own_order(self, place: Place):
-        settings = await asyncio.to_thread(place.prepare, place.settings(partitions=4))
-        sent = [(number % 3, 1000 + number * 10) for number in range(900)]
-        await _send(place, settings.topics.alerts, [*sent, (0, 500)])
-        found = [
-            (message.partition, message.timestamp)
-            async for message in read_topic(settings.kafka, settings.topics.alerts)
-        ]
-        # What bears an earlier time than the one before it in its partition comes right after that one.
-        assert found == [*sent[:898], (0, 500), *sent[898:]]
-
-    async def test_what_arrives_while_it_reads_is_left_out_unless_it_follows(self, place: Place):
-        settings = await asyncio.to_thread(place.prepare, place.settings(partitions=2))
-        topic, other = settings.topics.accepted, settings.topics.rejected
-        await _send(place, topic, [(0, 1), (0, 3)])
-        await _send(place, other, [(1, 2)])
-        stamps = []
-        async for message in read_topic(settings.kafka, topic, other):
-            stamps.append(message.timestamp)
-            if len(stamps) == 1:
-                await _send(place, topic, [(0, 4), (1, 5)])
-        assert stamps == [1, 2, 3]
-        followed = []
-        async with aclosing(read_topic(settings.kafka, topic, other, follow=True)) as messages:
-            async for message in messages:
-                followed.append(message.timestamp)
-                if len(followed) == 1:
-                    await _send(place, other, [(1, 6)])
-                    await _send(place, topic, [(0, 7)])
-                if len(followed) == 7:
-                    break
-        assert followed[:5] == [1, 2, 3, 4, 5]
-        assert sorted(followed[5:]) == [6, 7]
+async def test_partitions_are_merged_by_time_each_in_its_own_order(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings(partitions=4))
+    sent = [(number % 3, 1000 + number * 10) for number in range(900)]
+    await _send(place, settings.topics.alerts, [*sent, (0, 500)])
+    found = [
+        (message.partition, message.timestamp) async for message in read_topic(settings.kafka, settings.topics.alerts)
+    ]
+    # What bears an earlier time than the one before it in its partition comes right after that one.
+    assert found == [*sent[:898], (0, 500), *sent[898:]]
 
 
-class TestOnTheEmbeddedBroker(Reading):
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
+async def test_what_arrives_while_it_reads_is_left_out_unless_it_follows(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings(partitions=2))
+    topic, other = settings.topics.accepted, settings.topics.rejected
+    await _send(place, topic, [(0, 1), (0, 3)])
+    await _send(place, other, [(1, 2)])
+    stamps = []
+    async for message in read_topic(settings.kafka, topic, other):
+        stamps.append(message.timestamp)
+        if len(stamps) == 1:
+            await _send(place, topic, [(0, 4), (1, 5)])
+    assert stamps == [1, 2, 3]
+    followed = []
+    async with aclosing(read_topic(settings.kafka, topic, other, follow=True)) as messages:
+        async for message in messages:
+            followed.append(message.timestamp)
+            if len(followed) == 1:
+                await _send(place, other, [(1, 6)])
+                await _send(place, topic, [(0, 7)])
+            if len(followed) == 7:
+                break
+    assert followed[:5] == [1, 2, 3, 4, 5]
+    assert sorted(followed[5:]) == [6, 7]
 
 
-class TestOnApacheKafka(Reading):
-    async def test_a_topic_that_is_missing_is_named_with_what_creates_it(self, place: Place):
-        settings = place.checked()
-        with pytest.raises(TopicsMissing, match=rf"{settings.topics.alerts}.*assay topics create"):
-            [message async for message in read_topic(settings.kafka, settings.topics.alerts)]
+async def test_a_topic_that_is_missing_is_named_with_what_creates_it(place: Place):
+    settings = place.checked()
+    with pytest.raises(TopicsMissing, match=rf"{settings.topics.alerts}.*assay topics create"):
+        [message async for message in read_topic(settings.kafka, settings.topics.alerts)]
 
 
 async def _send(place: Place, topic: str, sent: list[tuple[int, int]]) -> None:
@@ -188,77 +178,68 @@ async def test_where_a_broker_is_gone_the_next_one_is_asked(prepared: Place, mon
             assert settings.topics.outputs in await client.list_topics()
 
 
-class LookupPromises:
-    """To be inherited with a fixture `place`."""
-
-    async def test_every_message_is_found_where_it_stands_in_any_order(self, place: Place):
-        settings = await _prepared(place, partitions=2)
-        values = [record(number) for number in range(500)]
-        await put(place.servers, settings.topics.outputs, values)
-        async with RecordLookup(settings).running() as lookup:
-            offsets = [*range(0, 500, 7), *range(499, 0, -90), 0]
-            assert [await lookup.read(_at(settings, offset)) for offset in offsets] == [values[one] for one in offsets]
-
-    async def test_what_is_not_there_is_gone(self, place: Place):
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, [record(0)])
-        async with RecordLookup(settings).running() as lookup:
-            places = [_at(settings, 1), _at(settings, 99), _at(settings, 0, partition=7000)]
-            places.append(Origin(topic=f"{place.prefix}.never", partition=0, offset=0))
-            assert [await lookup.read(one) for one in places] == [None] * 4
-            assert await lookup.read(_at(settings, 0)) == record(0)
-            # What came since is found.
-            await put(place.servers, settings.topics.outputs, [record(1)])
-            assert await lookup.read(_at(settings, 1)) == record(1)
+async def test_every_message_is_found_where_it_stands_in_any_order(place: Place):
+    settings = await _prepared(place, partitions=2)
+    values = [record(number) for number in range(500)]
+    await put(place.servers, settings.topics.outputs, values)
+    async with RecordLookup(settings).running() as lookup:
+        offsets = [*range(0, 500, 7), *range(499, 0, -90), 0]
+        assert [await lookup.read(_at(settings, offset)) for offset in offsets] == [values[one] for one in offsets]
 
 
-class TestLookupOnApacheKafka(LookupPromises):
-    async def test_neighbours_cost_one_fetch(self, place: Place):
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, (record(number) for number in range(2000)))
-        async with RecordLookup(settings).running() as lookup:
-            for offset in range(0, 2000, 20):
-                assert await lookup.read(_at(settings, offset))
-            assert lookup.fetches == 1
-            await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(2000)))
-            assert lookup.fetches == 1
-
-    async def test_what_its_topic_no_longer_keeps_is_gone(self, place: Place):
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, [record(number) for number in range(10)])
-        partition = TopicPartition(settings.topics.outputs, 0)
-        admin = AIOKafkaAdminClient(bootstrap_servers=place.servers)
-        await admin.start()
-        await admin.delete_records({partition: RecordsToDelete(before_offset=5)})
-        await admin.close()
-        async with RecordLookup(settings).running() as lookup:
-            assert [await lookup.read(_at(settings, offset)) for offset in (0, 4)] == [None, None]
-            assert await lookup.read(_at(settings, 5)) == record(5)
-
-    async def test_an_outage_is_no_loss_and_passes(
-        self, own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch
-    ):
-        place = Place(own_kafka.bootstrap_servers, "lookup", tmp_path)
-        settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, [record(0)])
-        monkeypatch.setattr(module, "_READ_SECONDS", 1.5)
-        async with RecordLookup(settings).running() as lookup:
-            await asyncio.to_thread(own_kafka.stop)
-            # However many wait, none waits longer than its own time.
-            reads = [lookup.read(_at(settings, 0)) for _ in range(20)]
-            # One after the other they would take 30 s.
-            failed = await asyncio.wait_for(asyncio.gather(*reads, return_exceptions=True), 20)
-            assert {type(one) for one in failed} == {LookupFailed}
-            assert settings.topics.outputs in str(failed[0])
-            await asyncio.to_thread(own_kafka.start)
-            monkeypatch.setattr(module, "_READ_SECONDS", 20)
-            assert await lookup.read(_at(settings, 0)) == record(0)
+async def test_what_is_not_there_is_gone(place: Place):
+    settings = await _prepared(place)
+    await put(place.servers, settings.topics.outputs, [record(0)])
+    async with RecordLookup(settings).running() as lookup:
+        places = [_at(settings, 1), _at(settings, 99), _at(settings, 0, partition=7000)]
+        places.append(Origin(topic=f"{place.prefix}.never", partition=0, offset=0))
+        assert [await lookup.read(one) for one in places] == [None] * 4
+        assert await lookup.read(_at(settings, 0)) == record(0)
+        # What came since is found.
+        await put(place.servers, settings.topics.outputs, [record(1)])
+        assert await lookup.read(_at(settings, 1)) == record(1)
 
 
-class TestLookupOnTheEmbeddedBroker(LookupPromises):
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
+async def test_neighbours_cost_one_fetch(place: Place):
+    settings = await _prepared(place)
+    await put(place.servers, settings.topics.outputs, (record(number) for number in range(2000)))
+    async with RecordLookup(settings).running() as lookup:
+        for offset in range(0, 2000, 20):
+            assert await lookup.read(_at(settings, offset))
+        assert lookup.fetches == 1
+        await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(2000)))
+        assert lookup.fetches == 1
+
+
+async def test_what_its_topic_no_longer_keeps_is_gone(place: Place):
+    settings = await _prepared(place)
+    await put(place.servers, settings.topics.outputs, [record(number) for number in range(10)])
+    partition = TopicPartition(settings.topics.outputs, 0)
+    admin = AIOKafkaAdminClient(bootstrap_servers=place.servers)
+    await admin.start()
+    await admin.delete_records({partition: RecordsToDelete(before_offset=5)})
+    await admin.close()
+    async with RecordLookup(settings).running() as lookup:
+        assert [await lookup.read(_at(settings, offset)) for offset in (0, 4)] == [None, None]
+        assert await lookup.read(_at(settings, 5)) == record(5)
+
+
+async def test_an_outage_is_no_loss_and_passes(own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch):
+    place = Place(own_kafka.bootstrap_servers, "lookup", tmp_path)
+    settings = await _prepared(place)
+    await put(place.servers, settings.topics.outputs, [record(0)])
+    monkeypatch.setattr(module, "_READ_SECONDS", 1.5)
+    async with RecordLookup(settings).running() as lookup:
+        await asyncio.to_thread(own_kafka.stop)
+        # However many wait, none waits longer than its own time.
+        reads = [lookup.read(_at(settings, 0)) for _ in range(20)]
+        # One after the other they would take 30 s.
+        failed = await asyncio.wait_for(asyncio.gather(*reads, return_exceptions=True), 20)
+        assert {type(one) for one in failed} == {LookupFailed}
+        assert settings.topics.outputs in str(failed[0])
+        await asyncio.to_thread(own_kafka.start)
+        monkeypatch.setattr(module, "_READ_SECONDS", 20)
+        assert await lookup.read(_at(settings, 0)) == record(0)
 
 
 def _at(settings: StreamSettings, offset: int, *, partition: int = 0) -> Origin:

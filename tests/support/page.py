@@ -14,7 +14,6 @@ from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import event
 
 from schemas import (
-    Alert,
     Calibration,
     Change,
     DeadLetter,
@@ -24,7 +23,6 @@ from schemas import (
     Origin,
     RejectedRecord,
     SentenceChange,
-    Usage,
     to_json,
 )
 from store.opening import open_for_reading, open_store
@@ -32,6 +30,7 @@ from store.reading import Reader, read_verdict
 from store.redaction import Redaction
 from store.writing import Entry, Message, Place, StoreWriter
 from tests.support.labels import CALIBRATION
+from tests.support.rejections import alert, improvement
 from web.app import create_app
 
 SAMPLES = [
@@ -40,10 +39,8 @@ SAMPLES = [
 """A verdict of each kind of evidence, as a checker gave it, with its record."""
 
 
-ALERT = Alert(
-    id="alert-1",
-    kind="trust_drop",
-    checker="consistency",
+ALERT = alert(
+    1,
     source="support-bot",
     model="acme-chat-4",
     raised_at=datetime.now(UTC) - timedelta(hours=2),
@@ -53,8 +50,6 @@ ALERT = Alert(
     observed_low=0.22,
     observed_high=0.41,
     verdicts=88,
-    error_bound=0.01,
-    summary="The success rate dropped.",
     changed=(Change(name="metadata.prompt", before="v3", after="v4"),),
     judge="strict-judge",
     rejected=(RejectedRecord(verdict_id="ver-1", record_id="r1", reason="a wrong date", checked_at=datetime.now(UTC)),),
@@ -127,33 +122,14 @@ async def opened(store: PageStore, **options: Any) -> AsyncIterator[TestClient]:
         yield client
 
 
-def improvement(verdict_id: str) -> Improvement:
+def improved(verdict_id: str) -> Improvement:
     """A rejected response that was rewritten and then accepted."""
     after = "You can return the lamp within 30 days of delivery."
     before = after.replace("30", "45")
     change = SentenceChange(before=before, after=after, start=0, end=len(before), reason="The passage says 30 days.")
     last = ImprovementRound(response=after, changes=(change,), outcome="accept", score=1.0, consistent_share=1.0)
-    return Improvement(
-        id="imp-1",
-        verdict_id=verdict_id,
-        record_id="sup-02",
-        checker="consistency",
-        improver="improver",
-        improver_version="1",
-        config_digest="0",
-        status="improved",
-        before=before,
-        after=after,
-        score_before=0.3,
-        score_after=1.0,
-        rounds=(last,),
-        reason="All sentences are consistent after one round.",
-        usage=Usage(),
-        source="support-bot",
-        model="acme-chat-4",
-        writer="writer",
-        judge="judge",
-    )
+    subject = {"record_id": "sup-02", "source": "support-bot", "model": "acme-chat-4"}
+    return improvement(1, "t", verdict_id=verdict_id, before=before, after=after, rounds=(last,), **subject)
 
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')

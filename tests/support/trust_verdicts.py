@@ -15,11 +15,12 @@ from pydantic import TypeAdapter
 from agents.monitor.outcomes import SeriesOutcome, outcome_message
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
-from schemas import Alert, Origin, SeriesAnew, Usage, Verdict, verdict_id
+from schemas import Alert, SeriesAnew, Verdict, verdict_id
 from schemas.evidence import PluginEvidence
 from streams.messages import verdict_message
 from streams.settings import KafkaSettings, TopicSettings
 from streams.topic_reader import read_topic
+from tests.support.rejections import rejection
 from tests.support.waiting import until
 
 FIXED: dict[str, Any] = {"baselines": [{"rate": 0.9}]}
@@ -32,21 +33,17 @@ def verdict(
     """The verdict on a subject's record of that number."""
     given: dict[str, Any] = {
         "id": verdict_id(source + model, f"r{number}", checker, "d"),
-        "record_id": f"r{number}",
         "checker": checker,
-        "checker_version": "1",
-        "config_digest": "d",
         "outcome": "accept" if accepted else "reject",
         "score": 1.0 if accepted else 0.0,
         "reason": f"Reason {number}.",
         "evidence": PluginEvidence(checker=checker, findings={}),
-        "usage": Usage(),
         "source": source,
         "model": model,
         "judge": "",
-        "origin": Origin(topic="outputs", partition=0, offset=number),
+        "checked_at": datetime.now(UTC),
     }
-    return Verdict(**given | more)
+    return rejection(number, "outputs", **given | more)
 
 
 def outcome_of(each: Verdict) -> SeriesOutcome:

@@ -175,7 +175,7 @@ async def test_an_alert_shows_its_rate_what_changed_and_what_caused_it(empty):
     assert "strict-judge" in shown
     assert "metadata.prompt v3 v4" in shown
     assert '<a href="/verdicts/ver-1"><bdi>a wrong date</bdi></a>' in html
-    assert listed.index("The judge changed.") < listed.index("The success rate dropped.")
+    assert listed.index("The judge changed.") < listed.index("Trust in m dropped.")
     assert "/alerts/alert-1" in anew
 
 

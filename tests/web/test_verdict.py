@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from schemas.bundled_judge import BUNDLED_ACCURACY, BUNDLED_MODEL
-from tests.support.page import ROWS, SAMPLES, improvement, opened, sample, shown_on, text_of
+from tests.support.page import ROWS, SAMPLES, improved, opened, sample, shown_on, text_of
 
 
 @pytest.mark.parametrize("one", SAMPLES, ids=lambda one: f"{one['verdict']['checker']}-{one['verdict']['record_id']}")
@@ -140,7 +140,7 @@ async def test_names_in_an_address_may_have_any_character(empty):
 
 
 async def test_an_improvement_stands_beside_the_verdict(samples):
-    samples.keep_message(improvement(sample("sup-02")["id"]))
+    samples.keep_message(improved(sample("sup-02")["id"]))
     async with opened(samples) as client:
         shown = await shown_on(client, f"/verdicts/{sample('sup-02')['id']}")
     assert "Rewritten and accepted" in shown

@@ -42,214 +42,210 @@ from tests.support.workers import WorkerProcess, agents_here, monitor_here
 KEY = ("shop", "m", "fair")
 
 
-class MonitorPromises:
-    """To be inherited with a fixture `place`."""
+async def test_a_drop_is_told_once_with_the_rejected_records_and_then_its_recovery(place: Place):
+    raw, settings = await place.ready()
+    bad = stream([(600, 0.9), (300, 0.5), (600, 0.95)], model="bad")
+    good = stream([(1500, 0.92)], model="good", seed=2)
+    await put_verdicts(place.servers, settings.topics, mixed(bad, good), begin_ms=_ago(3600), every_ms=1000)
+    async with monitor_here(raw, **FIXED):
+        found = await kept_when_counted(place.servers, settings.topics, 3000)
+    drop, recovery = found.alerts
+    assert (drop.kind, recovery.kind) == ("trust_drop", "trust_recovery")
+    assert drop.model == recovery.model == "bad"
+    assert drop.observed < 0.75
+    assert drop.observed_low <= drop.observed <= drop.observed_high < 0.9
+    numbers = [int(record.record_id[1:]) for record in drop.rejected]
+    assert numbers == sorted(numbers, reverse=True)
+    assert all(number >= 550 for number in numbers)
+    rejected = {each.record_id: each for each in bad if each.outcome == "reject"}
+    for each in drop.rejected:
+        assert each.reason == rejected[each.record_id].reason
+        assert each.origin == rejected[each.record_id].origin
 
-    async def test_a_drop_is_told_once_with_the_rejected_records_and_then_its_recovery(self, place: Place):
-        raw, settings = await place.ready()
-        bad = stream([(600, 0.9), (300, 0.5), (600, 0.95)], model="bad")
-        good = stream([(1500, 0.92)], model="good", seed=2)
-        await put_verdicts(place.servers, settings.topics, mixed(bad, good), begin_ms=_ago(3600), every_ms=1000)
+
+async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_again(place: Place):
+    raw, settings = await place.ready()
+    records = [record(number, response="fine" if number % 10 else "no") for number in range(300)]
+    records += [record(number, response="no") for number in range(300, 360)]
+    await put(place.servers, settings.topics.outputs, records)
+    agents = [
+        partial(CheckerAgent, RejectsNo()),
+        partial(TrustMonitor, TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
+    ]
+    async with agents_here(agents, raw) as worker, RecordLookup(settings).running() as lookup:
+        await worker.wait_for("assay_trust_alerts_total", 1, checker="rejects-no", kind="trust_drop")
+        (drop,) = (await kept(place.servers, settings.topics)).alerts
+        assert drop.rejected
+        for rejected in drop.rejected:
+            verdict = await lookup.verdict(rejected)
+            assert verdict is not None
+            assert (verdict.record_id, verdict.origin) == (rejected.record_id, rejected.origin)
+
+
+async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(place: Place):
+    """Also of verdicts that came twice, and of series that begin anew; to the last bit: as if nothing had been."""
+    raw, settings = await place.ready(partitions=2, instance_id="only")
+    rng = random.Random(7)
+    subjects = [
+        stream([(1500, 0.9), (600, 0.6), (900, 0.95), (1000, 0.5)], model=f"m{number}", seed=number)
+        for number in range(6)
+    ]
+    for verdicts in subjects[:2]:
+        verdicts[:500] = [each.model_copy(update={"judge": "before"}) for each in verdicts[:500]]
+    sent = list(mixed(*subjects))
+    for _ in range(2000):
+        at = rng.randrange(len(sent))
+        again = sent[at].model_copy(update={"outcome": "reject", "score": 0.0})
+        sent.insert(min(len(sent), at + rng.randrange(1, 5000)), rng.choice([sent[at], again]))
+    await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600), every_ms=60)
+    trust = FIXED | {"flush_seconds": 0.05}
+    progress = await asyncio.to_thread(_kill_often, place, raw, trust, kills=3)
+    async with monitor_here(raw, **trust):
+        found = await kept_when_counted(place.servers, settings.topics, 6 * 4000)
+    assert sum(count > 0 for count in progress) >= 2, progress
+    assert progress[-1] < 6 * 4000, progress
+    unique: dict[str, Verdict] = {}
+    for each in sent:
+        unique.setdefault(each.id, each)
+    told = {}
+    for verdicts in subjects:
+        key = ("shop", verdicts[0].model, "fair")
+        statistics, alerts = replayed((each for each in unique.values() if each.model == key[1]), **FIXED)
+        assert found.counted[key] == 4000
+        assert found.statistics(*key) == statistics
+        told |= {alert.id: alert for alert in alerts}
+    assert len(told) >= 14
+    assert len({each.id for each in found.anew}) == 2
+    assert set(found.told) == set(told)
+    assert all(_same(found.told[id_], alert) for id_, alert in told.items())
+    # Published again are those alone that a kill met between their publishing and its being written down.
+    assert len(found.alerts) + len(found.anew) - len(told) <= 5
+
+
+async def test_a_monitor_that_was_thought_dead_does_no_harm_when_it_wakes_up(place: Place):
+    raw, settings = await place.ready(session_timeout_seconds=2)
+    sent = stream([(2001, 0.9)])
+    with _monitor_process(FIXED | {"flush_seconds": 1}, raw, place.folder / "dead.log") as dead:
+        await asyncio.to_thread(dead.wait_ready)
+        await put_verdicts(place.servers, settings.topics, sent[:500])
+        series = 'assay_trust_verdicts_total{checker="fair",outcome="accept"}'
+        await asyncio.to_thread(dead.wait_for, series, 1)
+        # With something counted and not written down.
+        await put_verdicts(place.servers, settings.topics, sent[500:1000])
+        dead.signal(signal.SIGSTOP)
         async with monitor_here(raw, **FIXED):
-            found = await kept_when_counted(place.servers, settings.topics, 3000)
-        drop, recovery = found.alerts
-        assert (drop.kind, recovery.kind) == ("trust_drop", "trust_recovery")
-        assert drop.model == recovery.model == "bad"
-        assert drop.observed < 0.75
-        assert drop.observed_low <= drop.observed <= drop.observed_high < 0.9
-        numbers = [int(record.record_id[1:]) for record in drop.rejected]
-        assert numbers == sorted(numbers, reverse=True)
-        assert all(number >= 550 for number in numbers)
-        rejected = {each.record_id: each for each in bad if each.outcome == "reject"}
-        for each in drop.rejected:
-            assert each.reason == rejected[each.record_id].reason
-            assert each.origin == rejected[each.record_id].origin
-
-    async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_again(self, place: Place):
-        raw, settings = await place.ready()
-        records = [record(number, response="fine" if number % 10 else "no") for number in range(300)]
-        records += [record(number, response="no") for number in range(300, 360)]
-        await put(place.servers, settings.topics.outputs, records)
-        agents = [
-            partial(CheckerAgent, RejectsNo()),
-            partial(TrustMonitor, TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
-        ]
-        async with agents_here(agents, raw) as worker, RecordLookup(settings).running() as lookup:
-            await worker.wait_for("assay_trust_alerts_total", 1, checker="rejects-no", kind="trust_drop")
-            (drop,) = (await kept(place.servers, settings.topics)).alerts
-            assert drop.rejected
-            for rejected in drop.rejected:
-                verdict = await lookup.verdict(rejected)
-                assert verdict is not None
-                assert (verdict.record_id, verdict.origin) == (rejected.record_id, rejected.origin)
-
-
-class TestOnApacheKafka(MonitorPromises):
-    async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(self, place: Place):
-        """Also of verdicts that came twice, and of series that begin anew; to the last bit: as if nothing had been."""
-        raw, settings = await place.ready(partitions=2, instance_id="only")
-        rng = random.Random(7)
-        subjects = [
-            stream([(1500, 0.9), (600, 0.6), (900, 0.95), (1000, 0.5)], model=f"m{number}", seed=number)
-            for number in range(6)
-        ]
-        for verdicts in subjects[:2]:
-            verdicts[:500] = [each.model_copy(update={"judge": "before"}) for each in verdicts[:500]]
-        sent = list(mixed(*subjects))
-        for _ in range(2000):
-            at = rng.randrange(len(sent))
-            again = sent[at].model_copy(update={"outcome": "reject", "score": 0.0})
-            sent.insert(min(len(sent), at + rng.randrange(1, 5000)), rng.choice([sent[at], again]))
-        await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600), every_ms=60)
-        trust = FIXED | {"flush_seconds": 0.05}
-        progress = await asyncio.to_thread(_kill_often, place, raw, trust, kills=3)
-        async with monitor_here(raw, **trust):
-            found = await kept_when_counted(place.servers, settings.topics, 6 * 4000)
-        assert sum(count > 0 for count in progress) >= 2, progress
-        assert progress[-1] < 6 * 4000, progress
-        unique: dict[str, Verdict] = {}
-        for each in sent:
-            unique.setdefault(each.id, each)
-        told = {}
-        for verdicts in subjects:
-            key = ("shop", verdicts[0].model, "fair")
-            statistics, alerts = replayed((each for each in unique.values() if each.model == key[1]), **FIXED)
-            assert found.counted[key] == 4000
-            assert found.statistics(*key) == statistics
-            told |= {alert.id: alert for alert in alerts}
-        assert len(told) >= 14
-        assert len({each.id for each in found.anew}) == 2
-        assert set(found.told) == set(told)
-        assert all(_same(found.told[id_], alert) for id_, alert in told.items())
-        # Published again are those alone that a kill met between their publishing and its being written down.
-        assert len(found.alerts) + len(found.anew) - len(told) <= 5
-
-    async def test_a_monitor_that_was_thought_dead_does_no_harm_when_it_wakes_up(self, place: Place):
-        raw, settings = await place.ready(session_timeout_seconds=2)
-        sent = stream([(2001, 0.9)])
-        with _monitor_process(FIXED | {"flush_seconds": 1}, raw, place.folder / "dead.log") as dead:
+            await kept_when_counted(place.servers, settings.topics, 1000)
+            dead.signal(signal.SIGCONT)
+            await put_verdicts(place.servers, settings.topics, sent[1000:2000], pause=0.05)
+            await kept_when_counted(place.servers, settings.topics, 2000)
             await asyncio.to_thread(dead.wait_ready)
-            await put_verdicts(place.servers, settings.topics, sent[:500])
-            series = 'assay_trust_verdicts_total{checker="fair",outcome="accept"}'
-            await asyncio.to_thread(dead.wait_for, series, 1)
-            # With something counted and not written down.
-            await put_verdicts(place.servers, settings.topics, sent[500:1000])
-            dead.signal(signal.SIGSTOP)
-            async with monitor_here(raw, **FIXED):
-                await kept_when_counted(place.servers, settings.topics, 1000)
-                dead.signal(signal.SIGCONT)
-                await put_verdicts(place.servers, settings.topics, sent[1000:2000], pause=0.05)
-                await kept_when_counted(place.servers, settings.topics, 2000)
-                await asyncio.to_thread(dead.wait_ready)
-            await put_verdicts(place.servers, settings.topics, sent[2000:])
-            found = await kept_when_counted(place.servers, settings.topics, 2001)
-        assert found.counted == {KEY: 2001}
+        await put_verdicts(place.servers, settings.topics, sent[2000:])
+        found = await kept_when_counted(place.servers, settings.topics, 2001)
+    assert found.counted == {KEY: 2001}
 
-    async def test_a_state_written_late_by_a_predecessor_is_not_taken_up(self, place: Place):
-        raw, settings = await place.ready()
-        sent = stream([(700, 0.9)])
-        for first, end in ((0, 200), (200, 400)):
-            await put_verdicts(place.servers, settings.topics, sent[first:end], begin_ms=_ago(3600) + first)
-            async with monitor_here(raw, **FIXED):
-                await kept_when_counted(place.servers, settings.topics, end)
-        oldest = (await read_all(place.servers, settings.topics.trust_state))[0]
-        await put_keyed(place.servers, settings.topics.trust_state, oldest.key, oldest.value, headers=oldest.headers)
-        await put_verdicts(place.servers, settings.topics, sent[400:], begin_ms=_ago(3600) + 400)
+
+async def test_a_state_written_late_by_a_predecessor_is_not_taken_up(place: Place):
+    raw, settings = await place.ready()
+    sent = stream([(700, 0.9)])
+    for first, end in ((0, 200), (200, 400)):
+        await put_verdicts(place.servers, settings.topics, sent[first:end], begin_ms=_ago(3600) + first)
         async with monitor_here(raw, **FIXED):
-            found = await kept_when_counted(place.servers, settings.topics, 700)
-        assert found.counted == {KEY: 700}
-        assert found.statistics(*KEY) == replayed(sent, **FIXED)[0]
+            await kept_when_counted(place.servers, settings.topics, end)
+    oldest = (await read_all(place.servers, settings.topics.trust_state))[0]
+    await put_keyed(place.servers, settings.topics.trust_state, oldest.key, oldest.value, headers=oldest.headers)
+    await put_verdicts(place.servers, settings.topics, sent[400:], begin_ms=_ago(3600) + 400)
+    async with monitor_here(raw, **FIXED):
+        found = await kept_when_counted(place.servers, settings.topics, 700)
+    assert found.counted == {KEY: 700}
+    assert found.statistics(*KEY) == replayed(sent, **FIXED)[0]
 
-    async def test_two_monitors_share_the_partitions_and_hand_them_over_in_mid_stream(self, place: Place):
-        raw, settings = await place.ready(partitions=4)
-        subjects = [stream([(1500, 0.9), (500, 0.5)], model=f"m{number}", seed=number) for number in range(8)]
-        sent = list(mixed(*subjects))
-        third = len(sent) // 3
-        async with monitor_here(raw, **FIXED) as first:
-            await put_verdicts(place.servers, settings.topics, sent[:third])
-            sending = asyncio.create_task(put_verdicts(place.servers, settings.topics, sent[third:], pause=0.05))
-            await first.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
-            async with monitor_here(raw, **FIXED) as second:
-                await second.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
-                assert first.metric(
-                    "assay_trust_baseline_ratio", checker="fair", source="shop", model="m0"
-                ) + second.metric(
-                    "assay_trust_baseline_ratio", checker="fair", source="shop", model="m0"
-                ) == pytest.approx(0.895)
-                await first.stop()
-                await sending
-                found = await kept_when_counted(place.servers, settings.topics, len(sent))
-        assert set(found.counted.values()) == {2000}
-        drops = [alert for alert in found.alerts if alert.kind == "trust_drop"]
-        assert sorted({alert.model for alert in drops}) == [f"m{number}" for number in range(8)]
-        assert len({alert.id for alert in found.alerts}) == len(found.alerts)
 
-    async def test_topics_of_different_partition_counts_are_refused_with_what_to_do(self, place: Place):
-        raw, settings = await place.ready(partitions=2)
-        async with admin(settings.kafka) as client:
-            await client.create_partitions({settings.topics.outcomes: NewPartitions(3)})
+async def test_two_monitors_share_the_partitions_and_hand_them_over_in_mid_stream(place: Place):
+    raw, settings = await place.ready(partitions=4)
+    subjects = [stream([(1500, 0.9), (500, 0.5)], model=f"m{number}", seed=number) for number in range(8)]
+    sent = list(mixed(*subjects))
+    third = len(sent) // 3
+    async with monitor_here(raw, **FIXED) as first:
+        await put_verdicts(place.servers, settings.topics, sent[:third])
+        sending = asyncio.create_task(put_verdicts(place.servers, settings.topics, sent[third:], pause=0.05))
+        await first.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
+        async with monitor_here(raw, **FIXED) as second:
+            await second.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
+            assert first.metric(
+                "assay_trust_baseline_ratio", checker="fair", source="shop", model="m0"
+            ) + second.metric("assay_trust_baseline_ratio", checker="fair", source="shop", model="m0") == pytest.approx(
+                0.895
+            )
+            await first.stop()
+            await sending
+            found = await kept_when_counted(place.servers, settings.topics, len(sent))
+    assert set(found.counted.values()) == {2000}
+    drops = [alert for alert in found.alerts if alert.kind == "trust_drop"]
+    assert sorted({alert.model for alert in drops}) == [f"m{number}" for number in range(8)]
+    assert len({alert.id for alert in found.alerts}) == len(found.alerts)
 
-        async def raised() -> bool:
-            return len(await partitions_of(settings.kafka, settings.topics.outcomes)) == 3
 
-        await until(raised)
-        with pytest.raises(StreamError, match=r"outcomes has 3.*raise the others to 3"):
-            async with monitor_here(raw):
-                pass
+async def test_topics_of_different_partition_counts_are_refused_with_what_to_do(place: Place):
+    raw, settings = await place.ready(partitions=2)
+    async with admin(settings.kafka) as client:
+        await client.create_partitions({settings.topics.outcomes: NewPartitions(3)})
 
-    async def test_a_topic_made_anew_is_counted_from_its_beginning(self, place: Place):
-        raw, settings = await place.ready()
-        await put_verdicts(place.servers, settings.topics, stream([(200, 0.9)]))
+    async def raised() -> bool:
+        return len(await partitions_of(settings.kafka, settings.topics.outcomes)) == 3
+
+    await until(raised)
+    with pytest.raises(StreamError, match=r"outcomes has 3.*raise the others to 3"):
         async with monitor_here(raw):
-            await kept_when_counted(place.servers, settings.topics, 200)
-        gone = {settings.topics.outcomes}
-        async with admin(settings.kafka) as client:
-            await client.delete_topics(list(gone))
+            pass
 
-            async def are_gone() -> bool:
-                return not gone & set(await client.list_topics())
 
-            await until(are_gone)
-        await asyncio.to_thread(place.prepare, raw)
-        for first, end in ((200, 250), (250, 260)):
-            # And what is written from then on holds, although what was written before had come farther.
-            await put_verdicts(place.servers, settings.topics, _later(first, end - first))
-            async with monitor_here(raw):
-                found = await kept_when_counted(place.servers, settings.topics, end)
-            assert found.counted == {KEY: end}
+async def test_a_topic_made_anew_is_counted_from_its_beginning(place: Place):
+    raw, settings = await place.ready()
+    await put_verdicts(place.servers, settings.topics, stream([(200, 0.9)]))
+    async with monitor_here(raw):
+        await kept_when_counted(place.servers, settings.topics, 200)
+    gone = {settings.topics.outcomes}
+    async with admin(settings.kafka) as client:
+        await client.delete_topics(list(gone))
 
-    async def test_a_state_that_cannot_be_read_makes_its_series_begin_anew_and_no_other(self, place: Place):
-        raw, settings = await place.ready()
-        await put_verdicts(
-            place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other"))
-        )
+        async def are_gone() -> bool:
+            return not gone & set(await client.list_topics())
+
+        await until(are_gone)
+    await asyncio.to_thread(place.prepare, raw)
+    for first, end in ((200, 250), (250, 260)):
+        # And what is written from then on holds, although what was written before had come farther.
+        await put_verdicts(place.servers, settings.topics, _later(first, end - first))
         async with monitor_here(raw):
-            await kept_when_counted(place.servers, settings.topics, 200)
-        rubbish = b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}}'
-        await put_keyed(place.servers, settings.topics.trust_state, b"shop\x1fm\x1ffair", rubbish)
-        await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
-        async with monitor_here(raw) as monitor:
-            await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
-            await _counts(place, settings, {KEY: 10, ("shop", "other", "fair"): 110})
-
-    async def test_it_outlives_its_broker(self, own_kafka: KafkaBroker, tmp_path: Path):
-        place = Place(own_kafka.bootstrap_servers, "outlives", tmp_path)
-        raw, settings = await place.ready()
-        async with monitor_here(raw, **FIXED) as monitor:
-            await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
-            await kept_when_counted(place.servers, settings.topics, 500)
-            await asyncio.to_thread(own_kafka.kill)
-            await asyncio.to_thread(own_kafka.start)
-            await put_verdicts(place.servers, settings.topics, _later(500, 500))
-            found = await kept_when_counted(place.servers, settings.topics, 1000)
-            assert monitor.metric("assay_consumer_lag_records", agent="trust-monitor") >= 0
-        assert found.counted == {KEY: 1000}
+            found = await kept_when_counted(place.servers, settings.topics, end)
+        assert found.counted == {KEY: end}
 
 
-class TestOnTheEmbeddedBroker(MonitorPromises):
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
+async def test_a_state_that_cannot_be_read_makes_its_series_begin_anew_and_no_other(place: Place):
+    raw, settings = await place.ready()
+    await put_verdicts(place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other")))
+    async with monitor_here(raw):
+        await kept_when_counted(place.servers, settings.topics, 200)
+    rubbish = b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}}'
+    await put_keyed(place.servers, settings.topics.trust_state, b"shop\x1fm\x1ffair", rubbish)
+    await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
+    async with monitor_here(raw) as monitor:
+        await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
+        await _counts(place, settings, {KEY: 10, ("shop", "other", "fair"): 110})
+
+
+async def test_it_outlives_its_broker(own_kafka: KafkaBroker, tmp_path: Path):
+    place = Place(own_kafka.bootstrap_servers, "outlives", tmp_path)
+    raw, settings = await place.ready()
+    async with monitor_here(raw, **FIXED) as monitor:
+        await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
+        await kept_when_counted(place.servers, settings.topics, 500)
+        await asyncio.to_thread(own_kafka.kill)
+        await asyncio.to_thread(own_kafka.start)
+        await put_verdicts(place.servers, settings.topics, _later(500, 500))
+        found = await kept_when_counted(place.servers, settings.topics, 1000)
+        assert monitor.metric("assay_consumer_lag_records", agent="trust-monitor") >= 0
+    assert found.counted == {KEY: 1000}
 
 
 async def _counts(place: Place, settings: StreamSettings, expected: dict[tuple[str, ...], int]) -> None:

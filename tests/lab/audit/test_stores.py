@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pytest
+import scipy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.sql import SQL
-from scipy.spatial import distance as spatial
 
 from assay.cli.common import CannotRun, NotFinished
 from lab.audit import STORE_METRICS, StoreMetric
@@ -41,16 +41,12 @@ _CLEAR = 1e-3
 """Distances that differ by less, as a share, are no case: stores round in different places."""
 
 
-SECOND_OPINION = {
-    "cosine": spatial.cosine,
-    "euclidean": spatial.euclidean,
-    "inner_product": lambda one, other: -(one @ other),
-}
-
-
 def distances(metric: StoreMetric, one: Vectors, others: Vectors) -> list[float]:
     """The distances that the metric's definition gives; smaller is nearer."""
-    return [SECOND_OPINION[metric](one.astype(np.float64), other) for other in others.astype(np.float64)]
+    first, rest = one.astype(np.float64), others.astype(np.float64)
+    if metric == "inner_product":
+        return [-(first @ other) for other in rest]
+    return [getattr(scipy.spatial.distance, metric)(first, other) for other in rest]
 
 
 def cases(metric: StoreMetric, seed: int, dimension: int) -> list[Vectors]:
