@@ -274,7 +274,7 @@ def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
         "phrases of sentence 2 in sentence 1",
         "sales would grow = sales would grow",
         "he said = Ms Ito said",
-        "every word of sentence 2 is in a aligned",
+        "every word of sentence 2 is in a pair",
     ]
 
 
@@ -290,11 +290,11 @@ def test_a_rejection_says_of_each_alignment_why_it_fails():
         )
     )
     assert re.search(r"sentence 1 in sentence 2\n +would +[=] will\n +grow +≠ fall\n", told)
-    assert re.search(r"words of sentence 1 are in no aligned: \[But he\] said that sales would\s+grow\.", told)
-    assert re.search(r"every word of sentence 2 is in a aligned, but one aligned differs \(≠\)\n", told)
+    assert re.search(r"words of sentence 1 are in no pair: \[But he\] said that sales would\s+grow\.", told)
+    assert re.search(r"every word of sentence 2 is in a pair, but one pair differs \(≠\)\n", told)
     assert re.search(r"sentence 2 in sentence 1\n +grow +~ rise\n", told)
-    assert re.search(r"every word of sentence 2 is in a aligned, and not all were asked about\s+\(~\)\n", told)
-    assert re.search(r"words of sentence 1 are in no aligned: \[But\] he", told)
+    assert re.search(r"every word of sentence 2 is in a pair, and not all were asked about\s+\(~\)\n", told)
+    assert re.search(r"words of sentence 1 are in no pair: \[But\] he", told)
     assert "1>2" not in told
 
 
