@@ -93,17 +93,17 @@ class OwnPostgres(Postgres):
     def start(self) -> int:
         """Start it and wait until it answers; its process id."""
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, **_as(self._owner))
+            self.process = subprocess.Popen(self._command, stdout=log, stderr=log, **_as(self._owner))
         try:
-            _wait_until_ready(self.port, self._process, self._log)
+            _wait_until_ready(self.port, self.process, self._log)
         except BaseException:
             self.stop()
             raise
-        return self._process.pid
+        return self.process.pid
 
     def stop(self) -> None:
         """End it and all of its sessions; what it holds stays."""
-        _end(self._process)
+        _end(self.process)
 
 
 @contextlib.contextmanager
