@@ -1,6 +1,5 @@
 """Calls of tools become records: those that a model makes, those that failed before it answered, and tools alone."""
 
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -12,24 +11,18 @@ from streams.otlp.records import Made, RecordMaker
 from streams.otlp.settings import OtlpSettings
 from tests.support.otlp import TRACE, as_json, chat, message, openinference_retrieval, span, traces
 
-Encode = Callable[[Any], bytes]
 HOURS = {"name": "hours", "description": "Opening hours", "parameters": {"type": "object", "required": ["day"]}}
 DEFINITIONS = {"gen_ai.tool.definitions": orjson.dumps([{"type": "function", **HOURS}]).decode()}
 ASKED = message("user", "When do you open on Monday?")
 CALL = {"type": "tool_call", "id": "c1", "name": "hours", "arguments": {"day": "Monday"}}
 
 
-@pytest.fixture(params=["protobuf", "json"])
-def encode(request: pytest.FixtureRequest) -> Encode:
-    return as_json if request.param == "json" else lambda message: message.SerializeToString()
-
-
 def _maker() -> RecordMaker:
     return RecordMaker(OtlpSettings(), max_bytes=20_000)
 
 
-def _made(encode: Encode, *spans: Any) -> Made:
-    return _maker().make(read_request(encode(traces(*spans)), "traces"))
+def _made(*spans: Any, maker: RecordMaker | None = None) -> Made:
+    return (maker or _maker()).make(read_request(as_json(traces(*spans)), "traces"))
 
 
 def _calls(made: Made) -> list[ToolCall]:
@@ -57,11 +50,11 @@ def _tool(**more: Any) -> dict[str, Any]:
     } | more
 
 
-def test_each_call_that_a_model_makes_is_a_record_with_all_that_it_knew(encode: Encode):
+def test_each_call_that_a_model_makes_is_a_record_with_all_that_it_knew():
     earlier = [message("system", "We are closed in May."), message("user", "Hello."), message("assistant", "Hi!")]
     second = CALL | {"id": "c2", "arguments": '{"day": "Sun'}
     documents = span(1, openinference_retrieval("hours", "Open from nine."), at=0)
-    made = _made(encode, documents, span(7, _chat([*earlier, ASKED], "Let me look.", CALL, second), at=2))
+    made = _made(documents, span(7, _chat([*earlier, ASKED], "Let me look.", CALL, second), at=2))
     first, cut = _calls(made)
     assert (first.id, cut.id) == (f"{TRACE}-0000000000000007-call-1", f"{TRACE}-0000000000000007-call-2")
     assert (first.name, first.arguments, cut.arguments) == ("hours", '{"day":"Monday"}', '{"day": "Sun')
@@ -116,8 +109,8 @@ def test_each_call_that_a_model_makes_is_a_record_with_all_that_it_knew(encode: 
     ],
     ids=["openinference", "traceloop", "anthropic"],
 )
-def test_the_names_of_other_packages_are_read(encode: Encode, attributes: dict[str, Any]):
-    (record,) = _calls(_made(encode, span(7, attributes)))
+def test_the_names_of_other_packages_are_read(attributes: dict[str, Any]):
+    (record,) = _calls(_made(span(7, attributes)))
     assert (record.name, record.arguments, record.prompt) == ("hours", '{"day": "Monday"}', "When?")
     assert [tool.model_dump() for tool in record.tools] == [HOURS]
 
@@ -126,9 +119,9 @@ def _result(value: Any, id_: str = "c1", **more: Any) -> dict[str, Any]:
     return message("tool", {"type": "tool_call_response", "id": id_, "response": value, **more})
 
 
-def test_a_call_that_failed_is_a_record_with_what_was_told_of_it(encode: Encode):
+def test_a_call_that_failed_is_a_record_with_what_was_told_of_it():
     said = [ASKED, message("assistant", CALL), _result({"error": "no such day"})]
-    made = _made(encode, span(9, _chat(said, "We open at nine."), at=3))
+    made = _made(span(9, _chat(said, "We open at nine."), at=3))
     (record,) = _calls(made)
     assert record.id == f"{TRACE}-0000000000000009-failed-1"
     assert (record.result, record.is_error, record.response) == ('{"error":"no such day"}', True, "We open at nine.")
@@ -149,40 +142,40 @@ def test_a_call_that_failed_is_a_record_with_what_was_told_of_it(encode: Encode)
         ([], False),
     ],
 )
-def test_only_what_failed_in_the_end_counts_as_failed(encode: Encode, results: list[dict[str, Any]], failed: bool):
+def test_only_what_failed_in_the_end_counts_as_failed(results: list[dict[str, Any]], failed: bool):
     said = [ASKED, message("assistant", CALL), *results]
-    assert bool(_calls(_made(encode, span(9, _chat(said, "We open at nine."))))) is failed
+    assert bool(_calls(_made(span(9, _chat(said, "We open at nine."))))) is failed
     # A failure before the last question was told before.
-    assert not _calls(_made(encode, span(9, _chat([*said, message("user", "Thanks.")], "You are welcome."))))
+    assert not _calls(_made(span(9, _chat([*said, message("user", "Thanks.")], "You are welcome."))))
 
 
-def test_a_span_of_a_tool_is_a_record_if_no_model_has_shown_the_call(encode: Encode):
-    made = _made(encode, span(8, _tool()))
+def test_a_span_of_a_tool_is_a_record_if_no_model_has_shown_the_call():
+    made = _made(span(8, _tool()))
     (record,) = _calls(made)
     assert (record.id, record.name) == (f"{TRACE}-0000000000000008", "hours")
     assert (record.arguments, record.result) == ('{"day": "Monday"}', '{"opens": "09:00"}')
     model = span(7, _chat([ASKED], CALL), at=0)
-    seen = _made(encode, model, span(8, _tool(), at=2))
+    seen = _made(model, span(8, _tool(), at=2))
     assert [record.id for record in _calls(seen)] == [f"{TRACE}-0000000000000007-call-1"]
     assert seen.left_out == {"context": 1}
     # LangChain's spans of tools name no call.
     unnamed = {"openinference.span.kind": "TOOL", "tool.name": "hours", "input.value": "{'day': 'Monday'}"}
-    assert len(_calls(_made(encode, model, span(8, unnamed, at=2)))) == 1
+    assert len(_calls(_made(model, span(8, unnamed, at=2)))) == 1
     # Across requests, too.
     maker = _maker()
-    assert len(_calls(maker.make(read_request(encode(traces(model)), "traces")))) == 1
-    assert not _calls(maker.make(read_request(encode(traces(span(8, _tool(), at=2))), "traces")))
+    assert len(_calls(_made(model, maker=maker))) == 1
+    assert not _calls(_made(span(8, _tool(), at=2), maker=maker))
 
 
-def test_what_nests_too_deep_or_has_no_name_is_no_call(encode: Encode):
+def test_what_nests_too_deep_or_has_no_name_is_no_call():
     deep: Any = 1
     for _ in range(70):
         deep = [deep]
-    (record,) = _calls(_made(encode, span(7, _chat([ASKED], CALL | {"arguments": {"day": deep}}))))
+    (record,) = _calls(_made(span(7, _chat([ASKED], CALL | {"arguments": {"day": deep}}))))
     assert record.arguments == orjson.dumps({"day": deep}).decode()
     definitions = f'[{{"name": "hours", "parameters": {{"enum": {"[" * 900}{"]" * 900}}}}}]'
     nameless = {"type": "tool_call", "id": "c1", "arguments": {}}
-    assert _made(encode, span(7, _chat([ASKED], nameless))).left_out == {"no_content": 1}
+    assert _made(span(7, _chat([ASKED], nameless))).left_out == {"no_content": 1}
     for broken in (definitions, '[{"name": "ho', '[{"name": 7}, 3, []]'):
-        made = _made(encode, span(7, _chat([ASKED], CALL, **{"gen_ai.tool.definitions": broken})))
+        made = _made(span(7, _chat([ASKED], CALL, **{"gen_ai.tool.definitions": broken})))
         assert [record.tools for record in _calls(made)] == [()]
