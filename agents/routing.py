@@ -5,7 +5,7 @@ Imports nothing of Kafka: the configuration reads its settings.
 
 import fnmatch
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -95,16 +95,15 @@ def sample_point(source: str, record_id: str) -> float:
 class Routing:
     """The rules, with a cache of what they decide."""
 
-    def __init__(self, settings: RoutingSettings | None = None, sources: Mapping[str, _Patterns] | None = None) -> None:
-        """Without settings, every record is checked. `sources` are patterns of what a checker takes, by its name."""
+    def __init__(self, settings: RoutingSettings | None = None) -> None:
+        """Without settings, every record is checked."""
         self._rules = settings.rules if settings is not None else ()
-        self._sources = sources or {}
         self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
 
     @property
     def takes_all(self) -> bool:
         """True if every checker takes every record of its kinds."""
-        return not (self._rules or self._sources)
+        return not self._rules
 
     def share(self, checker: str, record: Envelope) -> float:
         """The share of records like `record` that `checker` takes."""
@@ -130,17 +129,10 @@ class Routing:
         return None if sample_point(source, record_id) < share else "sample"
 
     def _first_that_matches(self, checker: str, source: str, model: str, tenant: str | None) -> float:
-        if not from_sources(source, self._sources.get(checker, ())):
-            return 0.0
         for rule in self._rules:
             if rule.matches(checker, source, model, tenant):
                 return rule.share
         return 1.0
-
-
-def from_sources(source: str, patterns: tuple[str, ...]) -> bool:
-    """True if a checker that names these sources takes records of `source`; if it names none, it takes all."""
-    return not patterns or _any_matches(source, patterns)
 
 
 def _any_matches(name: str, patterns: tuple[str, ...] | None) -> bool:

@@ -62,11 +62,6 @@ class Configuration:
     warnings: tuple[str, ...]
     """Settings that work but are probably mistakes."""
 
-    @property
-    def sources(self) -> dict[str, tuple[str, ...]]:
-        """Patterns of the sources of each checker that does not take all, by its name."""
-        return {name: one.checker.sources for name, one in self.installed.plugins.items() if one.checker.sources}
-
 
 _OTHER_FIELDS = ("streams", "checkers", "installed", "origins", "sections", "warnings")
 _CORE_SECTIONS: dict[str, Any] = {

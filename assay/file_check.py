@@ -8,7 +8,6 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from agents.routing import from_sources
 from assay.config import Configuration
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
@@ -99,12 +98,10 @@ class FileCheck:
             checked.faults.append(f"{record.reason}: {record.detail}")
             return checked
         kind = checked.kind = str(getattr(record, "kind", ""))
-        of_kind = [one for one in self._checkers if kind in one.kinds]
-        taking = [one for one in of_kind if from_sources(record.source, one.sources)]
+        taking = [one for one in self._checkers if kind in one.kinds]
         checked.taken = bool(taking)
         if not taking:
-            of = f" of source {record.source!r}" if of_kind else ""
-            checked.verdicts.append(unclaimed(record, f"no selected checker checks the kind {kind!r}{of}"))
+            checked.verdicts.append(unclaimed(record, f"no selected checker checks the kind {kind!r}"))
         for result in await asyncio.gather(*(self._verdict(checker, record) for checker in taking)):
             if isinstance(result, Verdict):
                 checked.verdicts.append(result)

@@ -185,7 +185,7 @@ async def build_worker(
         configuration, plugins, judging=judging, stand_ins=stand_ins, on_usage=metrics.ended, on_breaker=probe.breaker
     )
     judge = service.models.judge
-    routing = Routing(configuration.routing, configuration.sources)
+    routing = Routing(configuration.routing)
     budgets = Budgets(configuration.budgets, registry=registry)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
     opened = {"url": configuration.alertmanager.runbook_url, "page": configuration.alertmanager.page_url}

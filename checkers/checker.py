@@ -135,8 +135,6 @@ class Checker(ABC, Generic[SettingsT]):
     """False for a checker that asks none: it starts without one, and its verdicts' ids do not change with the judge."""
     answers_questions: ClassVar[bool] = False
     """True for a checker whose judge must answer questions in words, which one that compares texts cannot."""
-    sources: ClassVar[tuple[str, ...]] = ()
-    """Shell-style patterns for the `source` of the records that it takes; all if empty."""
     unit: ClassVar[Literal["record", "conversation"]] = "record"
     """`conversation`: it takes no record of the topic, but each session's last turns as one response, once it ended."""
     turns: int = 0

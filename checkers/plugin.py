@@ -139,7 +139,7 @@ class CheckerPlugin:
     """Settings of the checker in `assay demo` that differ from the defaults."""
 
     many: bool = False
-    """True if each table of its section is a checker with the table's name, and its `sources` and `unit`."""
+    """True if each table of its section is a checker with the table's name, and its `unit`."""
     section: str | None = None
     """Such a table; None if the section with its name is its own."""
 
@@ -161,7 +161,7 @@ class CheckerPlugin:
             yield self, settings
             return
         for name, one in settings.items():
-            checker = type(name, (self.checker,), {"name": name, "sources": one.sources, "unit": one.unit})
+            checker = type(name, (self.checker,), {"name": name, "unit": one.unit})
             yield replace(self, checker=checker, many=False, section=f"{self.name}.{name}"), one
 
     def build(self, settings: Any, models: Models) -> Checker[Any]:

@@ -46,9 +46,7 @@ class Dialect:
     def __init__(self, settings: EndpointSettings, *, name: str) -> None:
         """`name` is for logs."""
         self._name = name
-        self._learns_mode = settings.structured == "auto"
-        first = 0 if self._learns_mode else _MODES.index(settings.structured)
-        self.given_up: GivenUp = frozenset(_MODES[:first])
+        self.given_up: GivenUp = frozenset()
         """By the requests that were accepted."""
         self._options: dict[str, Any] = {"model": settings.model}
         if settings.temperature != OMIT:
@@ -89,10 +87,8 @@ class Dialect:
             return frozenset({_RENAMED})
         form = asked.get("response_format")
         if form is not None and _FORMAT_REFUSED.search(refused.message):
-            if form != _format(form["type"], reply, bounded=False):
-                return frozenset({_BOUNDS})
-            if self._learns_mode:
-                return frozenset({form["type"]})
+            bounded = form != _format(form["type"], reply, bounded=False)
+            return frozenset({_BOUNDS if bounded else form["type"]})
         sent = [parameter for parameter in _OPTIONAL if parameter in asked]
         named = re.search(rf"\b(?:{'|'.join(sent)})\b", refused.message) if sent else None
         if named is None:

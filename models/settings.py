@@ -20,8 +20,6 @@ from pydantic_core import PydanticCustomError
 
 from models.local_settings import LocalSettings
 
-Structured = Literal["auto", "json_schema", "json_object", "none"]
-
 Omit = Literal["omit"]
 """Leave the parameter out of requests: TOML and environment variables know no null."""
 
@@ -35,9 +33,8 @@ SECRET_PARAMETER = re.compile(
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
 _FIELDS_OF_REQUESTS = {
-    **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs"), "assay decides on it"),
+    **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs", "response_format"), "assay decides on it"),
     **dict.fromkeys(("model", "max_tokens", "temperature"), "it has its own setting"),
-    "response_format": "use structured",
     "max_completion_tokens": "use max_tokens",
 }
 """Names that a further field of requests must not have, and why."""
@@ -79,8 +76,6 @@ class EndpointSettings(BaseModel):
     answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
     deadline_seconds: float = Field(default=75.0, gt=0)
     """Time limit of one question with retries and the repair turn, without its waits for a free place."""
-    structured: Structured = "auto"
-    """Way to request the format of the reply. `auto` starts with `json_schema` and falls back if it is refused."""
     max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _number_or_omit("a whole number from 1")] = 4096
     """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
     endpoint that asks for that. `omit` sends no limit. It is omitted once the endpoint has refused it."""

@@ -52,7 +52,7 @@ async def _taken(loaded: Configuration, asked_since: datetime, names: Collection
         settings,
         {name: installed[name].kinds for name in committed},
         committed,
-        routing=Routing(loaded.routing, loaded.sources),
+        routing=Routing(loaded.routing),
         checked_kinds=None if names else kinds,
     )
     accounts.begins_later = since > asked_since

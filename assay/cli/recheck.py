@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agents.routing import from_sources, sample_point
+from agents.routing import sample_point
 from assay.cli.common import MOMENT, NUMBER, NotFinished, WrongUse, configured, download_models
 from assay.config import Configuration
 from assay.file_check import configured_check
@@ -62,8 +62,7 @@ def recheck(
     def wanted(record: Envelope) -> bool:
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         drawn = sample == 1.0 or sample_point(record.source, record.id) < sample
-        taken = kind in plugins[0].kinds and from_sources(record.source, plugins[0].checker.sources)
-        return drawn and taken and source in {None, record.source}
+        return drawn and kind in plugins[0].kinds and source in {None, record.source}
 
     def past() -> AsyncGenerator[Any, None]:
         return past_records(loaded.streams, wanted, since=since, until=until, limit=limit)

@@ -49,8 +49,6 @@ class CriterionSettings(ScoringSettings):
     unit: Literal["record", "conversation"] = "record"
     """What is asked about: each record, or each conversation once, when its `session` is silent for
     `sessions.silent_minutes`. Its last 20 turns then stand in the place of the answer."""
-    sources: Annotated[tuple[Name, ...], OPERATIONAL] = ()
-    """Shell-style patterns (`*`, `?`, `[abc]`) for the `source` of the records that are checked; all if empty."""
     examples: Annotated[Path | None, OPERATIONAL] = None
     """File of JSON lines: records with `label` (`accept` or `reject`) and, if rejected, `words`, the words at fault. Up
     to four of each label are shown to the judge as worked examples."""

@@ -41,9 +41,6 @@ _MOST_ANSWERS = 176
 class ExtractionSettings(CheckerSettings):
     """The extraction checker: how the linearity test is made."""
 
-    tests: Annotated[int | None, Field(ge=1, le=50)] = None
-    """Tests that an extraction has to pass, of three transformed texts each. If not set, 10; or 5 where ten might take
-    more than 176 answers: with the other defaults, from five entities on."""
     repeats: Annotated[int, Field(ge=1, le=101)] = 11
     """Answers about each text that may be taken. A language model with `temperature = 0` is asked once, if
     it gave the same answer about the record's text three times."""
@@ -59,7 +56,7 @@ class ExtractionSettings(CheckerSettings):
         """Tests that so many entities are put to, by a subject that is asked so often about each text."""
         texts = 3 * _MOST_TESTS + 1
         most = texts if self.schedule == "full" else min(texts, 2**entities)
-        return self.tests or (_MOST_TESTS if most * repeats <= _MOST_ANSWERS else _FEWER_TESTS)
+        return _MOST_TESTS if most * repeats <= _MOST_ANSWERS else _FEWER_TESTS
 
 
 _EPSILON = 0.1

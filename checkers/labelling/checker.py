@@ -36,8 +36,6 @@ class LabellingSettings(CheckerSettings):
     at least one matches."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
-    seed: int = 0
-    """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
 
 
 class LabellingChecker(Checker[LabellingSettings]):
@@ -91,7 +89,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             LLMEvaluator(subject, one, prompts, strategy=strategy, examples=examples, pool=pool, under=record.prompt)
             for one in verifiers
         ]
-        seed, rounds = seed_of(self.settings.seed, record.source, record.id), self.settings.rounds
+        seed, rounds = seed_of(record.source, record.id), self.settings.rounds
         games = await play_all(record.datapoint, evaluators, verifiers, seed=seed, rounds=rounds)
         revealed = problem.label([game.bit for game in games])
         succeeded = all(game.succeeded for game in games)

@@ -34,21 +34,6 @@ def generation(id_: str = "r1", **more: Any) -> Envelope:
     return Generation(**{"kind": "generation", "id": id_, "source": "s", "model": "m", "response": "x"} | more)
 
 
-@given(names, names, st.lists(names, min_size=1, max_size=3), shares)
-def test_a_checker_with_sources_takes_no_others_and_leaves_the_rest_to_the_rules(
-    source: str, checker: str, patterns: list[str], share: float
-):
-    rules = RoutingSettings.model_validate({"rules": [{"share": share}]})
-    own = Routing(rules, {checker: tuple(patterns)})
-    record = generation(source=source)
-    if source in patterns:
-        assert own.share(checker, record) == share
-    elif not any(sign in pattern for sign in "*?[" for pattern in patterns):
-        assert own.left_out(checker, record) == "route"
-    assert own.share(f"{checker}x", record) == share
-    assert Routing().takes_all
-
-
 @pytest.mark.parametrize(
     ("rule", "matched"),
     [

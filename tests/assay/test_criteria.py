@@ -46,11 +46,11 @@ def test_each_section_is_a_checker(folder: Path) -> None:
     with (folder / "assay.toml").open("a") as file:
         file.write(f'[criteria.other]\nask = "{ASK}"\nreject_if = "no"\n[budgets.other]\ncalls = 5\n')
         file.write('[[routing.rules]]\ncheckers = ["no_refunds"]\nshare = 0.5\n')
-    shown = assay("config", "check", cwd=folder, ASSAY_CRITERIA__OTHER__SOURCES="a,b")
+    shown = assay("config", "check", cwd=folder, ASSAY_CRITERIA__OTHER__UNIT="record")
     assert shown.returncode == 0, shown.stderr
     assert "no_refunds, other" in shown.stdout
     assert "[criteria.other]" in shown.stdout
-    assert 'sources = ["a", "b"]' in shown.stdout
+    assert 'unit = "record"' in shown.stdout
     assert not shown.stderr
     ran = assay("check", "-", "--json", cwd=folder, stdin=_lines(reply(BROKEN, id="r"), reply(KEPT, id="a")))
     found = [json.loads(line) for line in ran.stdout.splitlines()]
@@ -90,17 +90,6 @@ def test_a_judge_that_compares_texts_is_warned_of_and_abstains(tmp_path: Path) -
     verdict = json.loads(ran.stdout)
     assert (verdict["outcome"], verdict["evidence"]["cause"]) == ("abstain", "judge_failed")
     assert "configure an endpoint as judge" in verdict["reason"]
-
-
-def test_only_records_of_its_sources_are_asked_about(folder: Path, stub: StubEndpoint) -> None:
-    with (folder / "assay.toml").open("a") as file:
-        file.write('sources = ["support-*"]\n')
-    lines = _lines(reply(KEPT, id="own"), reply(KEPT, id="other", source="shop"))
-    ran = assay("check", "-", "--checker", "no_refunds", "--json", cwd=folder, stdin=lines)
-    found = {one["record_id"]: one for one in map(json.loads, ran.stdout.splitlines())}
-    assert found["own"]["outcome"] == "accept"
-    assert found["other"]["evidence"]["cause"] == "no_checker"
-    assert "no selected checker checks the kind 'generation' of source 'shop'" in found["other"]["reason"]
 
 
 def test_it_is_tried_on_its_examples_and_on_made_answers(folder: Path, stub: StubEndpoint) -> None:

@@ -152,16 +152,6 @@ async def test_an_endpoint_without_structured_output_is_asked_without(model: Met
     assert "response_format" not in stub.requests[-1].body
 
 
-async def test_a_configured_form_is_not_departed_from(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play(refusing("json_schema"))
-
-    with pytest.raises(ModelFailed, match="the endpoint refused: status 400") as failure:
-        await model_of(structured="json_schema").ask(question())
-
-    assert failure.value.cause == "judge_failed"
-    assert len(stub.requests) == 1
-
-
 async def test_text_that_is_not_unicode_fails_and_sends_nothing(model: MeteredModel, stub: StubEndpoint) -> None:
     with pytest.raises(ModelFailed, match="not Unicode"):
         await model.ask(question("A lone \ud800 surrogate."))

@@ -148,15 +148,6 @@ async def test_what_it_refuses_is_told_apart(loaded: LlamaServer):
     assert cut_off.cause == "judge_cut_off"
 
 
-async def test_a_field_of_its_own_is_sent_and_the_form_told_in_words(loaded: LlamaServer):
-    # Beside a schema the server would not look at the grammar.
-    model = build_model(_settings(loaded, structured="none", extra_body={"grammar": r'root ::= "{\"number\": 7}"'}))
-    try:
-        assert (await model.ask(NUMBER)).reply.number == 7
-    finally:
-        await model.close()
-
-
 def _settings(server: LlamaServer, **changed: Any) -> JudgeSettings:
     fields = {"backend": "openai", "base_url": server.base_url, "model": server.model, "api_key": server.key}
     return JudgeSettings.model_validate({**fields, "timeout_seconds": 200, "deadline_seconds": 250, **changed})

@@ -340,7 +340,6 @@ def test_more_tests_are_made_where_they_cost_no_more_than_the_papers():
     assert [settings.tests_of(entities, 11) for entities in (1, 4, 5, 50)] == [10, 10, 5, 5]
     assert settings.tests_of(50, 1) == 10
     assert PLUGIN.settings(schedule="full").tests_of(1, 11) == 5
-    assert PLUGIN.settings(tests=7).tests_of(50, 11) == 7
 
 
 def test_the_explanation_shows_the_text_that_was_asked_about_and_the_fault_in_80_columns():
