@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar, cast
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from models.claims import Claims, Grades
 from schemas import Usage
@@ -22,6 +22,12 @@ class Message:
 
     role: Role
     content: str
+
+
+class Reply(BaseModel):
+    """A form of replies: these fields and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class YesNo(BaseModel):

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator
 
 from checkers.plugin import ImproverSettings
 from models.concurrent import gather_or_cancel
 from models.judges.questions import UNKNOWN_QUESTION
 from models.prompts import PromptSet
-from models.protocol import Model, ModelFailed, Question
+from models.protocol import Model, ModelFailed, Question, Reply
 from models.settings import SubjectSettings
 from schemas import Generation, SentenceFinding
 from schemas.base import Text
@@ -37,10 +37,8 @@ class RewritingSettings(ImproverSettings):
     """The model that rewrites; the judge if not set. The local judge cannot."""
 
 
-class SentenceRewrite(BaseModel):
+class SentenceRewrite(Reply):
     """A sentence, rewritten; empty where it is to be taken out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     improved: Annotated[Text, AfterValidator(str.strip)]
 

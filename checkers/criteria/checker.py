@@ -7,7 +7,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Annotated, Literal, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from checkers.checker import MISLED, OPERATIONAL, Checker, Decision, Models, Undecidable
 from checkers.draws import generator
@@ -16,13 +16,13 @@ from checkers.thresholds import ScoringSettings
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.judges.questions import before_answer
 from models.prompts import PromptSet, behind
-from models.protocol import ModelFailed, Question
+from models.protocol import ModelFailed, Question, Reply
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Generation
 from schemas.base import Name, Text
 from schemas.records import MOST_TURNS
 
-Reply: TypeAlias = Literal["yes", "no"]
+YesOrNo: TypeAlias = Literal["yes", "no"]
 Label: TypeAlias = Literal["accept", "reject"]
 
 _EXAMPLE = 'example: {"prompt": ..., "response": ..., "label": "accept" or "reject", "words": ...}'
@@ -44,7 +44,7 @@ class CriterionSettings(ScoringSettings):
     ask: Annotated[str, Field(max_length=1000)]
     """The question, on one line, about what it calls the answer; the question that the user asked and the passages are
     shown with it, if the record has them."""
-    reject_if: Reply
+    reject_if: YesOrNo
     """The reply on which a response is rejected."""
     unit: Literal["record", "conversation"] = "record"
     """What is asked about: each record, or each conversation once, when its `session` is silent for
@@ -78,10 +78,8 @@ class Example(Generation):
         return self
 
 
-class Words(BaseModel):
+class Words(Reply):
     """Words at fault, or an answer; empty if there are none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     words: Text
 
@@ -92,7 +90,7 @@ class CriterionQuestions(PromptSet):
     package = "checkers.criteria.prompts"
 
     def words(
-        self, name: Literal["quote", "make"], reply: Reply, claims: Claims, known: Iterable[tuple[Claims, str]] = ()
+        self, name: Literal["quote", "make"], reply: YesOrNo, claims: Claims, known: Iterable[tuple[Claims, str]] = ()
     ) -> Question[Words]:
         """Words that show, or bring about, this reply to the question; behind answers whose words are known."""
 
@@ -117,7 +115,7 @@ class CriterionChecker(Checker[CriterionSettings]):
         self.examples = tuple(read_forms(Example, settings.examples, _EXAMPLE)) if settings.examples else ()
         self._short = [one for one in self.examples if len(one.model_dump_json()) <= _MOST_CHARACTERS]
         self.turns = MOST_TURNS if settings.unit == "conversation" else 0
-        self._accepting: Reply = "no" if settings.reject_if == "yes" else "yes"
+        self._accepting: YesOrNo = "no" if settings.reject_if == "yes" else "yes"
         self._questions = CriterionQuestions()
 
     def fingerprint(self) -> JsonValue:

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from checkers.checker import Undecidable
 from checkers.equivalence.alignment import MOST_CHARACTERS, PhrasePair
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.prompts import PromptSet
-from models.protocol import Judge, Model, ModelFailed, Question, ReplyT
+from models.protocol import Judge, Model, ModelFailed, Question, Reply, ReplyT
 from models.sampling import sample
 from schemas.base import Text
 
@@ -30,19 +30,15 @@ _PARAPHRASE_TOKENS = 40
 """Besides one for each character of the sentence."""
 
 
-class EquivalenceReply(BaseModel):
+class EquivalenceReply(Reply):
     """The answer if two sentences mean, or two phrases could mean, the same."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     explanation: Text
     answer: Literal["yes", "no"]
 
 
-class ParaphraseReply(BaseModel):
+class ParaphraseReply(Reply):
     """A sentence in other words."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     paraphrase: Annotated[Text, Field(min_length=1)]
 

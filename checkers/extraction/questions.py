@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from checkers.checker import Undecidable
 from checkers.extraction.linearity import Extracted, further, missing
 from checkers.extraction.mentions import bare
 from models.prompts import PromptSet, as_list
-from models.protocol import Model, ModelFailed, Question
+from models.protocol import Model, ModelFailed, Question, Reply
 from models.replies import salvaging
 from models.sampling import sample
 from schemas import Extraction
@@ -24,11 +24,7 @@ _LIST_TOKENS = 200
 """Besides some for each character of what is listed."""
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FoundEntity(_Reply):
+class FoundEntity(Reply):
     """An entity, and what kind of thing it is."""
 
     # Recordings have it by its name here.
@@ -43,7 +39,7 @@ def _named_alone(given: Any) -> Any:
     return {"entity": given} if isinstance(given, str) else given
 
 
-class EntitiesReply(_Reply):
+class EntitiesReply(Reply):
     """The entities of a text."""
 
     entities: Annotated[list[Annotated[FoundEntity, BeforeValidator(_named_alone)]], Field(max_length=_MOST_ENTITIES)]
@@ -52,13 +48,13 @@ class EntitiesReply(_Reply):
 _SALVAGE = salvaging(EntitiesReply, "entities")
 
 
-class ParaphrasesReply(_Reply):
+class ParaphrasesReply(Reply):
     """A text in other words."""
 
     paraphrases: Annotated[list[str], Field(min_length=1, json_schema_extra={"maxItems": PARAPHRASES})]
 
 
-class OthersReply(_Reply):
+class OthersReply(Reply):
     """What may take an entity's place."""
 
     others: Annotated[

@@ -14,7 +14,7 @@ from checkers.labelling.rubric import Rubric, same_label, shown
 from checkers.lines import read_forms
 from models.claims import ClaimKind, Claims
 from models.prompts import PromptSet, as_list
-from models.protocol import Judge, Question
+from models.protocol import Judge, Question, Reply
 from schemas.evidence import Label
 
 
@@ -41,15 +41,11 @@ def load_examples(path: Path) -> tuple[Exemplar, ...]:
     return tuple(read_forms(Exemplar, path, expected))
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 _WORDING_TOKENS = 100
 """Of the reason for one criterion."""
 
 
-class CriterionReason(_Reply):
+class CriterionReason(Reply):
     """A criterion's bit in the labeller's words."""
 
     criterion: int
@@ -58,14 +54,14 @@ class CriterionReason(_Reply):
     holds: bool
 
 
-class LabelReply(_Reply):
+class LabelReply(Reply):
     """A label with reasons."""
 
     reasons: list[CriterionReason]
     label: str
 
 
-class PickReply(_Reply):
+class PickReply(Reply):
     """The datapoint that matches, out of those shown."""
 
     reason: str
@@ -73,7 +69,7 @@ class PickReply(_Reply):
     """Its number, from 1."""
 
 
-class GenerateReply(_Reply):
+class GenerateReply(Reply):
     """A datapoint of the labeller's own."""
 
     reason: str

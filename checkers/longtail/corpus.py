@@ -29,10 +29,6 @@ Sentence = Annotated[Text, StringConstraints(pattern=r"\S")]
 """Without a full stop, so that it can be put into a longer one: `Person X is allergic to dairy`."""
 
 
-class BadCorpus(ValueError):
-    """A file that cannot be read as statements; the message names file, line and field."""
-
-
 class Statement(Wire):
     """A premise and a conclusion, with what a probe needs to ask about them."""
 
@@ -64,12 +60,12 @@ def read_corpus(path: Path) -> Iterator[Statement]:
     """The statements of a file, of the folder that `assay probes build` wrote, or of the bundled corpus, one by one.
 
     Raises:
-        BadCorpus: it cannot be read, holds no statement, or a line is none.
+        ValueError: it cannot be read, holds no statement, or a line is none; names file, line and field.
     """
     file = path / STATEMENTS if path.is_dir() else path
     if path.name == BUNDLED and not path.exists():
         file = Path(__file__).with_name("bundled.jsonl")
-    return read_forms(Statement, file, "statement", fault=BadCorpus, strict=True)
+    return read_forms(Statement, file, "statement", strict=True)
 
 
 def write_corpus(path: Path, statements: Iterable[Statement]) -> None:

@@ -3,31 +3,25 @@
 import json
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from checkers.draws import generator, seed_of
 from checkers.longtail.corpus import Statement
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
 from models.judges.questions import WORD_TOKENS
 from models.prompts import PromptSet
-from models.protocol import Question, YesNo
+from models.protocol import Question, Reply, YesNo
 
 Way = Literal["zero-shot", "chain-of-thought"]
 """The way in which a probe is asked: for the answer alone, or for reasoning first, after two worked examples."""
 
 
-class AnswerReply(BaseModel):
+class AnswerReply(Reply):
     """An answer alone."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     answer: str
 
 
-class ReasonedReply(BaseModel):
+class ReasonedReply(Reply):
     """An answer after reasoning."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reasoning: str
     answer: str

@@ -24,10 +24,6 @@ _Sides: TypeAlias = Mapping[Distribution, Sequence[Statement]]
 _SEED = "probes"
 
 
-class OneSided(ValueError):
-    """No rule of the corpus has statements of both the head and the tail."""
-
-
 class Sample:
     """Statements and templates by number, head and tail in pairs.
 
@@ -41,7 +37,7 @@ class Sample:
         """Leave out statements of rules that lack either side.
 
         Raises:
-            OneSided: nothing is left.
+            ValueError: no rule has statements of both the head and the tail.
         """
         rules: dict[str, dict[Distribution, list[Statement]]] = defaultdict(lambda: {one: [] for one in DISTRIBUTIONS})
         count = 0
@@ -53,7 +49,7 @@ class Sample:
         self.left_out = count - sum(len(side) for rule in self._rules for side in rule.values())
         """Correct statements whose rule has none of the other side."""
         if not self._rules:
-            raise OneSided(
+            raise ValueError(
                 f"none of its {len(rules)} rules has correct statements of both head and tail: nothing to compare"
             )
         self._numbers = list(TEMPLATES)
@@ -88,7 +84,7 @@ class ProbeSource:
         """Read the corpus.
 
         Raises:
-            ValueError: no subject is configured, or (as BadCorpus) the file cannot be used.
+            ValueError: no subject is configured, or the file cannot be used.
         """
         probes = settings.probes
         if probes.corpus is None:
@@ -99,9 +95,10 @@ class ProbeSource:
         self.models = tuple(models.subjects)
         self._subjects = models.subjects
         self._asker = Asker("zero-shot")
+        statements = list(read_corpus(probes.corpus))
         try:
-            self._sample = Sample(read_corpus(probes.corpus))
-        except OneSided as error:
+            self._sample = Sample(statements)
+        except ValueError as error:
             raise ValueError(f"longtail.probes.corpus = {probes.corpus}: {error}") from None
         if self._sample.left_out:
             _log.warning("rules without head or without tail are not asked about", statements=self._sample.left_out)

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from models.claims import ClaimKind, Claims
 from models.prompts import PromptSet, behind, quoted
-from models.protocol import Question, YesNo
+from models.protocol import Question, Reply, YesNo
 from models.replies import salvaging
 
 WORD_TOKENS = 4
@@ -24,18 +22,14 @@ _SENTENCE_OF_CLAIM = (
 _SENTENCE = "Sentence of the answer:\n{}\nIs the sentence right by the passages? Reply yes or no."
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Verdict(_Reply):
+class Verdict(Reply):
     """Whether one numbered sentence is supported."""
 
     number: int
     supported: bool
 
 
-class ReasonedVerdict(_Reply):
+class ReasonedVerdict(Reply):
     """The same with the reason before it, as the paper asks (appendix A.2)."""
 
     number: int
@@ -43,19 +37,19 @@ class ReasonedVerdict(_Reply):
     supported: bool
 
 
-class Verdicts(_Reply):
+class Verdicts(Reply):
     """The list form's reply."""
 
     verdicts: list[Verdict]
 
 
-class ReasonedVerdicts(_Reply):
+class ReasonedVerdicts(Reply):
     """The paper's reply, and that of AMC about its reasons."""
 
     verdicts: list[ReasonedVerdict]
 
 
-class Reason(_Reply):
+class Reason(Reply):
     """What is wrong with a sentence."""
 
     reason: str

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from checkers.checker import Models
 from checkers.longtail import PLUGIN
 from checkers.longtail.checker import LongtailSettings
-from checkers.longtail.corpus import BadCorpus, write_corpus
+from checkers.longtail.corpus import write_corpus
 from checkers.longtail.questions import Asker
 from checkers.longtail.source import ProbeSource, Sample
 from checkers.longtail.templates import TEMPLATES
@@ -98,7 +98,7 @@ class TestTheSource:
         assert verdict.evidence.cause == "subject_refused"
 
     def test_a_corpus_that_cannot_be_used_is_named(self, tmp_path: Path):
-        with pytest.raises(BadCorpus, match=r"missing\.jsonl"):
+        with pytest.raises(ValueError, match=r"missing\.jsonl"):
             source(tmp_path / "missing.jsonl")
         one_sided = tmp_path / "tail.jsonl"
         write_corpus(one_sided, [one for one in statements() if one.distribution == "tail"])

@@ -15,7 +15,6 @@ from checkers.longtail.corpus import (
     DISTRIBUTIONS,
     DOMAINS,
     STATEMENTS,
-    BadCorpus,
     Statement,
     read_corpus,
     write_corpus,
@@ -127,7 +126,7 @@ def test_a_statement_has_its_id_from_what_it_says_and_not_from_its_likelihood():
 def test_what_is_no_statement_is_named_with_its_line(data: bytes, complaint: str, tmp_path: Path):
     path = tmp_path / "corpus.jsonl"
     path.write_bytes(data)
-    with pytest.raises(BadCorpus, match=complaint):
+    with pytest.raises(ValueError, match=complaint):
         list(read_corpus(path))
 
 
