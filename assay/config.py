@@ -116,13 +116,10 @@ def default_configuration(checkers: Sequence[str]) -> Configuration:
 
 def all_sections(installed: InstalledCheckers) -> dict[str, Any]:
     """The type of each section: ours, then a section for each installed checker."""
-    sections = _CORE_SECTIONS | {
+    return _CORE_SECTIONS | {
         name: dict[CheckerName, plugin.settings] if plugin.many else plugin.settings  # type: ignore[name-defined]
         for name, plugin in installed.plugins.items()
     }
-    if installed.improver is not None and installed.improver.improver is not None:
-        sections[IMPROVER] = installed.improver.improver.settings
-    return sections
 
 
 def model_of(sections: Mapping[str, Any], base: type[ModelT]) -> type[ModelT]:

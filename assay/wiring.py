@@ -136,10 +136,10 @@ def _improver(configuration: Configuration, service: Service, on_usage: UsageLis
     plugin = configuration.installed.improver
     if plugin is None or plugin.improver is None:
         raise Misconfigured("improver: no installed checker brings an improver")
-    settings, models, brought = configuration.improver, service.models, plugin.improver
-    writer = _built("improver.writer", partial(brought.build_writer, settings, models.writer, on_usage))
+    models = service.models
+    writer = _built("improver.writer", partial(configuration.improver.build_writer, models.writer, on_usage))
     checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
-    return writer, _built(IMPROVER, partial(brought.build, checker, writer))
+    return writer, _built(IMPROVER, partial(plugin.improver, checker, writer))
 
 
 @asynccontextmanager

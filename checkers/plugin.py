@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.checker import Checker, CheckerSettings, Models
 from checkers.thresholds import CascadeChecker, ScoringSettings, Thresholds
 from models.protocol import Model
+from models.settings import SubjectSettings
 from schemas import Envelope, Generation, Improvement, Verdict
 
 if TYPE_CHECKING:
@@ -48,24 +49,40 @@ class Improver(Protocol):
         """
 
 
+class WriterSettings(SubjectSettings):
+    """The model that rewrites: its own endpoint, or a recording of one."""
+
+    backend: Literal["openai", "replay"] = "openai"
+    """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""
+
+
 class ImproverSettings(BaseModel):
-    """Base class of the `improver` section of the configuration."""
+    """The improver: how rejected responses are rewritten."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     enabled: bool = False
     """Rewrite rejected responses. Off by default: it costs several calls a rejected response."""
+    writer: WriterSettings | None = None
+    """The model that rewrites; the judge if not set. The local judge cannot."""
 
+    def build_writer(self, writer: Model | None, on_usage: "UsageListener | None" = None) -> Model:
+        """The model that rewrites: that of `writer`'s settings, else `writer`, the service's.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImproverPlugin:
-    """The improver of a method: its configuration, and how to build it."""
+        Raises:
+            ValueError: nobody is named, and the judge cannot write.
+            RecordingUnreadable: the writer is a replay, and its file cannot be used.
+        """
+        if self.writer is not None:
+            from models.build import build_model
 
-    settings: type[ImproverSettings]
-    build_writer: "Callable[[Any, Model | None, UsageListener], Model]"
-    """From `settings` and the service's writer to the model that rewrites, perhaps that itself."""
-    build: Callable[[Checker[Any], Model], Improver]
-    """From the method's checker and the writer to the improver."""
+            return build_model(self.writer, section="improver.writer", on_usage=on_usage)
+        if writer is None:
+            raise ValueError(
+                "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
+                "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
+            )
+        return writer
 
 
 class RecordSource(Protocol):
@@ -127,7 +144,8 @@ class CheckerPlugin:
     explain: Callable[[Verdict], Iterable[str]] = no_explanation
     """Lines for a person, of at most `checkers.wording.explanation_width()` columns and without indentation: what the
     verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""
-    improver: ImproverPlugin | None = None
+    improver: Callable[[Checker[Any], Model], Improver] | None = None
+    """From the checker and the model that writes to what rewrites."""
     source: SourcePlugin | None = None
     """Records that the method makes by itself, on a schedule."""
     count: "Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None" = None

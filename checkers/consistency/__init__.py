@@ -3,13 +3,12 @@
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.evidence import explain
 from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.rewriter import RewritingSettings, build_writer
-from checkers.plugin import CheckerPlugin, ImproverPlugin
+from checkers.plugin import CheckerPlugin
 
 PLUGIN = CheckerPlugin(
     checker=ConsistencyChecker,
     explain=explain,
     # All of the sample conversation.
     demo={"turns": 12},
-    improver=ImproverPlugin(settings=RewritingSettings, build_writer=build_writer, build=ConsistencyImprover),
+    improver=ConsistencyImprover,
 )

@@ -1,40 +1,21 @@
 """The writer: what it is asked, and which of its answers can be used (paper, appendix A.2, RAI)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator
 
-from checkers.plugin import ImproverSettings
 from models.concurrent import gather_or_cancel
 from models.judges.questions import UNKNOWN_QUESTION
 from models.prompts import PromptSet
 from models.protocol import Model, ModelFailed, Question, Reply
-from models.settings import SubjectSettings
 from schemas import Generation, SentenceFinding
 from schemas.base import Text
-
-if TYPE_CHECKING:
-    from models.meter import UsageListener
 
 _IMPROVE = "improve"
 _GROWTH, _ALLOWANCE = 3, 200
 """Times as many characters, and more: what is longer is no rewrite of a sentence but its own text."""
 _CHARACTERS_A_TOKEN, _LEAST_TOKENS = 2, 100
-
-
-class WriterSettings(SubjectSettings):
-    """The model that rewrites: its own endpoint, or a recording of one."""
-
-    backend: Literal["openai", "replay"] = "openai"
-    """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""
-
-
-class RewritingSettings(ImproverSettings):
-    """The improver: how rejected responses are rewritten."""
-
-    writer: WriterSettings | None = None
-    """The model that rewrites; the judge if not set. The local judge cannot."""
 
 
 class SentenceRewrite(Reply):
@@ -93,22 +74,3 @@ async def rewritten(
         if isinstance(text, str) and text.casefold().split() != findings[index].text.casefold().split()
     }
     return new, next((one.detail for _, one in pairs if isinstance(one, ModelFailed)), None)
-
-
-def build_writer(settings: RewritingSettings, writer: Model | None, on_usage: "UsageListener | None" = None) -> Model:
-    """The writer that `settings` name, else `writer` itself (`is writer` tells whether there is one more to be closed).
-
-    Raises:
-        ValueError: nobody is named, and the judge cannot write.
-        RecordingUnreadable: the writer is a replay, and its file cannot be used.
-    """
-    if settings.writer is not None:
-        from models.build import build_model
-
-        return build_model(settings.writer, section="improver.writer", on_usage=on_usage)
-    if writer is None:
-        raise ValueError(
-            "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
-            "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
-        )
-    return writer

@@ -228,7 +228,7 @@ def improver(base_url: str) -> Improver:
     plugin, brought = next((plugin, plugin.improver) for plugin in own_checkers() if plugin.improver)
     endpoint = _endpoint(base_url)
     checker = plugin.build(plugin.settings(), Models(judge=endpoint, writer=endpoint.model))
-    return brought.build(checker, endpoint.model)
+    return brought(checker, endpoint.model)
 
 
 def _endpoint(base_url: str, **settings: Any) -> PromptedJudge:

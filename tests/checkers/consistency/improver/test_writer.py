@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.rewriter import RewritingSettings, build_writer
 from checkers.consistency.splicing import fits, spliced
+from checkers.plugin import ImproverSettings
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.sentences import split_sentences
@@ -124,14 +124,14 @@ class TestTheWriter:
 
     def test_the_local_judge_cannot(self):
         with pytest.raises(ValueError, match=r"improver\.writer\.base_url and improver\.writer\.model"):
-            build_writer(RewritingSettings(), None)
+            ImproverSettings().build_writer(None)
 
     async def test_the_judge_does_where_nobody_is_named(self, stub: StubEndpoint):
         stub.answer = writer_answer
         settings = JudgeSettings(backend="openai", base_url=stub.base_url, model="stub")
         judge = build_judge(settings)
         assert isinstance(judge, PromptedJudge)
-        writer = build_writer(RewritingSettings(), judge.model)
+        writer = ImproverSettings().build_writer(judge.model)
         assert writer is judge.model
         checker = ConsistencyChecker(ConsistencySettings(), Models(judge=judge))
         found = await improved(checker, ConsistencyImprover(checker, writer), f"{GOOD} {FALSE}")
