@@ -17,7 +17,7 @@ from random import Random
 from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
 from checkers.extraction.checker import ExtractionSettings
-from checkers.extraction.evidence import Trial, causes, not_given
+from checkers.extraction.evidence import causes, not_given
 from checkers.extraction.linearity import (
     Extracted,
     LinearityTest,
@@ -204,7 +204,7 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table) -> tuple[int, bool
         if results[-1].outcome == "failed":
             break
     taken = {v: answers.about(v, len(known)) for v, known in readings.items() if known}
-    found = causes(Trial(tuple(results), (), dict(taken)), _PAIRS, _sentence)
+    found = causes(results, taken, _PAIRS, _sentence)
     return sum(map(len, taken.values())), bool(found)
 
 
@@ -214,7 +214,7 @@ def _decided_fully(drawn: Sequence[LinearityTest], answers: _Table) -> bool:
         result_of(test, [[_read(one) for one in answers.about(v)] for v in test.vectors], _PAIRS.mask) for test in drawn
     ]
     lost = not_given("not_given", _PAIRS.entities, answers.about(0))
-    return bool(lost or causes(Trial(tuple(results), (), dict(answers)), _PAIRS, _sentence))
+    return bool(lost or causes(results, answers, _PAIRS, _sentence))
 
 
 @cache

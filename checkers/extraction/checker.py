@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from typing import Annotated, Literal
@@ -10,7 +11,7 @@ from pydantic import Field, JsonValue
 
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.draws import generator, seed_of
-from checkers.extraction.evidence import Trial, absent, causes, not_given, reason_of, shown, statistics
+from checkers.extraction.evidence import absent, causes, not_given, reason_of, shown, statistics
 from checkers.extraction.linearity import (
     LinearityTest,
     Pairs,
@@ -139,11 +140,11 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         tests = draw_tests(count, self.settings.tests_of(count, repeats), generator(seed, "tests"))
         measured: dict[str, object] = {}
         if is_full:
-            trial = await tried_fully(tests, ask, pairs, repeats)
-            measured = {**statistics(trial, pairs), "con_o": con_o}
+            results, answers = await tried_fully(tests, ask, pairs, repeats)
+            measured = {**statistics(results, pairs), "con_o": con_o}
         else:
-            trial = await tried_fast(tests, ask, pairs, untouched, repeats)
-        outcomes = {one.outcome for one in trial.results}
+            results, answers = await tried_fast(tests, ask, pairs, untouched, repeats)
+        outcomes = {one.outcome for one in results}
         if "unusable" in outcomes and "failed" not in outcomes:
             detail = f"too many answers of {subject.name} could not be read to decide a test"
             raise Undecidable("subject_unusable", detail)
@@ -151,9 +152,9 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             record,
             located,
             tested,
-            (*known, *causes(trial, pairs, sentence, lenient=is_full)),
+            (*known, *causes(results, answers, pairs, sentence, lenient=is_full)),
             repeats,
-            **shown(trial, pairs, sentence) | measured,
+            **shown(results, answers, pairs, sentence) | measured,
         )
 
     async def _repeats(self, subject: Model, respondent: Respondent, text: str) -> tuple[int, Known]:
@@ -237,7 +238,11 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         return Decision(accepted=not causes, reason=reason, evidence=evidence, error_bound=bound)
 
 
-async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Known, repeats: int) -> Trial:
+Tried = tuple[list[TestResult], dict[Vector, Known]]
+"""The tests that were made, and by sentence all answers that were taken."""
+
+
+async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Known, repeats: int) -> Tried:
     """The tests up to the first that fails, with as few answers as decide them; raises as `Respondent.extracted`.
 
     `untouched` are the first answers about the text itself.
@@ -257,11 +262,12 @@ async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, unt
         results.append(result_of(test, [read(v) for v in test.vectors], pairs.mask))
         if results[-1].outcome == "failed":
             break
-    rounds = tuple(tuple(answers[v] for v in one.test.vectors) for one in results)
-    return Trial(tuple(results), rounds, {v: known for v, known in answers.items() if known})
+    # Later tests may have asked further about a sentence.
+    results = [replace(one, answers=tuple(answers[v] for v in one.test.vectors)) for one in results]
+    return results, {v: known for v, known in answers.items() if known}
 
 
-async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, repeats: int) -> Trial:
+async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, repeats: int) -> Tried:
     """All tests with all answers, a text that comes again asked about again; raises as `Respondent.extracted`."""
     slots = [v for test in tests for v in test.vectors]
     # The first about no transformed text are those about the text itself.
@@ -270,9 +276,9 @@ async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, re
     answers: dict[Vector, Known] = defaultdict(list)
     for v, known in zip(slots, taken, strict=True):
         answers[v] += known
-    rounds = tuple(tuple(taken[3 * number : 3 * number + 3]) for number in range(len(tests)))
-    results = tuple(
-        result_of(test, [[pairs.read(one) for one in known] for known in about], pairs.mask, lenient=True)
-        for test, about in zip(tests, rounds, strict=True)
-    )
-    return Trial(results, rounds, dict(answers))
+    results = []
+    for number, test in enumerate(tests):
+        about = tuple(taken[3 * number : 3 * number + 3])
+        found = result_of(test, [[pairs.read(one) for one in known] for known in about], pairs.mask, lenient=True)
+        results.append(replace(found, answers=about))
+    return results, dict(answers)

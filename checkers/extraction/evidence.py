@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Literal
@@ -26,7 +25,6 @@ from checkers.extraction.linearity import (
     strays,
 )
 from checkers.extraction.mentions import Located, find_mentions
-from checkers.extraction.questions import Known
 from checkers.wording import labelled
 from models.wording import on_a_line
 from schemas import (
@@ -38,18 +36,6 @@ from schemas import (
     TransformedSentence,
     Verdict,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """Tests that were made."""
-
-    results: tuple[TestResult, ...]
-    rounds: tuple[tuple[Known, ...], ...]
-    """For each test the answers about its three sentences."""
-    answers: dict[Vector, Known]
-    """By sentence all that were taken."""
-
 
 _MOST_LISTED = 20
 _MOST_SHOWN = 200
@@ -75,65 +61,72 @@ def not_given(
 
 
 def causes(
-    trial: Trial, pairs: Pairs, sentence: Callable[[Vector], str], *, lenient: bool = False
+    results: Sequence[TestResult],
+    answers: Mapping[Vector, Answers],
+    pairs: Pairs,
+    sentence: Callable[[Vector], str],
+    *,
+    lenient: bool = False,
 ) -> tuple[FailureCause, ...]:
-    """The causes for which the tests reject; none if they do not.
+    """The causes for which the tests reject, by all `answers` that were taken; none if they do not.
 
     What stands in an entity's place must be named in each text, or in half of all answers where that is lenient.
     """
-    failed = [one for one in trial.results if one.outcome == "failed"][:1]
-    lost = strays(failed or trial.results, pairs.mask)
+    failed = [one for one in results if one.outcome == "failed"][:1]
+    lost = strays(failed or results, pairs.mask)
     if lenient and not failed:
-        seldom = ((j, 2 * of.times < of.answers) for one in named(pairs, trial.answers) for j, of in enumerate(one))
+        seldom = ((j, 2 * of.times < of.answers) for one in named(pairs, answers) for j, of in enumerate(one))
         lost = sum({1 << j for j, is_seldom in seldom if is_seldom})
-    vectors = [v for one in failed or trial.results for v in one.test.vectors]
-    return causes_of(lost, pairs, {v: sentence(v) for v in vectors}, trial.answers) if lost else ()
+    vectors = [v for one in failed or results for v in one.test.vectors]
+    return causes_of(lost, pairs, {v: sentence(v) for v in vectors}, answers) if lost else ()
 
 
-def shown(trial: Trial, pairs: Pairs, sentence: Callable[[Vector], str]) -> dict[str, object]:
+def shown(
+    results: Sequence[TestResult], answers: Mapping[Vector, Answers], pairs: Pairs, sentence: Callable[[Vector], str]
+) -> dict[str, object]:
     """The evidence's tests, with their texts and answers, and what the vectors do not show."""
 
     def digits(vector: Vector) -> str:
         return "".join(str(vector >> j & 1) for j in range(len(pairs.entities)))
 
-    def text(v: Vector, u: Reading, answers: Answers) -> TransformedSentence:
+    def text(v: Vector, u: Reading, about: Answers) -> TransformedSentence:
         return TransformedSentence(
             vector=digits(v),
             text=sentence(v),
             value=None if u is None else digits(u),
             answers=tuple(
                 AnswerGroup(entities=None if one is None else one[:_MOST_SHOWN], count=count)
-                for one, count in groups(answers)
+                for one, count in groups(about)
             ),
         )
 
-    unreplaced, replaced = named(pairs, trial.answers)
+    unreplaced, replaced = named(pairs, answers)
     lost = [one.model_copy(update={"times": one.answers - one.times}) for one in unreplaced if one.times < one.answers]
     return {
         "rounds": tuple(
-            LinearityTestRound(outcome=result.outcome, x=x, y=y, xor=xor)
-            for result, answers in zip(trial.results, trial.rounds, strict=True)
-            for x, y, xor in [map(text, result.test.vectors, result.values, answers)]
+            LinearityTestRound(outcome=one.outcome, x=x, y=y, xor=xor)
+            for one in results
+            for x, y, xor in [map(text, one.test.vectors, one.values, one.answers)]
         ),
-        "ideal_share": ideal_share(trial.results, pairs.mask),
-        "answers": sum(map(len, trial.answers.values())),
+        "ideal_share": ideal_share(results, pairs.mask),
+        "answers": sum(map(len, answers.values())),
         "unnamed": tuple(one.entity for one in replaced if one.answers and not one.times),
         "lost": tuple(lost[:_MOST_LISTED]),
-        "extra": tuple(extra(pairs, trial.answers)[:_MOST_LISTED]),
+        "extra": tuple(extra(pairs, answers)[:_MOST_LISTED]),
     }
 
 
-def statistics(trial: Trial, pairs: Pairs) -> dict[str, object]:
+def statistics(results: Sequence[TestResult], pairs: Pairs) -> dict[str, object]:
     """A_test, A_rate and Con_rs of the full schedule (the paper's table 1)."""
     combinations = passing = 0
-    for answers in trial.rounds:
-        samples: list[list[Reading]] = [[pairs.read(one) for one in known] for known in answers]
+    for result in results:
+        samples = [[pairs.read(one) for one in known] for known in result.answers]
         combinations += len(samples[0]) * len(samples[1]) * len(samples[2])
         passing += passing_combinations(samples, pairs.mask)
     return {
-        "a_test": sum(one.outcome == "passed" for one in trial.results),
+        "a_test": sum(one.outcome == "passed" for one in results),
         "a_rate": passing / combinations,
-        "con_rs": min(consistency(known) for answers in trial.rounds for known in answers),
+        "con_rs": min(consistency(known) for one in results for known in one.answers),
     }
 
 

@@ -53,6 +53,8 @@ class TestResult:
     outcome: Outcome
     values: tuple[Reading, Reading, Reading]
     """f of the test's vectors: the majorities, or the combination of answers with the fewest wrong bits."""
+    answers: tuple["Answers", ...] = ()
+    """About its three sentences."""
 
 
 def draw_tests(entities: int, count: int, draw: Random) -> list[LinearityTest]:
