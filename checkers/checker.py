@@ -20,12 +20,7 @@ from schemas.records import misspelt_hint
 _DIGEST_DIGITS = 16
 
 
-class _Operational:
-    def __repr__(self) -> str:
-        return "OPERATIONAL"
-
-
-OPERATIONAL: Final = _Operational()
+OPERATIONAL: Final = "operational"
 """Marks a field of a checker's settings, as in `Annotated[float, OPERATIONAL]`, that bears on no verdict.
 
 All other fields are part of the configuration's digest, and so of verdict ids.
