@@ -148,7 +148,7 @@ class KeptModel:
 
     def __init__(self, model: Model, kept: KeptAnswers, role: str) -> None:
         """`role` tells models of one name apart, which may be configured differently."""
-        self.name = model.name
+        self.name, self.temperature = model.name, getattr(model, "temperature", None)
         self.usage = Usage()
         """Cost of the answers that were used, those of earlier processes included."""
         self._model = model

@@ -2,16 +2,24 @@
 
     python -m benchmarks.methods --base-url URL --model NAME --data FOLDER [--only retrieval,...] [--rows N]
 
-Answers are kept in --keep: a run that was broken off asks nothing twice.
+`retrieval`, `equivalence`, `extraction`, `labelling` (the No-Data Algorithm), `probes` (LINT) and `link`, which builds
+statements. Answers are kept in --keep: a run that was broken off asks nothing twice.
 """
 
 import sys
 from pathlib import Path
 
-from benchmarks.methods import retrieval
+from benchmarks.methods import equivalence, extraction, labelling, probes, retrieval
 from benchmarks.running import Part, run_parts
 
-PARTS = {"retrieval": Part(retrieval.measure, needs_data=True)}
+PARTS = {
+    "retrieval": Part(retrieval.measure, needs_data=True),
+    "equivalence": Part(equivalence.measure, needs_data=True),
+    "extraction": Part(extraction.measure, needs_data=True),
+    "labelling": Part(labelling.measure, needs_data=True),
+    "probes": Part(probes.run),
+    "link": Part(probes.build),
+}
 
 OPTIONS = {
     "--base-url": (..., "of the API, up to what stands before /chat/completions"),

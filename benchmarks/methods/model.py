@@ -1,17 +1,28 @@
 """The model behind an endpoint in all three roles; its answers are kept, so that a run goes on where it stopped."""
 
 import argparse
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import Any
 
+from pydantic import BaseModel
+
+from assay.cli.common import Figures
+from assay.config import Configuration, load_configuration
 from benchmarks.asked import patient
-from checkers.checker import Models
-from lab.runs import KeptAnswers, KeptModel
+from checkers.checker import CheckerSettings, Models
+from checkers.model_patience import ModelPatience
+from lab.runs import KeptAnswers, KeptModel, Run
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
+from models.settings import SubjectSettings
 
 HOURS = 4 * 3600.0
 """Deadline of a check: a server of two cores is slow."""
+
+MakeRun = Callable[[Configuration, Models], Run[Any, Any]]
 
 
 @contextmanager
@@ -23,3 +34,23 @@ def asked(options: argparse.Namespace) -> Iterator[Models]:
     with closing(KeptAnswers(options.keep)) as kept:
         model = KeptModel(judge.model, kept, "model")
         yield Models(judge=judge.through(model), writer=model, subjects={options.model: model})
+
+
+def configured(options: argparse.Namespace, **checkers: CheckerSettings) -> Configuration:
+    """The configuration of a run of the laboratory: this model as judge and only subject, and checkers' settings."""
+    judge = patient(options)
+    shared = judge.model_dump(include=SubjectSettings.model_fields.keys() & judge.model_fields_set)
+    subjects = {options.model: SubjectSettings.model_validate(shared)}
+    return replace(load_configuration(), judge=judge, subjects=subjects, checkers=checkers)
+
+
+def figures(run: Run[Any, Any]) -> Figures:
+    """The figures of a run of the laboratory, one item after the other: an endpoint then has its prefix cached."""
+    results: list[BaseModel] = []
+
+    async def run_over() -> None:
+        await run.over(results.append, ModelPatience(print), window=1)
+        await run.close()
+
+    asyncio.run(run_over())
+    return run.figures(results)

@@ -1,0 +1,40 @@
+"""Long-tail probes: the model's own knowledge of the head and of the tail (LINT), and a build of statements (LINK)."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from benchmarks.methods.model import asked, configured, figures
+from lab.link import statements
+from lab.link.rules import read_rules
+from lab.probes import ProbeRun
+
+_RULES = ("never-left-country", "too-heavy-for-boat", "deficiency-and-food")
+_VALUES, _BEAMS = 10, 12
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print accuracy on head and tail over the bundled statements, paired as well, and a row a template."""
+    with asked(options) as models:
+        settings = configured(options)
+        probes = ProbeRun(
+            Path("bundled"),
+            settings,
+            models,
+            names=[options.model],
+            ways=["zero-shot"],
+            limit=max(options.rows // 25, 1),
+            seed=0,
+        )
+        print(probes.note)
+        print("\n".join(figures(probes).lines()))
+
+
+def build(options: argparse.Namespace) -> None:
+    """Print what a build of three bundled rules finds, and write its statements beside the answers."""
+    folder = options.keep.with_name(f"{options.model}.corpus")
+    folder.mkdir(parents=True, exist_ok=True)
+    scorers = {"scorer": "endpoint:judge", "measurer": f"endpoint:{options.model}"}
+    rules = read_rules("bundled", _RULES)
+    built = statements.build(configured(options), rules, folder, scorers, values=_VALUES, beams=_BEAMS)
+    print("\n".join(asyncio.run(built).lines()))
