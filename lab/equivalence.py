@@ -76,7 +76,7 @@ def read_pairs(path: Path) -> list[Pair]:
 class PairRun(Run[tuple[int, Pair], PairResult]):
     """A subject's answers to pairs, with their verdicts."""
 
-    things = "pairs"
+    things, method = "pairs", "equivalence"
 
     def __init__(self, configured: Configuration, pairs: Sequence[Pair], subject: str, models: Models) -> None:
         """Raises CannotRun as `subject_name`."""
@@ -84,6 +84,7 @@ class PairRun(Run[tuple[int, Pair], PairResult]):
         settings = section if isinstance(section, EquivalenceSettings) else EquivalenceSettings()
         self.items = list(enumerate(pairs, start=1))
         self._subject = subject_name(configured, subject, "--subject")
+        self.asked = [models.subjects[self._subject]]
         self._checker = EquivalenceChecker(settings, models)
 
     async def result(self, item: tuple[int, Pair], patience: ModelPatience) -> PairResult:

@@ -82,7 +82,7 @@ class DatapointResult(BaseModel):
 class CorpusRun(Run[Datapoint, DatapointResult]):
     """Plays for one datapoint after the other, many at once."""
 
-    things = "datapoints"
+    things, method = "datapoints", "labelling"
 
     def __init__(
         self,
@@ -117,6 +117,7 @@ class CorpusRun(Run[Datapoint, DatapointResult]):
                 "configure an endpoint: judge.backend = 'openai'"
             )
         self._subject = models.subjects[subject_name(configured, evaluator, "--evaluator")]
+        self.asked = [self._subject]
         self._pool = [one.x for one in self._problem.examples]
         if self._strategy == "pick" and not self._pool:
             self._pool = [one.x for one in datapoints[:_MOST_POOL]]

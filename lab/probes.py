@@ -27,7 +27,7 @@ _Probe = tuple[int, Asked, Statement, ProbeTemplate]
 class ProbeRun(Run[_Probe, ProbeResult]):
     """All probes of a corpus for each subject and way, one after the other."""
 
-    things = "probes"
+    things, method = "probes", "longtail"
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class ProbeRun(Run[_Probe, ProbeResult]):
         Raises CannotRun if it is none, or as `subject_name`.
         """
         subjects = [subject_name(configured, name, "--model") for name in dict.fromkeys(names) or [""]]
-        self._subjects = models.subjects
-        self._asked = [Asked(model=name, way=way) for name in subjects for way in dict.fromkeys(ways)]
+        self._subjects, self.asked = models.subjects, [models.subjects[name] for name in subjects]
+        self._ways = [Asked(model=name, way=way) for name in subjects for way in dict.fromkeys(ways)]
         try:
             statements = _limited(list(read_corpus(corpus)), limit, seed)
         except ValueError as error:
@@ -54,7 +54,7 @@ class ProbeRun(Run[_Probe, ProbeResult]):
         self._askers = {way: Asker(way, seed=seed) for way in ways}
         probes = (
             (asked, statement, template)
-            for asked in self._asked
+            for asked in self._ways
             for statement in statements
             for template in templates_of(statement)
         )
@@ -97,7 +97,7 @@ class ProbeRun(Run[_Probe, ProbeResult]):
             )
 
     def figures(self, results: Sequence[ProbeResult]) -> ProbeTable:
-        return ProbeTable(self._asked, results)
+        return ProbeTable(self._ways, results)
 
 
 def _size(statements: Sequence[Statement]) -> str:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from assay.cli.common import CannotRun, Figures, models_of, progress
 from assay.config import Configuration
 from checkers.checker import Models
+from checkers.form_test import method_results
 from checkers.model_patience import ModelPatience
 from models.billing import book
 from models.concurrent import in_order
@@ -41,6 +42,10 @@ class Run(ABC, Generic[ItemT, ResultT]):
     items: Sequence[ItemT]
     note = ""
     """Said before anything is asked."""
+    method: ClassVar[str]
+    """The checker's name."""
+    asked: Sequence[Model] = ()
+    """The subjects."""
 
     @abstractmethod
     async def result(self, item: ItemT, patience: ModelPatience) -> ResultT:
@@ -78,6 +83,11 @@ async def figures_of(configured: Configuration, out: Path | None, make: Make) ->
             with progress(len(run.items)) as shown:
                 if run.note:
                     shown.say(run.note)
+                for subject in run.asked:
+                    # Before anything is said of its trust.
+                    for one in await method_results(subject, ["subject"], run.method):
+                        if not one.is_followed:
+                            shown.say(f"{subject.name} {one.verdict}, which says nothing of its trust: {one.answered}")
 
                 def emit(result: BaseModel) -> None:
                     results.append(result)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -10,6 +10,8 @@ import click
 from assay.cli.common import CannotRun, WrongUse, configured, download_models, models_of, print_figures, progress
 from assay.config import Configuration
 from assay.wiring import wired
+from checkers.checker import Models
+from checkers.form_test import MethodResult, Role, method_results
 from checkers.intervals import wilson
 from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
@@ -38,7 +40,8 @@ def check_judge(ctx: click.Context, *, loaded: Configuration, language: str | No
     """Self-test the judge on built-in pairs of passages and answers, and print its accuracy.
 
     An endpoint is asked in the short form and, if that goes well, in the list form. The better form and the threshold
-    are saved, and every worker of this machine uses them. Exit status 1 below 75%.
+    are saved, and every worker of this machine uses them. Exit status 1 below 75%. Then the endpoint and each subject
+    are asked one to six built-in questions of each method, to see whether they can follow its form.
     """
     known = {pair.kind for pair in pairs(language)} - {pair.kind for pair in pairs()}
     if language and not known:
@@ -105,10 +108,25 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Report":
         with progress(len(asked) * max(len(forms), 1)) as shown, billed() as bill:
             results = await self_test.run(forms or [judge], asked, shown.step)
             if forms:
-                path = self_test.keep(forms, results)
-                shown.say(f"saved in {path}" if path else "the result could not be saved; the next start tests again")
+                file = self_test.file_of(forms)
+                is_saved = file.write(results)
+                shown.say(
+                    f"saved in {file.path}" if is_saved else "the result could not be saved; the next start tests again"
+                )
+            methods = await _methods(models)
         seconds = round(sum(one.seconds for one in results), 1)
-        return _Report(judge.name, results, bill.usage.model_copy(update={"seconds": seconds}))
+        return _Report(judge.name, results, bill.usage.model_copy(update={"seconds": seconds}), methods)
+
+
+async def _methods(models: Models) -> dict[str, list[MethodResult]]:
+    """How each model follows the forms of the methods: the one that writes, and the subjects; or it as a subject."""
+    found = {}
+    if models.writer is not None:
+        roles: list[Role] = ["writer"] if models.subjects else ["writer", "subject"]
+        found[models.writer.name] = await method_results(models.writer, roles)
+    for subject in models.subjects.values():
+        found[subject.name] = await method_results(subject, ["subject"])
+    return {name: results for name, results in found.items() if results}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +134,7 @@ class _Report:
     judge: str
     results: Sequence[FormResult]
     usage: Usage
+    methods: Mapping[str, Sequence[MethodResult]] = field(default_factory=dict)
 
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""
@@ -126,6 +145,7 @@ class _Report:
             "threshold": chosen.threshold,
             "usage": self.usage.model_dump(),
             "forms": [_figures(one) for one in self.results],
+            "methods": {name: [one.model_dump() for one in found] for name, found in self.methods.items()},
         }
 
     def lines(self) -> Iterator[str]:
@@ -151,6 +171,15 @@ class _Report:
             yield "To use this form without a self-test on each new machine, set under [judge]:"
             yield f'  form = "{chosen.form}"'
             yield f"  threshold = {chosen.threshold:g}"
+        for name, methods in self.methods.items():
+            yield f"{plain(name)}, asked in the forms of the methods:"
+            for one in methods:
+                yield (
+                    f"  {one.method:<12} as {one.role:<8} {one.followed} of {one.cases} replies of the form, "
+                    f"{one.right} right: {one.verdict}"
+                )
+                if one.answered:
+                    yield f"    {plain(one.answered)}"
 
 
 def _figures(result: FormResult) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import structlog
 from filelock import AsyncFileLock
@@ -39,6 +39,7 @@ AT_ONCE = 8
 _LOG = structlog.get_logger(__name__)
 AskedT = TypeVar("AskedT")
 FoundT = TypeVar("FoundT")
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +118,6 @@ class FormResult:
     def failed(self) -> str:
         """The kinds of which no more than half are right."""
         return ", ".join(kind for kind, (right, count) in self.by_kind().items() if right <= count / 2)
-
-
-_FILE = TypeAdapter(list[FormResult])
 
 
 def best_of(results: Sequence[FormResult]) -> FormResult:
@@ -207,51 +205,63 @@ def _threshold(odds: Sequence[float | None], asked: Sequence[Pair]) -> float:
 
 async def tested(forms: Sequence[Form]) -> list[FormResult]:
     """The results on file, or else of a test that is run now, by one process of this machine at a time."""
-    path = _path(forms)
+    file = file_of(forms)
     async with AsyncExitStack() as stack:
         # Where there can be no file, each for itself.
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            await stack.enter_async_context(AsyncFileLock(path.with_suffix(".lock")))
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            await stack.enter_async_context(AsyncFileLock(file.path.with_suffix(".lock")))
         # Another process may have run it meanwhile: with their own thresholds, their verdicts would differ.
         results = kept(forms)
         if not results:
             _LOG.info("self_test_started", model=forms[0].model.name)
             results = await run(forms, pairs())
-            keep(forms, results)
+            file.write(results)
         return results
 
 
 def kept(forms: Sequence[Form]) -> list[FormResult]:
     """The results that are on file for these forms of a model."""
-    path = _path(forms)
-    try:
-        return _FILE.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return []
-    except (OSError, ValidationError) as error:
-        _LOG.warning("self_test_unreadable", file=str(path), reason=type(error).__name__)
-        return []
+    return file_of(forms).read()
 
 
-def keep(forms: Sequence[Form], results: list[FormResult]) -> Path | None:
-    """Write the results to their file; returns it, or None if it cannot be written."""
-    path = _path(forms)
-    part = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(_FILE.dump_json(results))
-        part.replace(path)
-    except OSError as error:
-        _LOG.warning("self_test_not_kept", file=str(path), reason=error.strerror)
-        return None
-    return path
+class ResultFile(Generic[ResultT]):
+    """The results of a self-test on file, by all that they depend on."""
+
+    def __init__(self, key: object, form: type[ResultT]) -> None:
+        """`key` has a `repr` that is the same in every process."""
+        # Not `Path.home`, which raises for a user without a home, as containers have.
+        cache_home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
+        self.path = (
+            cache_home / "assay" / "self-tests" / f"{blake2b(repr(key).encode(), digest_size=12).hexdigest()}.json"
+        )
+        self._form = TypeAdapter(list[form])  # type: ignore[valid-type]
+
+    def read(self) -> list[ResultT]:
+        """The results; none if there is no file, or none that can be read."""
+        try:
+            return self._form.validate_json(self.path.read_bytes())
+        except FileNotFoundError:
+            return []
+        except (OSError, ValidationError) as error:
+            _LOG.warning("self_test_unreadable", file=str(self.path), reason=type(error).__name__)
+            return []
+
+    def write(self, results: list[ResultT]) -> bool:
+        """Replace the file; false if it cannot be written."""
+        part = self.path.with_suffix(f".{os.getpid()}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(self._form.dump_json(results))
+            part.replace(self.path)
+        except OSError as error:
+            _LOG.warning("self_test_not_kept", file=str(self.path), reason=error.strerror)
+            return False
+        return True
 
 
-def _path(forms: Sequence[Form]) -> Path:
+def file_of(forms: Sequence[Form]) -> ResultFile[FormResult]:
     """By the model, its prompts and the pairs, and the forms."""
     shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
     known = forms[0].model.name, QUESTIONS.digest, shown, [form.name for form in forms]
-    # Not `Path.home`, which raises for a user without a home, as containers have.
-    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
-    return cache_home / "assay" / "self-tests" / f"{blake2b(repr(known).encode(), digest_size=12).hexdigest()}.json"
+    return ResultFile(known, FormResult)
