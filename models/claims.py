@@ -18,6 +18,8 @@ class ClaimKind(StrEnum):
     """Together they mean the same as the reference, so both ways may be looked at."""
     ENTAILMENT = "entailment"
     """Each follows from the reference. Strict, and one way: a single word that differs may decide."""
+    MATCH = "match"
+    """As entailment, of two texts of which a store or cache takes one for the other."""
     ANSWERABILITY = "answerability"
     """Each is a question, and the reference holds its answer."""
     PHRASE = "phrase"

@@ -13,7 +13,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from models.judges import self_test
+from models.judges import matching, self_test
+from models.judges.matching import MatchingResult
 from models.judges.self_test import FormResult, PairOutcome
 from streams.embedded import EmbeddedBroker
 from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
@@ -210,3 +211,4 @@ def _self_test_on_file(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = tuple(PairOutcome("number", supported, 5.0 if supported else -5.0) for supported in (True, False))
     passed = FormResult("short", 0.0, outcomes)
     monkeypatch.setattr(self_test, "kept", lambda forms: [passed for form in forms if form.name == "short"])
+    monkeypatch.setattr(matching, "kept", lambda file: [MatchingResult(model=16, bundled=0, pairs=16)])

@@ -8,6 +8,7 @@ from itertools import zip_longest
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.asked import patient
 from benchmarks.methods.model import HOURS, asked
 from benchmarks.retrieval.live import cache_hit, odd_triplets, scores_of
 from benchmarks.tables import table
@@ -17,6 +18,7 @@ from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
 from lab.audit.triplets import Triplet
 from models.build import build_judge
 from models.judges.forms import Support, odds_of
+from models.judges.prompted import PromptedJudge
 from models.protocol import Message, Model, Question, YesNo
 from models.settings import JudgeSettings
 
@@ -43,8 +45,11 @@ async def _lines(options: argparse.Namespace, triplets: Sequence[Triplet]) -> li
     lines = []
     bundled = build_judge(JudgeSettings())
     with asked(options) as models:
+        assert isinstance(models.judge, PromptedJudge)  # noqa: S101 -- of this backend
+        pinned = patient(options, form="short", threshold=0.0)
         ways: dict[str, Score] = {
             "retrieval checker": _checker(models),
+            "the model itself": _checker(Models(judge=PromptedJudge(models.judge.model, pinned))),
             "one plain question": _plain(models.subjects[options.model]),
             "bundled judge": _checker(Models(judge=bundled)),
         }

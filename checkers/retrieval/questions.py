@@ -65,11 +65,11 @@ async def _graded(judge: Judge, matching: Matching, query: str, texts: Sequence[
     task = f"retrieval.{matching}"
     if matching == "question":
         # A stored text that asks, too, is no answer; it fits if it asks the same.
-        kinds = (ClaimKind.ENTAILMENT if is_question(text) else ClaimKind.ANSWERABILITY for text in texts)
+        kinds = (ClaimKind.MATCH if is_question(text) else ClaimKind.ANSWERABILITY for text in texts)
         asked = [Claims(text, (query,), kind) for text, kind in zip(texts, kinds, strict=True)]
         return [TextFinding(_of_judgement(answer)) for (answer,) in (await judge.grade(task, asked)).reply]
     both = [(query, tuple(texts)), *((text, (query,)) for text in texts)]
-    claims = [Claims(reference, sentences, ClaimKind.ENTAILMENT) for reference, sentences in both]
+    claims = [Claims(reference, sentences, ClaimKind.MATCH) for reference, sentences in both]
     back, *there = (await judge.grade(task, claims)).reply
     pairs = zip(there, back, strict=True)
     return [TextFinding(_of_judgement(to_query), _of_judgement(to_text)) for (to_query,), to_text in pairs]

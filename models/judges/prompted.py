@@ -11,6 +11,7 @@ from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.concurrent import gather_or_cancel
 from models.judges import self_test
 from models.judges.forms import Form, FormName, Support, odds_of
+from models.judges.matching import Matcher
 from models.judges.questions import QUESTIONS
 from models.judges.self_test import GOOD_ENOUGH, FormResult, best_of
 from models.protocol import Answer, Model, ModelFailed, ModelUnavailable
@@ -46,6 +47,7 @@ class PromptedJudge:
         self.forms = tuple(Form(name, model) for name in names)
         """Those that the settings allow."""
         self._settings, self._other_than = settings, other_than
+        self._matcher = Matcher(model.name, QUESTIONS.digest, self._asked)
         self._form: Form | None = None
         self._testing: asyncio.Task[Form] | None = None
         if other_than is not None:
@@ -66,6 +68,7 @@ class PromptedJudge:
         return PromptedJudge(model, self._settings)
 
     async def close(self) -> None:
+        await self._matcher.close()
         await self.model.close()
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
@@ -78,9 +81,16 @@ class PromptedJudge:
         """
         if any(not one.reference.strip() and one.kind not in _OF_NO_TEXT for one in claims):
             raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
+        # As with the self-test, a recording has no answers to the matcher's, and who sets the form wants none.
+        tries = not self._settings.is_pinned and self._settings.backend != "replay"
+        if tries and claims and all(one.kind is ClaimKind.MATCH for one in claims):
+            return await self._matcher.grade(task, claims)
         form = await self.ready()
         grades = [form.grade(task, one) if one.kind in _RESPONSES else self._grade(task, one) for one in claims]
         return Answer(tuple(await gather_or_cancel(grades)))
+
+    async def _asked(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        return Answer(tuple(await gather_or_cancel(self._grade(task, one) for one in claims)))
 
     async def _grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
         """Grade what is asked in no form: a question for each sentence."""

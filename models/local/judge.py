@@ -44,15 +44,18 @@ class BundledJudge:
         return [faults.get(at) or _judged(one, texts) for at, one in enumerate(batch)]
 
 
+_SAME_IF_EQUAL = frozenset({ClaimKind.ENTAILMENT, ClaimKind.MATCH, ClaimKind.PARAPHRASE})
+
+
 def _judged(claims: Claims, texts: Mapping[str, Text]) -> list[Judgement]:
     reference, sentences = texts[claims.reference], [texts[sentence] for sentence in claims.sentences]
-    if claims.kind in {ClaimKind.ENTAILMENT, ClaimKind.PARAPHRASE} and claims.sentences == reference.sentences:
+    if claims.kind in _SAME_IF_EQUAL and claims.sentences == reference.sentences:
         return [Judgement(1.0, f"supported by “{one}”", one) for one in claims.sentences]
     match claims.kind:
         case ClaimKind.PARAPHRASE:
             return judge_paraphrase(reference, texts[" ".join(claims.sentences)], sentences)
-        case ClaimKind.ENTAILMENT | ClaimKind.COMPATIBLE:
-            judge = judge_entailment if claims.kind is ClaimKind.ENTAILMENT else judge_compatible
+        case ClaimKind.ENTAILMENT | ClaimKind.MATCH | ClaimKind.COMPATIBLE:
+            judge = judge_compatible if claims.kind is ClaimKind.COMPATIBLE else judge_entailment
             return [judge(reference, sentence) for sentence in sentences]
         case ClaimKind.ANSWERABILITY:
             return [judge_question(sentence, reference) for sentence in sentences]
