@@ -1,0 +1,89 @@
+"""A real model's answers to the methods that ask a subject and a writer, which the backend `replay` gives again.
+
+    python -m tests.checkers.recorded_methods --base-url URL
+
+asks the model anew and writes recorded_methods.jsonl, which is needed after a change of the methods' prompts. The file
+is of Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.
+"""
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from checkers.checker import Checker, Models
+from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
+from checkers.extraction.checker import ExtractionChecker, ExtractionSettings
+from checkers.labelling.checker import LabellingChecker, LabellingSettings
+from models.build import build_judge, build_model
+from models.judges.prompted import PromptedJudge
+from models.settings import JudgeSettings, SubjectSettings
+from schemas import Extraction, Labelling, Paraphrase, Verdict
+from schemas.records import Envelope
+
+RECORDING = Path(__file__).with_suffix(".jsonl")
+MODEL = "qwen2.5-coder-1.5b-instruct"
+_RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
+
+_DOOR = "The keeper locked the north gate at nine."
+_MOVED = "Milda Vasquez moved from Tarsk to Oberwald in 1987."
+RECORDS: dict[str, Envelope] = {
+    name: form.model_validate({"kind": kind, "source": "desk", "model": MODEL, "id": name, **fields})
+    for name, form, kind, fields in (
+        ("yes", Paraphrase, "paraphrase",
+         {"sentence1": _DOOR, "sentence2": "At nine the keeper locked the north gate.", "answer": True}),
+        ("yes of others", Paraphrase, "paraphrase",
+         {"sentence1": _DOOR, "sentence2": "At nine the porter opened the north gate.", "answer": True}),
+        ("no", Paraphrase, "paraphrase",
+         {"sentence1": _DOOR, "sentence2": "Nobody locked the north gate before ten.", "answer": False}),
+        ("names", Extraction, "extraction",
+         {"text": _MOVED, "entities": ["Milda Vasquez", "Tarsk", "Oberwald"]}),
+        ("not in the text", Extraction, "extraction",
+         {"text": "The brig Corvina belongs to Haldane Shipping.", "entities": ["Corvina", "Brandt"]}),
+        ("bits", Labelling, "labelling",
+         {"datapoint": "000001111100", "label": "0", "rubric": "bits"}),
+    )
+}  # fmt: skip
+
+
+async def verdicts(**model: Any) -> dict[str, Verdict]:
+    """The verdict on each record, by its name; the model is that of the settings, in all roles."""
+    judge = build_judge(JudgeSettings.model_validate({"form": "short", "threshold": 0.0, **model}))
+    subject = build_model(SubjectSettings.model_validate(model))
+    writer = judge.model if isinstance(judge, PromptedJudge) else None
+    models = Models(judge=judge, writer=writer, subjects={MODEL: subject})
+    hours = 3600.0
+    checkers: dict[str, Checker[Any]] = {
+        "paraphrase": EquivalenceChecker(EquivalenceSettings(deadline_seconds=hours), models),
+        "extraction": ExtractionChecker(ExtractionSettings(deadline_seconds=hours, tests=2), models),
+        "labelling": LabellingChecker(
+            LabellingSettings(deadline_seconds=hours, rubrics={"bits": _RUBRICS / "in-phenomenon.yaml"}), models
+        ),
+    }
+    try:
+        return {name: await checkers[record.kind].check(record) for name, record in RECORDS.items()}
+    finally:
+        await judge.close()
+        await subject.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base-url", required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        exchanges = Path(folder) / "exchanges.jsonl"
+        patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
+        asked = {"backend": "openai", "base_url": options.base_url, "model": MODEL, "recording": exchanges}
+        for name, verdict in asyncio.run(verdicts(**asked, **patient)).items():
+            print(f"{name:<16} {verdict.outcome:<8} {verdict.reason}", flush=True)
+        lines = map(orjson.loads, exchanges.read_bytes().splitlines())
+        kept = [orjson.dumps(line) for line in lines if line["type"] == "answer"]
+    RECORDING.write_bytes(b"\n".join(kept) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
