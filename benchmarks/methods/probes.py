@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def build(options: argparse.Namespace) -> None:
-    """Print what a build of three bundled rules finds, and write its statements beside the answers."""
+    """Print what a build of three bundled rules finds, and write its statements next to the answers."""
     folder = options.keep.with_name(f"{options.model}.corpus")
     folder.mkdir(parents=True, exist_ok=True)
     scorers = {"scorer": "endpoint:judge", "measurer": f"endpoint:{options.model}"}

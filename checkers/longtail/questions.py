@@ -14,6 +14,9 @@ Way = Literal["zero-shot", "chain-of-thought"]
 """The way in which a probe is asked: for the answer alone, or for reasoning first, after two worked examples."""
 
 
+_ANSWER_TOKENS, _REASONING_TOKENS = 100, 600
+
+
 class AnswerReply(Reply):
     """An answer alone."""
 
@@ -42,9 +45,12 @@ class Asker(PromptSet):
         """The question to the subject; the same whenever it is asked."""
         texts = {"question": template.question(statement)}
         if self._way == "zero-shot":
-            return self._question("answer", "longtail.answer", AnswerReply, texts)
+            return self._question("answer", "longtail.answer", AnswerReply, texts, max_tokens=_ANSWER_TOKENS)
         examples = _worked_examples(seed_of(self._seed, statement.id, template.number))
-        return self._question("reasoning", "longtail.reasoning", ReasonedReply, texts, {"examples": examples})
+        words = {"examples": examples}
+        return self._question(
+            "reasoning", "longtail.reasoning", ReasonedReply, texts, words, max_tokens=_REASONING_TOKENS
+        )
 
     def word(self, statement: Statement, template: ProbeTemplate) -> Question[YesNo]:
         """A question that offers yes and no, for the probability of a yes."""

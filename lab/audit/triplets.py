@@ -185,6 +185,8 @@ _MADE_BY: Mapping[Relation, str] = {
 """The same for the judge that looks at the triplet."""
 
 _Text = Annotated[str, Field(pattern=r"\S")]
+_WORDING_TOKENS, _PASSAGE_TOKENS = 150, 600
+"""Of a sentence about a text, and of a passage with its copy."""
 
 
 def with_another_number(text: str, random: Random) -> str | None:
@@ -324,7 +326,8 @@ class TripletWriter(PromptSet):
         """Tell if the judge finds nothing wrong with the triplet (paper, section 3.3)."""
         texts = {"base": triplet.base, "positive": triplet.positive, "negative": triplet.negative}
         made = {"relation": _MADE_BY[triplet.relation]}
-        reply = (await self._judge.ask(self._question("quality", "retrieval.quality", Quality, texts, made))).reply
+        question = self._question("quality", "retrieval.quality", Quality, texts, made, max_tokens=_WORDING_TOKENS)
+        reply = (await self._judge.ask(question)).reply
         return reply.positive_holds and reply.negative_differs and reply.well_formed
 
     async def _asked(
@@ -336,7 +339,8 @@ class TripletWriter(PromptSet):
         words: Mapping[str, str] | None = None,
     ) -> ReplyT:
         task, texts = f"retrieval.{name}", {"text": text}
-        question = self._question(name, task, reply, texts, words or {}, complaint=complaint)
+        most = _WORDING_TOKENS + (_PASSAGE_TOKENS if reply is Evidence else len(text))
+        question = self._question(name, task, reply, texts, words or {}, complaint=complaint, max_tokens=most)
         return (await self._judge.ask(question)).reply
 
 

@@ -115,7 +115,15 @@ class JudgeQuestions(PromptSet):
         graded, tokens = ("supported", 14) if reply is Verdicts else (None, 60)
         salvage, written = salvaging(reply, "verdicts"), tokens * len(asked)
         return self._question(
-            name, task, reply, texts, complaint=complaint, graded=graded, salvage=salvage, written=written
+            name,
+            task,
+            reply,
+            texts,
+            complaint=complaint,
+            graded=graded,
+            salvage=salvage,
+            written=written,
+            max_tokens=_REASON_TOKENS + 2 * written,
         )
 
     def reason(self, task: str, passages: str, sentence: str) -> Question[Reason]:
