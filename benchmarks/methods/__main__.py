@@ -2,14 +2,14 @@
 
     python -m benchmarks.methods --base-url URL --model NAME --data FOLDER [--only retrieval,...] [--rows N]
 
-`retrieval`, `equivalence`, `extraction`, `labelling` (the No-Data Algorithm), `probes` (LINT) and `link`, which builds
-statements. Answers are kept in --keep: a run that was broken off asks nothing twice.
+`retrieval`, `equivalence`, `extraction`, `labelling` (the No-Data Algorithm), `probes` (LINT), `link`, which builds
+statements, and `wordings`. Answers are kept in --keep: a run that was broken off asks nothing twice.
 """
 
 import sys
 from pathlib import Path
 
-from benchmarks.methods import equivalence, extraction, labelling, probes, retrieval
+from benchmarks.methods import equivalence, extraction, labelling, probes, retrieval, wordings
 from benchmarks.running import Part, run_parts
 
 PARTS = {
@@ -19,6 +19,7 @@ PARTS = {
     "labelling": Part(labelling.measure, needs_data=True),
     "probes": Part(probes.run),
     "link": Part(probes.build),
+    "wordings": Part(wordings.measure, needs_data=True),
 }
 
 OPTIONS = {

@@ -11,11 +11,15 @@ from lab.equivalence import Pair, PairRun
 
 def measure(options: argparse.Namespace) -> None:
     """Print the accuracy by label, how many yeses are proved, how many noes stand, and what is undecided."""
+    settings = configured(options, equivalence=EquivalenceSettings(deadline_seconds=HOURS))
+    with asked(options) as models:
+        print("\n".join(figures(PairRun(settings, pairs_of(options), options.model, models)).lines()))
+
+
+def pairs_of(options: argparse.Namespace) -> list[Pair]:
+    """As many that say the same as others, one after the other."""
     known = datasets.paraphrases(options.data, "msrp_test_part")
     sides = [[one for one in known if bool(one.truth["same"]) is same] for same in (True, False)]
     half = options.rows // 2
     drawn = [one for each in zip(*(Random(1).sample(side, half) for side in sides), strict=True) for one in each]
-    pairs = [Pair(sentence1=one.references[0], sentence2=one.response, label=bool(one.truth["same"])) for one in drawn]
-    settings = configured(options, equivalence=EquivalenceSettings(deadline_seconds=HOURS))
-    with asked(options) as models:
-        print("\n".join(figures(PairRun(settings, pairs, options.model, models)).lines()))
+    return [Pair(sentence1=one.references[0], sentence2=one.response, label=bool(one.truth["same"])) for one in drawn]

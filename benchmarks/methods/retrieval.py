@@ -50,7 +50,7 @@ async def _lines(options: argparse.Namespace, triplets: Sequence[Triplet]) -> li
         ways: dict[str, Score] = {
             "retrieval checker": _checker(models),
             "the model itself": _checker(Models(judge=PromptedJudge(models.judge.model, pinned))),
-            "one plain question": _plain(models.subjects[options.model]),
+            "one plain question": plain(models.subjects[options.model]),
             "bundled judge": _checker(Models(judge=bundled)),
         }
         for name, score in ways.items():
@@ -70,7 +70,7 @@ def _checker(models: Models) -> Score:
     return score
 
 
-def _plain(model: Model) -> Score:
+def plain(model: Model) -> Score:
     async def score(query: str, text: str) -> float:
         question = Question("plain", "1", (Message("user", _PLAIN.format(query, text)),), YesNo, max_tokens=4)
         return Support(odds_of(await model.ask(question))).judgement.support
