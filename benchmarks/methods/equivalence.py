@@ -22,4 +22,4 @@ def pairs_of(options: argparse.Namespace) -> list[Pair]:
     sides = [[one for one in known if bool(one.truth["same"]) is same] for same in (True, False)]
     half = options.rows // 2
     drawn = [one for each in zip(*(Random(1).sample(side, half) for side in sides), strict=True) for one in each]
-    return [Pair(sentence1=one.references[0], sentence2=one.response, label=bool(one.truth["same"])) for one in drawn]
+    return [Pair(sentence1=one.reference, sentence2=one.response, label=bool(one.truth["same"])) for one in drawn]
