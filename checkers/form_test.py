@@ -77,11 +77,16 @@ async def method_results(
     for (name, role), cases in _cases().items() if model.name.startswith(_CHAT) else ():
         if role in roles and method in {None, name}:
             file = ResultFile([model.name, *(request_digest(one.question) for one in cases)], MethodResult)
-            if not (results := file.read()):
+            if not (results := kept(file)):
                 results = [await _result(model, name, role, cases)]
                 file.write(results)
             found += results
     return found
+
+
+def kept(file: ResultFile[MethodResult]) -> list[MethodResult]:
+    """The result on file, if there is one."""
+    return file.read()
 
 
 async def _result(model: Model, method: str, role: Role, cases: Sequence[FormCase]) -> MethodResult:

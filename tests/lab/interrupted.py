@@ -33,6 +33,7 @@ def killed(command: list[str], stub: StubEndpoint, requests: int, cwd: Path, **v
 
 def resumed(command: list[str], stub: StubEndpoint, calls: int, cwd: Path, **variables: str) -> dict:
     """The figures of a run with `--out out.jsonl` that is killed and continued; it takes so many calls in all."""
+    variables["XDG_CACHE_HOME"] = str(cwd)
     under_way = int(variables["ASSAY_SUBJECTS__ACME__CONCURRENCY"])
     asked = killed([*command, "--out", "out.jsonl"], stub, calls // 4, cwd, **variables)
     assert not (cwd / "out.jsonl").exists()

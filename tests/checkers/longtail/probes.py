@@ -96,6 +96,9 @@ class SimulatedSubject:
     def __call__(self, request: StubRequest) -> str:
         if "question" not in request.texts:
             return self._word(request.body["messages"][-1]["content"].split("\n")[0].removeprefix("> "))
+        if request.texts["question"] not in self._known:
+            # One of the built-in cases, which it need not know.
+            return '{"answer": "No."}'
         return json.dumps(self._reply(request.texts["question"], "step by step" in str(request.body["messages"])))
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
