@@ -17,8 +17,6 @@ from checkers.intervals import wilson
 from models.protocol import ModelFailed
 from schemas import Abstention, Extraction, ExtractionEvidence
 
-_TESTS = 1
-"""Of the ten that are the default: enough to tell what abstains and why."""
 _BEFORE = re.compile(r" (?=[,.;:!?%)\]])|(?<=[(\[]) ")
 _WORDS = range(8, 41)
 
@@ -39,7 +37,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 async def _outcomes(options: argparse.Namespace, models: Models) -> list[tuple[str, ExtractionEvidence | None]]:
-    settings = ExtractionSettings(tests=_TESTS, deadline_seconds=HOURS)
+    settings = ExtractionSettings(deadline_seconds=HOURS)
     checker, prompts, subject = ExtractionChecker(settings, models), ExtractionPrompts(), models.subjects[options.model]
     found: list[tuple[str, ExtractionEvidence | None]] = []
     sentences = sorted(_sentences(options))

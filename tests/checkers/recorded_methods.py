@@ -58,7 +58,7 @@ async def verdicts(**model: Any) -> dict[str, Verdict]:
     hours = 3600.0
     checkers: dict[str, Checker[Any]] = {
         "paraphrase": EquivalenceChecker(EquivalenceSettings(deadline_seconds=hours), models),
-        "extraction": ExtractionChecker(ExtractionSettings(deadline_seconds=hours, tests=2), models),
+        "extraction": ExtractionChecker(ExtractionSettings(deadline_seconds=hours), models),
         "labelling": LabellingChecker(
             LabellingSettings(deadline_seconds=hours, rubrics={"bits": _RUBRICS / "in-phenomenon.yaml"}), models
         ),
