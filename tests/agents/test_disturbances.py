@@ -16,7 +16,8 @@ def test_kill_9_at_random_moments_loses_nothing_and_repeats_carry_the_same_id(pl
 
 def test_a_worker_outlives_its_broker_stopped_and_killed(own_kafka: KafkaBroker, tmp_path):
     found = outage(Place(own_kafka.bootstrap_servers, "outage", tmp_path), own_kafka, records=500, seconds=3)
-    assert found.lost == 0, f"{found.row}\n{(tmp_path / 'worker.log').read_text()[-5000:]}"
+    logs = (tmp_path / "worker.log", own_kafka.folder / "broker.log")
+    assert found.lost == 0, "\n".join([str(found.row), *(log.read_text()[-5000:] for log in logs)])
     assert found.notes["worker lived"], found.row
     assert not found.seen.clashes
     assert not found.seen.letters

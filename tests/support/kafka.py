@@ -130,7 +130,7 @@ group.min.session.timeout.ms=1000
 controller.quorum.fetch.timeout.ms=6000
 controller.quorum.election.timeout.ms=3000
 log.cleaner.dedupe.buffer.size=2097152
-broker.session.timeout.ms={3000 if seat.replicas == 1 else 6000}
+broker.session.timeout.ms=6000
 broker.heartbeat.interval.ms=500
 message.max.bytes={LARGEST_MESSAGE}
 replica.fetch.max.bytes={LARGEST_MESSAGE}
