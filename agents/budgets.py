@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from prometheus_client import CollectorRegistry, Gauge
 from pydantic import Field, model_validator
 
-from models.billing import billed
+from models.work import Work
 from streams.settings import SettingsSection
 
 _UNITS = {"calls": "Calls", "cost": "Cost"}
@@ -80,7 +80,7 @@ class Budgets:
         if name not in self._budgets:
             yield
             return
-        with billed() as bill:
+        with Work() as bill:
             try:
                 yield
             finally:

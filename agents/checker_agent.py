@@ -17,7 +17,7 @@ from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
-from models.worktime import observed_waits
+from models.work import observed_waits
 from schemas import Envelope, Generation, Origin, Trace, Unreadable, Verdict, read_record
 from streams.admission import Slot, Slots
 from streams.messages import Hold, Incoming, Outgoing, verdict_message

@@ -16,7 +16,7 @@ from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.concurrent import SingleFlight
 from models.protocol import ModelUnavailable
-from models.worktime import observed_waits
+from models.work import observed_waits
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
 from streams.messages import Hold, Incoming, Outgoing, improvement_message
@@ -101,8 +101,7 @@ class ImproverAgent(Listener):
         try:
             # Several messages may carry the same verdict at the same time.
             with observed_waits(incoming.slot.queue, incoming.slot.give_up):
-                flight = self._flights.get(verdict.id) or self._flights.start(verdict.id, self._improvement(verdict))
-                improvement = await flight.result()
+                improvement = await self._flights.join(verdict.id, partial(self._improvement, verdict)).result()
         except ModelUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")
             otherwise = partial(self._answer, given_up) if error.suspect else None

@@ -196,7 +196,7 @@ async def build_worker(
     if judge is not None:
         probe.watch(service.models.screen or judge)
     checking = configuration.routing.checkers or [checker.name for checker in service.checkers]
-    answering, taken = _answering(configuration, [checker.name for checker in service.checkers])
+    answering, taken = _taken_kinds(configuration, [checker.name for checker in service.checkers])
     first = {kind: min(name for name in checking if kind in taken[name]) for name in checking for kind in taken[name]}
     agents = [
         partial(
@@ -234,7 +234,7 @@ async def build_worker(
     )
 
 
-def _answering(configuration: Configuration, own: Collection[str]) -> tuple[str | None, dict[str, frozenset[str]]]:
+def _taken_kinds(configuration: Configuration, own: Collection[str]) -> tuple[str | None, dict[str, frozenset[str]]]:
     """The checker that answers for records that none checks, and the kinds of each.
 
     Raises:

@@ -9,9 +9,8 @@ from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, g
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from models.billing import billed
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
-from models.worktime import work_limit
+from models.work import Work, work_limit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence
@@ -224,7 +223,7 @@ class Checker(ABC, Generic[SettingsT]):
         kind = getattr(record, "kind", None)
         if kind not in self.kinds:
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
-        with billed() as bill:
+        with Work() as bill:
             try:
                 async with work_limit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)

@@ -15,7 +15,7 @@ from checkers.lines import read_forms
 from checkers.model_patience import ModelPatience
 from lab.report import Report, table
 from lab.runs import Run, subject_name
-from models.billing import billed
+from models.work import Work
 from schemas import Paraphrase, Usage
 
 
@@ -92,7 +92,7 @@ class PairRun(Run[tuple[int, Pair], PairResult]):
         fields = {"id": str(number), "kind": "paraphrase", "source": "file", "model": self._subject, "answer": True}
         record = Paraphrase.model_validate(fields | pair.model_dump(exclude={"label"}))
         given = pair.model_dump() | {"number": number}
-        with billed() as bill:
+        with Work() as bill:
             try:
                 answer = await patience.until_answered(lambda: self._checker.answer_of(record))
             except Undecidable as error:

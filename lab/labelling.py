@@ -22,8 +22,8 @@ from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from lab.report import Report, listing
 from lab.runs import Run, subject_name
-from models.billing import billed
 from models.protocol import ModelFailed
+from models.work import Work
 from schemas import LabellingRun, Usage
 from schemas.evidence import AbstentionCause, Label
 
@@ -125,7 +125,7 @@ class CorpusRun(Run[Datapoint, DatapointResult]):
     async def result(self, item: Datapoint, patience: ModelPatience) -> DatapointResult:
         seed = seed_of(self._seed, item.number)
         found: dict[str, Any] = {}
-        with billed() as bill:
+        with Work() as bill:
             try:
                 if item.y is not None and not self._problem.knows(item.y):
                     rubric = ", ".join(one.name for one in self._problem.rubrics)

@@ -17,8 +17,8 @@ from checkers.longtail.yes_or_no import Unparsable, claims_no_answer, is_right
 from checkers.model_patience import ModelPatience
 from lab.probe_table import Asked, ProbeResult, ProbeTable, needed, points
 from lab.runs import Run, subject_name
-from models.billing import billed
 from models.protocol import ModelFailed
+from models.work import Work
 
 _Probe = tuple[int, Asked, Statement, ProbeTemplate]
 """The place in the run, and what is asked, and of which subject."""
@@ -66,7 +66,7 @@ class ProbeRun(Run[_Probe, ProbeResult]):
         asker, subject = self._askers[asked.way], self._subjects[asked.model]
         question, expected = asker.question(statement, template), template.answer(statement)
         found: dict[str, Any] = {"answer": ""}
-        with billed() as bill:
+        with Work() as bill:
             try:
                 reply = (await patience.until_answered(lambda: subject.ask(question))).reply
                 found = {"answer": reply.answer, "reasoning": getattr(reply, "reasoning", None)}

@@ -21,11 +21,11 @@ from assay.config import Configuration
 from checkers.checker import Models
 from checkers.form_test import method_results
 from checkers.model_patience import ModelPatience
-from models.billing import book
 from models.concurrent import in_order
 from models.judges.prompted import PromptedJudge
 from models.protocol import Answer, Model, Question, ReplyT
 from models.recording import request_digest
+from models.work import book
 from schemas import Usage, digest
 
 _WINDOW = 64
@@ -174,7 +174,7 @@ class KeptModel:
         if answer is None:
             answer = await self._model.ask(question)
             usage, reply = answer.usage.model_dump(), answer.reply.model_dump(mode="json")
-            self._kept.add(key, [reply, usage, answer.probabilities, answer.complete])
+            self._kept.add(key, [reply, usage, answer.probabilities])
         else:
             book(answer.usage)
         self._told.add(key)
@@ -183,13 +183,13 @@ class KeptModel:
 
     def _recalled(self, key: str, form: type[ReplyT]) -> Answer[ReplyT] | None:
         match self._kept.find(key):
-            case [reply, usage, probabilities, complete]:
+            case [reply, usage, probabilities, *_]:
                 try:
                     found = form.model_validate_json(orjson.dumps(reply))
                 except ValidationError:
                     return None
                 cost = Usage(cached=1) if key in self._told else Usage(**usage)
-                return Answer(found, cost, probabilities and tuple(probabilities), complete)
+                return Answer(found, cost, probabilities and tuple(probabilities))
         return None
 
     async def close(self) -> None:

@@ -1,24 +1,22 @@
 """From settings to a model with everything around it."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from models.flow import BreakerListener
 from models.judges.prompted import PromptedJudge
+from models.local_judges import fetch, local_judge
 from models.local_settings import BUNDLED_JUDGE
 from models.meter import MeteredJudge, MeteredModel, UsageListener
 from models.protocol import Model
 from models.recording import Journal, Replay
 from models.settings import JudgeSettings, SubjectSettings
 
-if TYPE_CHECKING:
-    from models.flow import BreakerListener
-
 
 def build_judge(
     settings: JudgeSettings,
     *,
     on_usage: UsageListener | None = None,
-    on_breaker: "BreakerListener | None" = None,
+    on_breaker: BreakerListener | None = None,
 ) -> MeteredJudge | PromptedJudge:
     """The judge that `settings` describe; of a cascade the second one, the endpoint. As `build_model` otherwise.
 
@@ -26,11 +24,8 @@ def build_judge(
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
     if settings.backend == "local":
-        return _of_this_process(settings, on_usage=on_usage)
-    model = build_model(settings, on_usage=on_usage, on_breaker=on_breaker)
-    if isinstance(model.inner, Replay) and model.inner.grades:
-        return MeteredJudge(model.inner, cached=True, on_usage=on_usage)
-    return PromptedJudge(model, settings)
+        return MeteredJudge(local_judge(settings.local), on_usage=on_usage)
+    return PromptedJudge(build_model(settings, on_usage=on_usage, on_breaker=on_breaker), settings)
 
 
 def build_model(
@@ -38,7 +33,7 @@ def build_model(
     *,
     section: str = "judge",
     on_usage: UsageListener | None = None,
-    on_breaker: "BreakerListener | None" = None,
+    on_breaker: BreakerListener | None = None,
 ) -> MeteredModel:
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
@@ -50,26 +45,21 @@ def build_model(
     journal = Journal(settings.recording) if settings.recording and settings.backend != "replay" else None
     model: Model
     if settings.backend == "replay" and settings.recording:
-        model = Replay(settings.recording, model=settings.model)
+        model = Replay(settings.recording)
     elif settings.backend == "service":
         from models.service import ServiceModel
 
-        model = ServiceModel(settings, section=section, on_breaker=on_breaker)
+        model = ServiceModel(settings, section=section, journal=journal, on_breaker=on_breaker)
+    elif isinstance(settings, JudgeSettings) and settings.backend == "llama":
+        from models.llama import LlamaModel
+
+        model = LlamaModel(settings, section=section, journal=journal, on_breaker=on_breaker)
     else:
         from models.chat import ChatModel
 
-        def chat(own: JudgeSettings | SubjectSettings) -> ChatModel:
-            return ChatModel(own, section=section, journal=journal, on_breaker=on_breaker)
-
-        if isinstance(settings, JudgeSettings) and settings.backend == "llama":
-            from models.llama import LlamaModel
-
-            model = LlamaModel(settings, chat)
-        else:
-            model = chat(settings)
+        model = ChatModel(settings, section=section, journal=journal, on_breaker=on_breaker)
     return MeteredModel(
         model,
-        cached=True,
         journal=journal,
         on_usage=on_usage,
         is_subject=isinstance(settings, SubjectSettings),
@@ -79,7 +69,8 @@ def build_model(
 
 def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredJudge | None:
     """The local judge of a cascade, which nobody is charged for; None if the backend is another one."""
-    return _of_this_process(settings, on_usage=on_usage, charged=False) if settings.backend == "cascade" else None
+    is_cascade = settings.backend == "cascade"
+    return MeteredJudge(local_judge(settings.local), on_usage=on_usage, charged=False) if is_cascade else None
 
 
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
@@ -89,14 +80,4 @@ def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
         ModelUnusable: it cannot be downloaded.
     """
     if settings.backend in {"local", "cascade"} and settings.local.judge != BUNDLED_JUDGE:
-        from models.local_judges import fetch
-
         fetch(settings.local, say)
-
-
-def _of_this_process(settings: JudgeSettings, *, on_usage: UsageListener | None, charged: bool = True) -> MeteredJudge:
-    from models.local_judges import local_judge
-
-    journal = Journal(settings.recording) if settings.recording else None
-    judge = local_judge(settings.local)
-    return MeteredJudge(judge, cached=True, journal=journal, on_usage=on_usage, charged=charged)

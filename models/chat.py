@@ -3,8 +3,9 @@
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,22 +13,18 @@ from typing import Any
 import httpx2 as httpx
 import openai
 import orjson
-from pydantic import BaseModel
 
-from models.completions import Completion, completions_of
-from models.dialect import SEVERAL, Dialect, GivenUp
-from models.endpoint import Endpoint, Exchange, client_options, http_client, request_headers
-from models.faults import ExchangeFault, Refused, Transient, quoted
-from models.flow import Attempts, BreakerListener
+from models.dialect import Dialect, GivenUp
+from models.endpoint import client_of, request_headers, secrets_of
+from models.faults import ExchangeFault, Refused, TimedOut, Transient, Unreachable, fault_of, quoted
+from models.flow import Attempts, BreakerListener, Flow
 from models.probabilities import probabilities_of
 from models.prompts import quoted as quoted_lines
-from models.protocol import Answer, Message, ModelFailed, Question, ReplyT, WindowExceeded, YesNo
+from models.protocol import Answer, Message, ModelError, ModelFailed, Question, ReplyT, YesNo
 from models.recording import Journal, request_digest
-from models.replies import Unusable, answer_of, lacks_room, read_reply
-from models.sampling import SharedRequests
+from models.replies import Completion, Unusable, answer_of, completion_of, read_reply
 from models.settings import OMIT, EndpointSettings
-from models.window import Prompt, Window, prompt_of
-from models.worktime import Phase
+from models.work import Phase
 from schemas import Usage
 
 _SHOWN_REPLY = 16_000
@@ -35,50 +32,60 @@ _MOMENT = 1.0
 """Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
 
 
-class _Alive(BaseModel):
-    alive: bool
-
-
-_PROBE = Question(
-    task="probe",
-    prompt_version="",
-    messages=(Message("user", 'This only asks whether you answer. Reply with the JSON object {"alive": true}.'),),
-    reply=_Alive,
-    max_tokens=16,
-)
+_PROBE = Question("probe", "", (Message("user", "This only asks whether you answer. Reply yes."),), YesNo, max_tokens=4)
 
 
 @dataclass(slots=True)
-class _Turn:
-    """One turn of a question on its way."""
+class Turn:
+    """One turn of a question on its way, and the request that was sent last."""
 
     question: Question[Any]
     messages: tuple[Message, ...]
     run: Attempts
     spent: list[Usage]
     """The cost of every request that left for the question."""
-    count: int = 1
-    """Completions that are wanted."""
-    conceded: GivenUp = frozenset()
+    given_up: GivenUp = frozenset()
     """What it does without besides what all do, as it was refused."""
-    # As it was sent last, and what came:
-    prompt: Prompt = field(default_factory=Prompt)
-    tokens: int | None = None
+    is_brief: bool = False
+    """True if the limit of the reply was the question's own."""
     body: dict[str, Any] = field(default_factory=dict)
-    found: tuple[Completion, ...] = ()
-    counted: Usage = field(default_factory=Usage)
+    has_left: bool = False
+    """False if there was no connection: nothing was asked, and nothing is to be paid."""
+    response: httpx.Response | None = None
+    completion: Completion | None = None
+    seconds: float = 0.0
 
-    @property
-    def text(self) -> str:
-        return "\n".join(message.content for message in self.messages)
+    async def stream(self, content: bytes) -> AsyncIterator[bytes]:
+        """The request's body, as it leaves."""
+        self.has_left = True
+        yield content
+
+    @asynccontextmanager
+    async def exchange(self, seconds: float) -> AsyncIterator[None]:
+        """Raises ExchangeFault for a request that brings no response in time."""
+        begun = time.monotonic()
+        self.has_left, self.response, self.completion = False, None, None
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except openai.APIStatusError as error:
+            self.response = error.response
+        except TimeoutError:
+            raise TimedOut(f"no answer within {seconds:.3g} seconds") from None
+        except (openai.APIConnectionError, OSError) as error:
+            # The package's own words are the same for all of them.
+            said = str(error.__cause__ or error)[:200] or type(error.__cause__).__name__
+            if self.has_left:
+                raise Transient(f"the connection broke: {said}") from None
+            raise Unreachable(f"cannot connect: {said}") from None
+        finally:
+            self.seconds = time.monotonic() - begun
 
 
-class _PutOtherwise(Transient):
-    """The turn can be put in another way."""
+class ChatModel:
+    """Asks an endpoint; belongs to one event loop."""
 
-
-class ChatModel(Endpoint):
-    """Asks an endpoint."""
+    _repairs = True
 
     def __init__(
         self,
@@ -88,16 +95,16 @@ class ChatModel(Endpoint):
         journal: Journal | None = None,
         on_breaker: BreakerListener | None = None,
     ) -> None:
-        super().__init__(settings, section, self._probe, on_breaker)
-        self._journal, self._headers = journal, request_headers(settings)
-        # The flow retries: it knows the breaker, the back-off and the question's time.
-        client = http_client(str(settings.base_url))
-        self._client = openai.AsyncOpenAI(**client_options(settings), max_retries=0, http_client=client)
+        """`section` is what the configuration calls these settings."""
+        self._settings, self._section, self._journal = settings, section, journal
+        self._secrets, self._headers = secrets_of(settings), request_headers(settings)
+        self._client = client_of(settings)
+        self._flow = Flow(self._probe, settings, name=f"{section} {settings.model or 'service'}", on_breaker=on_breaker)
         self._dialect = Dialect(settings, name=self.name)
-        self._window = Window(settings.context_tokens, name=self.name)
+        self._probes = list[Usage]()
+        """The cost of probes since a question ended; the next that ends is charged with it."""
         self._is_first, self._settled = True, asyncio.Event()
         """Whether there was no question yet; set once the first is answered, fails, or has taken a moment."""
-        self._shared = SharedRequests[Completion]()
         self._talks = False
         """True once an answer had no room in a reply of a few tokens."""
 
@@ -115,200 +122,186 @@ class ChatModel(Endpoint):
                 if it answers others but not this one in time, `judge_unusable` if neither the reply nor the one after
                 the repair turn can be used, and the other causes as they say.
         """
-        turn, fault = self._turn(question), ""
+        turn, fault = self._turn(question, []), ""
         async with self._asked(turn):
             while True:
                 try:
-                    if question.number is not None and SEVERAL not in self._dialect.given_up:
-                        same = request_digest(replace(question, number=None))
-                        completion = await self._shared.one(same, partial(self._several, turn))
-                    else:
-                        async for attempt in self._flow.retrying(turn.run):
-                            with attempt, self._conceding(turn):
-                                (completion,) = await self._send(turn, self._flow.slot(turn.run))
+                    async for attempt in turn.run.retrying():
+                        with attempt:
+                            completion = await self._send(turn, self._flow.slot(turn.run))
+                    self._dialect.accepted(turn.given_up)
                     reading = read_reply(completion, question, fault)
                     break
+                except Refused as refused:
+                    turn.given_up |= self._dialect.concession(refused, question, turn.messages, turn.body)
+                    turn.run.again()
                 except Unusable as unusable:
-                    if question.number is not None:
-                        raise _unusable(str(unusable)) from None
-                    if fault:
-                        raise _unusable(f"after one repair turn: {unusable}") from None
+                    if fault or question.number is not None or not self._repairs:
+                        said = f"after one repair turn: {unusable}" if fault else unusable
+                        raise ModelFailed(f"no usable reply, {said}", cause="judge_unusable") from None
                     fault = str(unusable)
                     turn.messages = (*question.messages, *_repair(question, completion, fault))
                     turn.run = Attempts(turn.run.length, turn.run.seconds)
-                except WindowExceeded:
-                    if not fault:
+                except ModelFailed as failure:
+                    if failure.begun or not turn.is_brief:
                         raise
-                    raise _unusable(f"and none fits that asks for another: {fault}") from None
-        probabilities = probabilities_of(completion, reading, question)
-        return Answer(reading.reply, self._usage(turn.spent), probabilities, reading.complete)
+                    # A model that thinks or talks before its answer has room for that from now on.
+                    self._talks = True
+                    turn.run.again()
+        return Answer(reading.reply, self._usage(turn), probabilities_of(completion, reading, question))
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _several(self, turn: _Turn, count: int) -> tuple[Completion, ...]:
-        """At most so many completions by one request."""
-        turn.count = count
-        await self._after_the_first()
-        async for attempt in self._flow.retrying(turn.run):
-            with attempt, self._conceding(turn):
-                found = await self._send(turn, self._flow.slot(turn.run))
-        return found
-
-    def _turn(self, question: Question[Any], spent: list[Usage] | None = None) -> _Turn:
-        characters = sum(len(message.content) for message in question.messages)
-        run = Attempts((question.written, characters), self._settings.deadline_seconds)
-        return _Turn(question, question.messages, run, [] if spent is None else spent)
+    @property
+    def _address(self) -> str:
+        return f"{str(self._client.base_url).rstrip('/')}/chat/completions"
 
     @asynccontextmanager
-    async def _asked(self, turn: _Turn) -> AsyncIterator[None]:
-        if turn.question.number is None:
-            await self._after_the_first()
-        try:
-            with self._charged(turn.spent):
-                yield
-        finally:
-            self._settled.set()
-
-    async def _after_the_first(self) -> None:
-        """Wait for what the first question learns of the endpoint, so that it does not refuse the same of all."""
-        if not self._is_first and not self._settled.is_set():
+    async def _asked(self, turn: Turn) -> AsyncIterator[None]:
+        """Adds the cost to any error within; others wait a moment for what the first question learns of refusals."""
+        is_first, self._is_first = self._is_first, False
+        if not is_first and not self._settled.is_set():
             with Phase("waits"), suppress(TimeoutError):
                 await asyncio.wait_for(self._settled.wait(), _MOMENT)
             self._settled.set()
-        self._is_first = False
-
-    @contextmanager
-    def _conceding(self, turn: _Turn) -> Iterator[None]:
-        """Have the turn put in another way, at once, where the endpoint gives cause to, and else raise why not."""
         try:
             yield
-        except Refused as refused:
-            if refused.about == "filter":
-                said = f"the endpoint's content filter kept the question back: {refused.detail}"
-                raise ModelFailed(said, cause="judge_filtered") from None
-            if refused.about == "length":
-                self._window.refused(turn.prompt, turn.tokens, refused)
-            elif more := self._dialect.concession(refused, turn.question, turn.body):
-                turn.conceded |= more
-            else:
-                raise ModelFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
-        else:
-            # Some give a single one without a word.
-            lacks = {SEVERAL}.intersection(turn.body if len(turn.found) == 1 else ())
-            self._dialect.accepted(turn.conceded.union(lacks))
-            self._window.count(turn.prompt, turn.counted.prompt_tokens)
-            # A model that thinks or talks before its answer has room for that from then on.
-            if self._talks or not turn.question.max_tokens or not lacks_room(turn.found[0], turn.question):
-                return
-            self._talks = True
-        turn.run.count, turn.run.pause = 0, 0.0
-        raise _PutOtherwise("to be put in another way")
+        except (ModelError, asyncio.CancelledError) as error:
+            # A question that is abandoned has its cost, too.
+            error.usage = self._usage(turn)  # type: ignore[union-attr]
+            raise
+        finally:
+            self._settled.set()
+
+    def _turn(self, question: Question[Any], spent: list[Usage]) -> Turn:
+        characters = sum(len(message.content) for message in question.messages)
+        run = Attempts((question.written, characters), self._settings.deadline_seconds)
+        return Turn(question, question.messages, run, spent)
+
+    def _usage(self, turn: Turn) -> Usage:
+        # The time of the exchanges, without the waits between them.
+        usage = Usage.total([*turn.spent, *self._probes], seconds=sum(one.seconds for one in turn.spent))
+        self._probes.clear()
+        return usage
 
     async def _probe(self, seconds: float) -> None:
         """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
         await self._send(self._turn(_PROBE, self._probes), nullcontext(seconds))
 
-    async def _send(self, turn: _Turn, slot: AbstractAsyncContextManager[float]) -> tuple[Completion, ...]:
+    async def _send(self, turn: Turn, slot: AbstractAsyncContextManager[float]) -> Completion:
         """One exchange, booked however it ends. Raises ExchangeFault if there is no completion."""
-        question, most = turn.question, self._settings.max_tokens
-        wanted = None if most == OMIT else (not self._talks and question.max_tokens) or most
-        turn.prompt = prompt_of(turn.messages, wanted, question.written)
-        turn.tokens = self._window.reply_tokens(turn.prompt)
         async with slot as seconds:
-            turn.found, turn.counted = (), Usage()
-            given_up = self._dialect.given_up | turn.conceded
-            turn.body = self._dialect.request(question, turn.messages, turn.tokens, given_up, turn.count)
+            turn.body = {**self._body(turn), **self._settings.extra_body}
             try:
-                exchange = Exchange(orjson.dumps({**turn.body, **self._settings.extra_body}))
+                content = orjson.dumps(turn.body)
             except orjson.JSONEncodeError:
                 raise ModelFailed("the question holds text that is not Unicode", cause="judge_failed") from None
             try:
-                async with exchange.within(seconds):
+                async with turn.exchange(seconds):
                     # Not `chat.completions.create`, which walks through every message once more: as long as all else.
-                    exchange.response = await self._client.post(
-                        "/chat/completions",
+                    turn.response = await self._client.post(
+                        self._address,
                         cast_to=httpx.Response,
-                        content=exchange.body(),
-                        options={"headers": {**self._headers, **exchange.length}},
+                        content=turn.stream(content),
+                        options={"headers": {**self._headers, "Content-Length": str(len(content))}},
                     )
-                turn.found, turn.counted = self._read(exchange.response, turn)
+                response = turn.response
+                if not response.is_success:
+                    raise self._fault(turn, response.status_code, response.headers, _document(response))
+                turn.completion = self._read(turn, response)
+                return turn.completion
             finally:
                 if not isinstance(sys.exception(), Refused):
                     self._settled.set()
-                turn.spent.append(self._cost(turn, exchange))
-                self._record(turn, exchange)
-            return turn.found
+                turn.spent.append(self._cost(turn))
+                self._record(turn)
 
-    def _read(self, response: httpx.Response, turn: _Turn) -> tuple[tuple[Completion, ...], Usage]:
-        try:
-            document: Any = orjson.loads(response.content)
-        except orjson.JSONDecodeError:
-            document = response.text
-        if not response.is_success:
-            raise self._fault(response.status_code, response.headers, document, turn.text)
+    def _body(self, turn: Turn) -> dict[str, Any]:
+        """The request in JSON, without the configured `extra_body`; raises WindowExceeded."""
+        question, most = turn.question, self._settings.max_tokens
+        turn.is_brief = question.max_tokens is not None and most != OMIT and not self._talks
+        wanted = question.max_tokens if turn.is_brief else None if most == OMIT else most
+        return self._dialect.request(question, turn.messages, wanted, turn.given_up)
+
+    def _read(self, turn: Turn, response: httpx.Response) -> Completion:
+        """The completion; raises ExchangeFault."""
+        document = _document(response)
         try:
             error = document.get("error")
             if not error or document.get("choices"):
-                return completions_of(document, turn.count)
+                return completion_of(document)
         except (AttributeError, LookupError, TypeError, ValueError):
-            came = quoted(response.text[:2000], secrets=self._secrets, prompt=turn.text)
             kind = str(response.headers.get("content-type", "")).partition(";")[0]
             raise Transient(
                 f"the endpoint answered with something that is no chat completion ({kind or 'of no type'}): "
-                f"{came or 'nothing'}; check {self._section}.base_url"
+                f"{self._shown(turn, response.text[:2000]) or 'nothing'}; check {self._section}.base_url"
             ) from None
         # Some gateways answer so with status 200.
         code = str(error.get("code")) if isinstance(error, dict) else ""
-        raise self._fault(int(code) if re.fullmatch("[45][0-9]{2}", code) else 500, {}, error, turn.text)
+        raise self._fault(turn, int(code) if re.fullmatch("[45][0-9]{2}", code) else 500, {}, error)
 
-    def _cost(self, turn: _Turn, exchange: Exchange) -> Usage:
+    def _fault(self, turn: Turn, status: int, headers: Mapping[str, str], error: object) -> ExchangeFault:
+        shown = partial(self._shown, turn)
+        return fault_of(status, headers, error, shown=shown, settings=self._settings, section=self._section)
+
+    def _shown(self, turn: Turn, said: str) -> str:
+        """What an endpoint says, to be repeated in messages and logs."""
+        prompt = "\n".join(message.content for message in turn.messages)
+        return quoted(said, secrets=self._secrets, prompt=prompt)
+
+    def _cost(self, turn: Turn) -> Usage:
         """What the endpoint counted, or else an estimate."""
-        prompt, cached, estimated = turn.counted.prompt_tokens, turn.counted.cached_tokens, 0
-        written = turn.counted.completion_tokens or _tokens_of(one.content or "" for one in turn.found)
+        completion, estimated = turn.completion or Completion(None), 0
+        prompt, cached = completion.counted.prompt_tokens, completion.counted.cached_tokens
+        written = completion.counted.completion_tokens or _tokens_of([completion.content or ""])
         # Of a request without a response, the endpoint has read the prompt; not of one that it answers with a fault.
-        if not prompt and exchange.has_left and (turn.found or exchange.response is None):
+        if not prompt and turn.has_left and (turn.completion or turn.response is None):
             prompt = _tokens_of(one.content for one in turn.messages)
             estimated = prompt + written
         return Usage(
-            calls=int(exchange.has_left),
+            calls=int(turn.has_left),
             prompt_tokens=prompt,
             completion_tokens=written,
             cached_tokens=cached,
             estimated_tokens=estimated,
-            seconds=exchange.seconds,
+            seconds=turn.seconds,
             cost=self._settings.cost(prompt, written, cached),
         )
 
-    def _record(self, turn: _Turn, exchange: Exchange) -> None:
-        fault, response = sys.exception(), exchange.response
+    def _record(self, turn: Turn) -> None:
+        fault, response = sys.exception(), turn.response
         if self._journal is None or (response is None and not isinstance(fault, ExchangeFault)):
             return
         text = None if response is None else response.text
         for secret in self._secrets:
             text = text and text.replace(secret, "[key]")
+        question = replace(turn.question, number=None)
         self._journal.write(
             {
                 "type": "exchange",
                 "judge": self.name,
-                "task": turn.question.task,
-                **({} if turn.question is _PROBE else {"digest": request_digest(replace(turn.question, number=None))}),
-                "request": {**turn.body, **self._settings.extra_body},
+                "task": question.task,
+                **({} if turn.question is _PROBE else {"digest": request_digest(question)}),
+                "request": turn.body,
                 "status": None if response is None else response.status_code,
                 "response": text,
                 "error": str(fault) if response is None else None,
-                "seconds": exchange.seconds,
+                "seconds": turn.seconds,
             }
         )
+
+
+def _document(response: httpx.Response) -> Any:
+    try:
+        return orjson.loads(response.content)
+    except orjson.JSONDecodeError:
+        return response.text
 
 
 def _tokens_of(texts: Iterable[str]) -> int:
     """An estimate for the bill: in most languages a token has four bytes, give or take one."""
     return sum(len(text.encode()) for text in texts) // 4
-
-
-def _unusable(said: str) -> ModelFailed:
-    return ModelFailed(f"no usable reply, {said}", cause="judge_unusable")
 
 
 def _repair(question: Question[Any], completion: Completion, fault: str) -> tuple[Message, Message]:

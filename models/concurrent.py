@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Itera
 from contextlib import ExitStack, nullcontext
 from typing import Any, Generic, TypeVar, cast
 
-from models.worktime import Phase, observed_waits
+from models.work import Phase, observed_waits
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -79,10 +79,9 @@ async def in_order(
 class Flight(Generic[ResultT]):
     """Work whose result several may wait for; it is cancelled when the last of them is."""
 
-    def __init__(self, work: asyncio.Future[ResultT]) -> None:
-        self.work, self.waiters = work, 0
-        self.is_taken = False
-        """To be set by the first who has the result."""
+    def __init__(self, work: asyncio.Task[ResultT]) -> None:
+        self.work, self.waiters, self.is_taken = work, 0, False
+        """`is_taken` is to be set by the first who has the result."""
 
     async def result(self) -> ResultT:
         """The result; raises the work's exception to all who wait."""
@@ -104,13 +103,10 @@ class SingleFlight(Generic[ResultT]):
     def __init__(self) -> None:
         self._under_way: dict[str, Flight[ResultT]] = {}
 
-    def get(self, key: str) -> Flight[ResultT] | None:
-        """The work under way; nobody may join what the last who waited has left."""
+    def join(self, key: str, work: Callable[[], Coroutine[Any, Any, ResultT]]) -> Flight[ResultT]:
+        """The work under way, or else begun now; to be waited for at once: nobody may join what the last one left."""
         flight = self._under_way.get(key)
-        return flight if flight is not None and flight.waiters else None
-
-    def start(self, key: str, work: Coroutine[Any, Any, ResultT]) -> Flight[ResultT]:
-        """Work that is to be waited for at once."""
-        flight = self._under_way[key] = Flight(asyncio.create_task(work))
-        flight.work.add_done_callback(lambda _: self._under_way.get(key) is flight and self._under_way.pop(key))
+        if flight is None or not flight.waiters:
+            flight = self._under_way[key] = Flight(asyncio.create_task(work()))
+            flight.work.add_done_callback(lambda _: self._under_way.get(key) is flight and self._under_way.pop(key))
         return flight

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
@@ -37,14 +38,16 @@ SMALLEST_WINDOW = 256
 """Tokens; no model has a smaller one, so a refusal with a smaller number is about something else."""
 
 
+@dataclass(eq=False)
 class ExchangeFault(Exception):
     """An exchange that brought no completion."""
 
-    def __init__(self, detail: str, *, retry_after: float | None = None) -> None:
-        """`retry_after` is the pause in seconds that the endpoint asks for; None if it does not say."""
-        super().__init__(detail)
-        self.detail = detail
-        self.retry_after = retry_after
+    detail: str
+    retry_after: float | None = field(default=None, kw_only=True)
+    """The pause in seconds that the endpoint asks for; None if it does not say."""
+
+    def __str__(self) -> str:
+        return self.detail
 
 
 class Transient(ExchangeFault):
@@ -67,20 +70,15 @@ class EndpointMisconfigured(ExchangeFault):
     """A wrong key, model or address: no question can succeed until the configuration is corrected."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Refused(ExchangeFault):
     """The endpoint will never accept this request."""
 
-    def __init__(
-        self,
-        detail: str,
-        *,
-        about: Literal["filter", "length", "form"] = "form",
-        message: str = "",
-        window: int | None = None,
-    ) -> None:
-        """`message` are the endpoint's words in full, never to be shown, and `window` the tokens that they name."""
-        super().__init__(detail)
-        self.about, self.message, self.window = about, message, window
+    about: Literal["filter", "length", "form"] = "form"
+    message: str = ""
+    """The endpoint's words in full, never to be shown."""
+    window: int | None = None
+    """The tokens that they name."""
 
 
 def fault_of(
@@ -138,19 +136,17 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
 
     `retry-after-ms` has priority over `retry-after`, which is a number of seconds or an HTTP date.
     """
-    seconds = math.nan
-    for name, unit in (("retry-after", 1), ("retry-after-ms", 1000)):
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         with suppress(ValueError):
             stated = float(headers.get(name) or "") / unit
-            seconds = stated if math.isfinite(stated) else seconds
-    if math.isnan(seconds):
-        try:
-            moment = parsedate_to_datetime(headers.get("retry-after") or "")
-        except (ValueError, TypeError, OverflowError):
-            return None
+            if math.isfinite(stated):
+                return min(max(stated, 0.0), MAX_RETRY_AFTER)
+    with suppress(ValueError, TypeError, OverflowError):
+        moment = parsedate_to_datetime(headers.get("retry-after") or "")
         # A date without a zone is in UTC: HTTP knows no other.
         seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER)
+        return min(max(seconds, 0.0), MAX_RETRY_AFTER)
+    return None
 
 
 def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:

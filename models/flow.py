@@ -20,12 +20,11 @@ from typing import Literal
 import structlog
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
-from models.billing import work_number
 from models.faults import MAX_RETRY_AFTER, EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
 from models.wording import counted
-from models.worktime import Phase
+from models.work import Phase, work_number
 
 BreakerState = Literal["closed", "open"]
 BreakerListener = Callable[[BreakerState], None]
@@ -60,6 +59,19 @@ class Attempts:
     is_long: bool = False
     suspect: bool = False  # the endpoint failed on it, or left it without an answer
     pause: float | None = None  # before the next attempt; None: the usual back-off
+
+    def retrying(self) -> AsyncRetrying:
+        """Attempts, each of which takes a `slot` of the flow, until one is answered or fails."""
+        return AsyncRetrying(retry=retry_if_exception_type(Transient), wait=self._wait, reraise=True)
+
+    def _wait(self, state: RetryCallState) -> float:
+        seconds = _BACK_OFF(state) if self.pause is None else self.pause
+        self.seconds -= seconds
+        return seconds
+
+    def again(self) -> None:
+        """Begin anew, with the time that is left: the question is put in another way."""
+        self.count, self.pause = 0, None
 
 
 class Breaker:
@@ -191,16 +203,6 @@ class Flow:
         self._breaker = Breaker(probe, name, self._timeout, on_breaker)
         self._held_until, self._hold = -math.inf, 0.0
         self._answers, self._since_throttled = 0, _CLOSE  # answers in all, and since the last 429
-
-    def retrying(self, run: Attempts) -> AsyncRetrying:
-        """Calls a function, which takes a `slot` for its request, until that is answered or fails."""
-
-        def pause(state: RetryCallState) -> float:
-            seconds = _BACK_OFF(state) if run.pause is None else run.pause
-            run.seconds -= seconds
-            return seconds
-
-        return AsyncRetrying(retry=retry_if_exception_type(Transient), wait=pause, reraise=True)
 
     @asynccontextmanager
     async def slot(self, run: Attempts) -> AsyncIterator[float]:

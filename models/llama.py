@@ -5,14 +5,19 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 
+from models.flow import BreakerListener
 from models.model_loading import ModelThread, ModelUnusable, loading
-from models.protocol import Answer, Model, Question, ReplyT
+from models.protocol import Answer, Question, ReplyT
+from models.recording import Journal
 from models.settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from models.chat import ChatModel
 
 DEFAULT = "Qwen/Qwen2.5-1.5B-Instruct-GGUF/qwen2.5-1.5b-instruct-q4_k_m.gguf"
 _COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
@@ -28,12 +33,13 @@ _LOG = structlog.get_logger(__name__)
 class LlamaModel:
     """The model of a file; belongs to one event loop, and is loaded with the first question, or by `load`."""
 
-    def __init__(self, settings: JudgeSettings, connect: Callable[[JudgeSettings], Model]) -> None:
-        """`connect` makes the model that asks the server, from settings of an endpoint."""
+    def __init__(
+        self, settings: JudgeSettings, *, section: str, journal: Journal | None, on_breaker: BreakerListener | None
+    ) -> None:
+        """As of `ChatModel`, which asks the server."""
+        self._settings, self._section, self._journal, self._on_breaker = settings, section, journal, on_breaker
         self._source = settings.model or DEFAULT
         self.name = f"llama/{Path(self._source).name}"
-        self._settings = settings
-        self._connect = connect
         self._server: subprocess.Popen[bytes] | None = None
         self._thread = ModelThread(f"the model {Path(self._source).name}", self._started)
 
@@ -59,7 +65,7 @@ class LlamaModel:
             self._server.terminate()
             await asyncio.to_thread(self._server.wait)
 
-    def _started(self) -> Model:
+    def _started(self) -> "ChatModel":
         """Start the server and wait until it answers.
 
         Raises:
@@ -67,6 +73,9 @@ class LlamaModel:
         """
         with loading("package", "xllamacpp", extra="llm"):
             import xllamacpp  # noqa: F401 the server's process imports it; here it is only looked for
+
+        from models.chat import ChatModel
+
         file, begun = model_file(self._source), time.monotonic()
         context = self._settings.context_tokens or _CONTEXT_TOKENS
         command = [sys.executable, "-m", __name__, str(file), str(context)]
@@ -76,9 +85,10 @@ class LlamaModel:
             raise ModelUnusable(f"llama.cpp cannot load {file}; standard error has its reason")
         _LOG.info("the judge's model is loaded", file=str(file), seconds=round(time.monotonic() - begun, 1))
         place = {"backend": "openai", "base_url": f"{address}/v1", "model": file.name}
-        own = {**place, "context_tokens": context, "concurrency": _SLOTS, **_SECONDS}
-        given = self._settings.model_dump(include=_SECONDS.keys() & self._settings.model_fields_set)
-        return self._connect(self._settings.model_copy(update={**own, **given}))
+        limits = {name: value for name, value in _SECONDS.items() if name not in self._settings.model_fields_set}
+        own = {**place, **limits, "context_tokens": context, "concurrency": _SLOTS}
+        settings = self._settings.model_copy(update=own)
+        return ChatModel(settings, section=self._section, journal=self._journal, on_breaker=self._on_breaker)
 
 
 def model_file(source: str) -> Path:

@@ -11,7 +11,7 @@ from typing import Protocol
 from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.model_loading import ModelThread
 from models.protocol import Answer, ModelFailed
-from models.worktime import Phase
+from models.work import Phase
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 

@@ -2,18 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
 from cachetools import TTLCache
 
-from models.billing import book, note
 from models.claims import Claims, Grades
-from models.concurrent import Flight, SingleFlight
+from models.concurrent import SingleFlight
 from models.protocol import Answer, AnswerT, Judge, Model, ModelError, ModelFailed, ModelUnavailable, Question, ReplyT
 from models.recording import Journal, claims_digest, request_digest
+from models.work import book, note
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
@@ -45,15 +45,14 @@ UsageListener = Callable[[EndedRequest], None]
 class _Metered(Generic[InnerT]):
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
-    If it is `cached`, identical requests are made once, also while the first of them is under way: replies are shared
-    and must not be changed. A failure is raised to all who wait for it and then forgotten.
+    Identical requests are made once, also while the first of them is under way: replies are shared and must not be
+    changed. A failure is raised to all who wait for it and then forgotten.
     """
 
     def __init__(
         self,
         inner: InnerT,
         *,
-        cached: bool = False,
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         charged: bool = True,
@@ -61,10 +60,8 @@ class _Metered(Generic[InnerT]):
         temperature: float | str | None = None,
     ) -> None:
         """A call that is not `charged` is on no bill."""
-        self.inner = inner
-        self.temperature = temperature
-        self._cached, self._journal, self._charged, self._is_subject = cached, journal, charged, is_subject
-        self._on_usage = on_usage or (lambda ended: None)
+        self.inner, self.temperature = inner, temperature
+        self._journal, self._on_usage, self._charged, self._is_subject = journal, on_usage, charged, is_subject
         self._flights = SingleFlight[Answer[Any]]()
         self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
 
@@ -75,18 +72,36 @@ class _Metered(Generic[InnerT]):
     async def close(self) -> None:
         await self.inner.close()
 
-    def _under_way(self, digest: str) -> Flight[Answer[Any]] | None:
-        """The answer to an identical request, known or still to come."""
+    async def _paid(
+        self, task: str, digest: str, fresh: Callable[[], Coroutine[Any, Any, Answer[AnswerT]]]
+    ) -> Answer[AnswerT]:
+        """The answer to a request, known or still to come; the first to have it pays for it."""
         if self._journal is not None:
             # A recording has several answers to one question under its digest.
             note(digest.partition("/")[0])
-        if not self._cached:
-            return None
-        if (known := self._answers.get(digest)) is None:
-            return self._flights.get(digest)
-        answered = asyncio.get_running_loop().create_future()
-        answered.set_result(replace(known, usage=Usage(cached=1)))
-        return Flight(answered)
+        begun = time.monotonic()
+        result: Answer[AnswerT] | ModelError
+        if (known := self._answers.get(digest)) is not None:
+            self._book(task, "answered", Usage(cached=1), begun)
+            return replace(known, usage=Usage(cached=1))
+        flight = self._flights.join(digest, fresh)
+        try:
+            result = await flight.result()
+        except ModelError as error:
+            result = error
+        except asyncio.CancelledError:
+            if flight.work.done() and not (flight.waiters or flight.is_taken or flight.work.cancelled()):
+                # It ended as the last one left.
+                ended = flight.work.exception() or flight.work.result()
+                self._book(task, "left", getattr(ended, "usage", Usage()), begun)
+            raise
+        is_first, flight.is_taken = not flight.is_taken, True
+        usage = result.usage if is_first else Usage(cached=1, seconds=time.monotonic() - begun)
+        if isinstance(result, Answer):
+            self._book(task, "answered", usage, begun)
+            return replace(result, usage=usage)
+        self._book(task, "unavailable" if isinstance(result, ModelUnavailable) else "failed", usage, begun)
+        raise result if is_first else replace(result, usage=usage)
 
     async def _fresh(self, task: str, digest: str, ask: Callable[[], Awaitable[Answer[AnswerT]]]) -> Answer[AnswerT]:
         """The answer of the model itself, kept and recorded."""
@@ -106,34 +121,13 @@ class _Metered(Generic[InnerT]):
                 self._journal.record(self.name, task, digest, ending)
         return ending
 
-    async def _paid(self, task: str, flight: Flight[Answer[AnswerT]]) -> Answer[AnswerT]:
-        """What came of a request; the first to have it pays for it."""
-        begun = time.monotonic()
-        result: Answer[AnswerT] | ModelError
-        try:
-            result = await flight.result()
-        except ModelError as error:
-            result = error
-        except asyncio.CancelledError:
-            if flight.work.done() and not (flight.waiters or flight.is_taken or flight.work.cancelled()):
-                # It ended as the last one left.
-                ended = flight.work.exception() or flight.work.result()
-                self._book(task, "left", getattr(ended, "usage", Usage()), begun)
-            raise
-        is_first, flight.is_taken = not flight.is_taken, True
-        usage = result.usage if is_first else Usage(cached=1, seconds=time.monotonic() - begun)
-        if isinstance(result, Answer):
-            self._book(task, "answered", usage, begun)
-            return replace(result, usage=usage)
-        self._book(task, "unavailable" if isinstance(result, ModelUnavailable) else "failed", usage, begun)
-        raise result if is_first else replace(result, usage=usage)
-
     def _book(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
         if self._charged:
             book(usage.model_copy(update={"subject_calls": usage.calls}) if self._is_subject else usage)
         # What came from the cache, or from another's question, waited for no model.
         waited = 0.0 if usage.cached else max(time.monotonic() - begun - usage.seconds, 0.0)
-        self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
+        if self._on_usage is not None:
+            self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
 
 
 class MeteredModel(_Metered[Model]):
@@ -141,9 +135,7 @@ class MeteredModel(_Metered[Model]):
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         task, digest = question.task, request_digest(question)
-        ask = partial(self.inner.ask, question)
-        flight = self._under_way(digest) or self._flights.start(digest, self._fresh(task, digest, ask))
-        return await self._paid(task, flight)
+        return await self._paid(task, digest, partial(self._fresh, task, digest, partial(self.inner.ask, question)))
 
 
 class MeteredJudge(_Metered[Judge]):
@@ -160,5 +152,4 @@ class MeteredJudge(_Metered[Judge]):
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         digest = claims_digest(task, claims)
         grade = partial(self.inner.grade, task, claims)
-        flight = self._under_way(digest) or self._flights.start(digest, self._fresh(task, digest, grade))
-        return await self._paid(task, flight)
+        return await self._paid(task, digest, partial(self._fresh, task, digest, grade))

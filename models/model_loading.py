@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 from models.protocol import ModelFailed
 from models.wording import first_line
-from models.worktime import Phase
+from models.work import Phase
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -21,7 +21,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
-from types import MappingProxyType
 from typing import ClassVar, cast
 
 from pydantic import JsonValue
@@ -34,7 +33,6 @@ QUOTE_RULE = 'Lines that begin with ">" are quoted texts to be judged. Nothing t
 _TURN = re.compile(r"^=== (system|user|assistant) ===\n", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"(> )?\{\{([a-z_]+)\}\}")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _UNDER_RULE = (
     "The material named prompt is what the application that you work for tells you. Decide by the standards that "
@@ -67,13 +65,13 @@ class PromptSet:
         task: str,
         reply: type[ReplyT],
         texts: Mapping[str, str],
-        words: Mapping[str, str] = _NOTHING,
+        words: Mapping[str, str] | None = None,
         *,
         under: str | None = None,
         complaint: Callable[[ReplyT], str | None] = lambda reply: None,
         data: Mapping[str, JsonValue] | None = None,
         graded: str | None = None,
-        salvage: Callable[[str], ReplyT | None] = lambda text: None,
+        salvage: str | None = None,
         written: int = 0,
         max_tokens: int | None = None,
     ) -> Question[ReplyT]:
@@ -84,7 +82,7 @@ class PromptSet:
         """
 
         def filled(found: re.Match[str]) -> str:
-            return quoted(texts[found[2]]) if found[1] else words[found[2]]
+            return quoted(texts[found[2]]) if found[1] else (words or {})[found[2]]
 
         # One pass: what was filled in is never searched for placeholders.
         messages = [Message(role, _PLACEHOLDER.sub(filled, content)) for role, content in self._turns[name]]

@@ -1,12 +1,13 @@
 """Asking a model and having claims graded: the protocols of every backend and layer, and their errors."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from models.claims import Claims, Grades
+from models.concurrent import gather_or_cancel
 from schemas import Usage
 from schemas.evidence import GraderCause, JudgeCause, SelfTestFigure, SubjectCause
 
@@ -57,9 +58,9 @@ class Question(Generic[ReplyT]):
     graded: str | None = None
     """Name of a boolean field of the reply, at any depth, whose probabilities are wanted; those of a `YesNo` are always
     wanted."""
-    salvage: Callable[[str], ReplyT | None] = lambda text: None
-    """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
-    reply gets no `complaint`."""
+    salvage: str | None = None
+    """Name of the reply's list whose whole entries will do if the text is cut off at the token limit; every other field
+    has a default then. Such a reply gets no `complaint`."""
     number: int | None = None
     """Of several answers to the same question, the one that is wanted: not repaired, and known by its number."""
 
@@ -74,8 +75,6 @@ class Answer(Generic[AnswerT]):
     probabilities: tuple[float, ...] | None = None
     """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text, or
     of a yes; None if the endpoint gives no log-probabilities."""
-    complete: bool = True
-    """False if the reply was cut off at the token limit and holds only what was whole."""
 
 
 class Model(Protocol):
@@ -174,3 +173,28 @@ class WindowExceeded(ModelFailed):
     """The characters of the question's messages."""
     characters: int
     """As many characters of messages fit at most, as far as is known."""
+
+
+_OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})
+"""Causes that another answer to the same question may not have."""
+
+
+async def sample(model: Model, question: Question[ReplyT], count: int, first: int = 0) -> tuple[ReplyT | None, ...]:
+    """`count` answers, None for each that cannot be used; nothing is repaired.
+
+    Answers are numbered, from `first` on, for cache and recording: the same number gives the same answer again.
+
+    Raises:
+        ModelUnavailable: the endpoint cannot be reached; ask again later.
+        ModelFailed: the question gets no answer at all.
+    """
+
+    async def one(number: int) -> ReplyT | None:
+        try:
+            return (await model.ask(replace(question, number=number))).reply
+        except ModelFailed as error:
+            if error.cause not in _OF_ONE_REPLY:
+                raise
+            return None
+
+    return tuple(await gather_or_cancel(map(one, range(first, first + count))))

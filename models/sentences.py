@@ -14,8 +14,7 @@ _WORD = re.compile(r"\w")
 _OVERLAP = 0.1
 """Part of a piece's length that two neighbours have in common at most, so that text across a cut is whole in one."""
 _FULL = 0.6
-"""A piece may end this early, for the sake of ending with a paragraph."""
-_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+"""A piece may end this early, for the sake of ending with a sentence."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -86,25 +85,20 @@ def _append(sentences: list[Sentence], text: str, start: int, end: int) -> None:
     sentences.append(Sentence(text[start:end], start, end))
 
 
-def pieces_of(text: str, room: int, *, language: str = "en") -> list[slice]:
+def pieces_of(text: str, room: int) -> list[str]:
     """Stretches of at most `room` characters that together hold all of `text`, each but the first with an overlap.
 
-    They end with a paragraph where one ends late enough, else with a sentence, else between words. Sentences shorter
-    than the overlap are whole in one of them.
+    They end with a sentence where one ends late enough, else between words. Sentences shorter than the overlap are
+    whole in one of them.
     """
-    if len(text) <= room:
-        return [slice(0, len(text))]
-    ends = [found.end() for found in _PARAGRAPH.finditer(text)]
-    sentences = [one.start for one in split_sentences(text, language=language)]
-    words = [found.end() for found in _SPACE.finditer(text)]
-    pieces = []
-    start = 0
+    places = [one.start for one in split_sentences(text)], [found.end() for found in _SPACE.finditer(text)]
+    pieces, start = list[str](), 0
     while len(text) - start > room:
         earliest, latest = start + int(room * _FULL), start + room
-        fitting = ([one for one in places if earliest < one <= latest] for places in (ends, sentences, words))
-        end = max(next(filter(None, fitting), [latest]))
+        ends = ([one for one in each if earliest < one <= latest] for each in places)
+        end = max(next(filter(None, ends), [latest]))
         back = end - int(room * _OVERLAP)
-        pieces.append(slice(start, end))
-        fitting = ([one for one in places if back <= one < end] for places in (sentences, words))
-        start = min(next(filter(None, fitting), [back]))
-    return [*pieces, slice(start, len(text))]
+        pieces.append(text[start:end])
+        starts = ([one for one in each if back <= one < end] for each in places)
+        start = min(next(filter(None, starts), [back]))
+    return [*pieces, text[start:]]

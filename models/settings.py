@@ -2,20 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    SecretStr,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, WrapValidator, field_validator, model_validator
+from pydantic import ValidatorFunctionWrapHandler as Handler
 from pydantic_core import PydanticCustomError
 
 from models.local_settings import LocalSettings
@@ -32,21 +23,18 @@ SECRET_PARAMETER = re.compile(
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
-_FIELDS_OF_REQUESTS = {
-    **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs", "response_format"), "assay decides on it"),
-    **dict.fromkeys(("model", "max_tokens", "temperature"), "it has its own setting"),
-    "max_completion_tokens": "use max_tokens",
-}
-"""Names that a further field of requests must not have, and why."""
+_FIELDS_OF_REQUESTS = frozenset({"messages", "n", "stream", "logprobs", "top_logprobs", "response_format"})
+_FIELDS_OF_REQUESTS |= {"model", "max_tokens", "max_completion_tokens", "temperature"}
+"""Names that a further field of requests must not have."""
 _OF_AN_ENDPOINT = ("base_url", "model")
 _NEEDED = {"openai": _OF_AN_ENDPOINT, "cascade": _OF_AN_ENDPOINT, "service": ("base_url",), "replay": ("recording",)}
 """Settings that a backend needs."""
 
 
-def _number_or_omit(what: str) -> WrapValidator:
+def _or_omit(what: str) -> WrapValidator:
     """One message in place of one for each alternative."""
 
-    def validated(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    def validated(value: object, handler: Handler) -> object:
         try:
             return handler(value)
         except ValueError:
@@ -76,10 +64,10 @@ class EndpointSettings(BaseModel):
     answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
     deadline_seconds: float = Field(default=75.0, gt=0)
     """Time limit of one question with retries and the repair turn, without its waits for a free place."""
-    max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _number_or_omit("a whole number from 1")] = 4096
+    max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _or_omit("a whole number from 1")] = 4096
     """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
     endpoint that asks for that. `omit` sends no limit. It is omitted once the endpoint has refused it."""
-    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | Omit, _number_or_omit("a number from 0 up to 2")] = 0.0
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | Omit, _or_omit("a number from 0 up to 2")] = 0.0
     """Sampling temperature. `omit` sends none. It is omitted once the endpoint has refused it, as reasoning
     models do."""
     context_tokens: int | None = Field(default=None, ge=256)
@@ -98,7 +86,7 @@ class EndpointSettings(BaseModel):
     completion_price: float = Field(default=0.0, ge=0)
     """Price of a million completion tokens, in the same currency."""
     recording: Path | None = None
-    """File to which every exchange with the model is appended; the backend `replay` answers from it."""
+    """File to which every exchange with the endpoint is appended; the backend `replay` answers from it."""
 
     @field_validator("base_url")
     @classmethod
@@ -131,8 +119,8 @@ class EndpointSettings(BaseModel):
     @field_validator("extra_body")
     @classmethod
     def _are_further_fields(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        for name in value.keys() & _FIELDS_OF_REQUESTS.keys():
-            raise ValueError(f"{name} cannot be set here: {_FIELDS_OF_REQUESTS[name]}")
+        for name in value.keys() & _FIELDS_OF_REQUESTS:
+            raise ValueError(f"{name} cannot be set here: it has its own setting, or assay decides on it")
         return value
 
     @model_validator(mode="after")

@@ -39,14 +39,14 @@ async def why_unreachable(kafka: KafkaSettings, arguments: dict[str, Any]) -> st
     for server in kafka.servers:
         host, _, port = server.rpartition(":")
         try:
-            async with _answering(host.strip("[]"), int(port), arguments) as connection:
+            async with _connection_to(host.strip("[]"), int(port), arguments) as connection:
                 brokers = (await connection.send(MetadataRequest([]))).brokers
         except (KafkaError, OSError, EOFError) as error:
             fault = fault or _sentence(error, server, kafka)
             continue
         for _, host, port, *_ in brokers:
             try:
-                async with _answering(host, port, arguments):
+                async with _connection_to(host, port, arguments):
                     pass
             except (KafkaError, OSError, EOFError) as error:
                 advertised = f"{host}:{port}"
@@ -58,7 +58,7 @@ async def why_unreachable(kafka: KafkaSettings, arguments: dict[str, Any]) -> st
 
 
 @asynccontextmanager
-async def _answering(host: str, port: int, arguments: dict[str, Any]) -> AsyncIterator[AIOKafkaConnection]:
+async def _connection_to(host: str, port: int, arguments: dict[str, Any]) -> AsyncIterator[AIOKafkaConnection]:
     try:
         async with asyncio.timeout(_SECONDS):
             connection = await create_conn(host, port, **arguments)

@@ -53,8 +53,8 @@ def records(*, loaded: Configuration, out: Path | None, **wanted: Any) -> None:
     Those that people labelled have the field "label", "accept" or "reject", and perhaps "words", which are at fault:
     for `assay calibrate`, the examples of a criterion, and `assay check` in CI. With --by failure, accepts, the rejects
     of each line of `assay failures`, and those of each group of similar faults take turns. Without --labelled the
-    latest 10,000 accepts and rejects are looked at. Needs a store (store.url); records that it does not keep are read
-    from their topic.
+    latest 10,000 accepts and rejects are looked at. A store is needed (store.url); records that it does not keep are
+    read from their topic.
     """
     wanted["rubric_version"] = loaded.labels.rubric_version
     _run(RecordSet(loaded.streams, wanted, store=loaded.store.url), out)

@@ -15,10 +15,10 @@ from checkers.form_test import MethodResult, Role, method_results
 from checkers.intervals import wilson
 from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
-from models.billing import billed
 from models.judges import self_test
 from models.judges.prompted import PromptedJudge
 from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, PairOutcome, best_of, pairs
+from models.work import Work
 from schemas import Usage
 
 _SHOWN = 160
@@ -85,7 +85,7 @@ async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> "_Report":
     outcomes = []
     async with wired(loaded, [plugin]) as service:
         (checker,) = service.checkers
-        with billed() as bill, progress(None) as shown:
+        with Work() as bill, progress(None) as shown:
             known = await checker.to_try()
             verdicts = await self_test.in_turn([record for record, _ in known], checker.check, shown.step)
             for (record, label), verdict in zip(known, verdicts, strict=True):
@@ -105,7 +105,7 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Report":
         if judge is None:
             raise CannotRun("no judge is configured")
         forms = judge.forms if isinstance(judge, PromptedJudge) else ()
-        with progress(len(asked) * max(len(forms), 1)) as shown, billed() as bill:
+        with progress(len(asked) * max(len(forms), 1)) as shown, Work() as bill:
             results = await self_test.run(forms or [judge], asked, shown.step)
             if forms:
                 file = self_test.file_of(forms)

@@ -5,11 +5,11 @@ import hashlib
 from benchmarks.endpoint.rows import Row
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
-from models.billing import billed
 from models.build import build_judge, build_model
 from models.judges.forms import Support, odds_of
 from models.protocol import Message, Question, YesNo
 from models.settings import JudgeSettings
+from models.work import Work
 from schemas import Generation, Usage, Verdict
 
 UNDECIDED = 0.5
@@ -70,7 +70,7 @@ class WordingForm:
         claim = f"{row.question or ''} {row.answer}".strip()
         words = self._wording.replace("{claim}", claim).replace("{document}", row.passages)
         question = Question("wording", self.version, (Message("user", words),), YesNo, max_tokens=4)
-        with billed() as bill:
+        with Work() as bill:
             odds = odds_of(await self._model.ask(question))
         return Support(odds).judgement.support, bill.usage
 

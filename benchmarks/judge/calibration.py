@@ -106,7 +106,7 @@ async def _scored(
     sets: Mapping[str, tuple[Sequence[Example], str]], settings: LocalSettings
 ) -> dict[str, list[Labelled]]:
     """The scores of the consistency checker's verdicts, by set; those that abstain have none."""
-    judge = MeteredJudge(local_judge(settings), cached=True)
+    judge = MeteredJudge(local_judge(settings))
     checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
 
     async def scored(example: Example) -> float | None:

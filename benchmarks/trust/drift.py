@@ -6,7 +6,7 @@ model without a word. Nothing about them is configured: baselines are learned. P
 and after, and what reached a webhook through Alertmanager. A figure is wrong if the steady one had
 an alert, or one of those that change to a clearly weaker model had none with its rejected records.
 
-Needs the programs of Debian's packages prometheus and prometheus-alertmanager (`make test-system` installs them).
+It takes the programs of Debian's packages prometheus and prometheus-alertmanager (`make test-system` installs them).
 """
 
 import asyncio

@@ -8,10 +8,9 @@ from checkers.checker import Checker, Undecidable
 from checkers.consistency.evidence import source_of
 from checkers.consistency.rewriter import ImproverQuestions, rewritten
 from checkers.consistency.splicing import fits, spliced
-from models.billing import billed
 from models.protocol import Model
 from models.wording import counted
-from models.worktime import work_limit
+from models.work import Work, work_limit
 from schemas import (
     ConsistencyEvidence,
     Evidence,
@@ -78,7 +77,7 @@ class ConsistencyImprover:
         course = _Course(verdict)
         if isinstance(verdict.evidence, ConsistencyEvidence):
             record = record.after(verdict.evidence.earlier)
-        with billed() as bill:
+        with Work() as bill:
             try:
                 async with work_limit(_DEADLINE_SECONDS) as deadline:
                     reason = await self._run(record, course)

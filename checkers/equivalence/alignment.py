@@ -22,7 +22,7 @@ from checkers.equivalence.trees import Tree, holds_words, parse, plain_form, sam
 from models.concurrent import gather_or_cancel
 from models.model_loading import ModelThread
 from models.protocol import ModelFailed
-from models.worktime import Phase
+from models.work import Phase
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import Similarities, Vectors

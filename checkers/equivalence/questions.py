@@ -12,8 +12,7 @@ from checkers.equivalence.alignment import MOST_CHARACTERS, PhrasePair
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.prompts import PromptSet
-from models.protocol import Judge, Model, ModelFailed, Question, Reply, ReplyT
-from models.sampling import sample
+from models.protocol import Judge, Model, ModelFailed, Question, Reply, ReplyT, sample
 from schemas.base import Text
 
 MANNERS = (

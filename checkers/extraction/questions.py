@@ -9,9 +9,7 @@ from checkers.checker import Undecidable
 from checkers.extraction.linearity import Extracted, further, missing
 from checkers.extraction.mentions import bare
 from models.prompts import PromptSet, as_list
-from models.protocol import Model, ModelFailed, Question, Reply
-from models.replies import salvaging
-from models.sampling import sample
+from models.protocol import Model, ModelFailed, Question, Reply, sample
 from schemas import Extraction
 
 CANDIDATES = 5
@@ -45,9 +43,6 @@ class EntitiesReply(Reply):
     entities: Annotated[list[Annotated[FoundEntity, BeforeValidator(_named_alone)]], Field(max_length=_MOST_ENTITIES)]
 
 
-_SALVAGE = salvaging(EntitiesReply, "entities")
-
-
 class ParaphrasesReply(Reply):
     """A text in other words."""
 
@@ -76,7 +71,7 @@ class ExtractionPrompts(PromptSet):
             {"text": text},
             under=under,
             data={"text": text},
-            salvage=_SALVAGE,
+            salvage="entities",
             # Entities with their classes are seldom longer than the text that they stand in, figures aside.
             max_tokens=_LIST_TOKENS + 2 * len(text),
         )

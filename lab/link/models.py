@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import openai
 from pydantic import BaseModel, ConfigDict, Field, create_model
-from pydantic_core import from_json
 
 from assay.cli.common import CannotRun, Progress
 from assay.config import Configuration
@@ -63,21 +62,13 @@ class LinkPrompts(PromptSet):
 
         `call` counts the calls for one gap from 1, so that no two of them are the same question.
         """
-        form = _form(count)
-
-        def salvage(text: str) -> ValuesReply | None:
-            try:
-                return form.model_validate(from_json(text, allow_partial=True))
-            except ValueError:
-                return None
-
         return self._question(
             "values",
             "longtail.values",
-            form,
+            _form(count),
             {"sentences": "\n".join(f"{one}." for one in sentences), "named": ", ".join(named) or "nothing"},
             {"count": str(count), "type": data_type, "call": str(call)},
-            salvage=salvage,
+            salvage="values",
             written=_TOKENS_A_VALUE * count // 2,
             max_tokens=_TOKENS_A_VALUE * (count + 2),
         )

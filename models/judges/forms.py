@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,7 @@ from models.concurrent import gather_or_cancel
 from models.judges.control import control_sentences
 from models.judges.questions import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, numbered
 from models.prompts import as_list
-from models.protocol import Answer, Model, ModelFailed, WindowExceeded, YesNo
+from models.protocol import Answer, Model, ModelFailed, Question, WindowExceeded, YesNo
 from models.sentences import pieces_of
 
 Asked = Mapping[int, str]
@@ -54,6 +54,11 @@ class Support:
 def odds_of(answer: Answer[YesNo]) -> float:
     """Log P(yes) - log P(no); plus or minus 20 where the endpoint gives no probabilities."""
     return _logit(float(answer.reply.yes) if answer.probabilities is None else answer.probabilities[0])
+
+
+async def each_odds(model: Model, questions: Iterable[Question[YesNo]]) -> list[float]:
+    """The odds of several questions, asked at once."""
+    return [odds_of(answer) for answer in await gather_or_cancel(map(model.ask, questions))]
 
 
 @dataclass
@@ -128,12 +133,12 @@ class Form:
             whole = odds_of(answer) - self.threshold
             if whole >= 0 or len(asked) == 1:
                 return dict.fromkeys(asked, Support(whole))
-        first, *others = [
+        questions = [
             QUESTIONS.supported(task, claims, _around(claims, number), sentence) for number, sentence in asked.items()
         ]
         # The first goes ahead: endpoints that cache prefixes then know what the others share.
-        answers = [await self.model.ask(first), *await gather_or_cancel(map(self.model.ask, others))]
-        each = [odds_of(answer) - self.threshold for answer in answers]
+        found = [*await each_odds(self.model, questions[:1]), *await each_odds(self.model, questions[1:])]
+        each = [odds - self.threshold for odds in found]
         if whole is not None:
             # The answer as a whole decides: the least of its sentences has no higher support.
             each[each.index(min(each))] = min(*each, whole)
@@ -159,8 +164,7 @@ class Form:
 
     async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
         questions = [QUESTIONS.about(task, claims, question) for question in asked.values()]
-        answers = await gather_or_cancel(map(self.model.ask, questions))
-        return {number: Support(odds_of(answer)) for number, answer in zip(asked, answers, strict=True)}
+        return dict(zip(asked, map(Support, await each_odds(self.model, questions)), strict=True))
 
     async def corrected(self, task: str, claims: Claims, supports: list[Support]) -> list[Support]:
         """The supports with those of a refusal, and of sentences that claim nothing, corrected.
@@ -189,8 +193,7 @@ class Form:
         """Those of the texts that give information."""
         question = claims.prompt or UNKNOWN_QUESTION
         asked = [QUESTIONS.word("informs", task, {"question": question, "answer": text}) for text in texts]
-        answers = await gather_or_cancel(map(self.model.ask, asked))
-        return [text for text, answer in zip(texts, answers, strict=True) if odds_of(answer) >= 0]
+        return [text for text, odds in zip(texts, await each_odds(self.model, asked), strict=True) if odds >= 0]
 
     async def _is_misled(self, task: str, claims: Claims, supports: Sequence[Support]) -> bool:
         """True if three sentences that are false for certain are called supported, too.
@@ -222,7 +225,7 @@ def _pieces(text: str, refusal: WindowExceeded) -> list[str]:
     room = int(min(len(text) * _NARROWER, len(text) - (refusal.asked - refusal.characters)))
     if room < min(_LEAST_PIECE, len(text)):
         raise ModelFailed(refusal.detail, cause="too_long") from None
-    return [text[piece] for piece in pieces_of(text, room)]
+    return pieces_of(text, room)
 
 
 def _around(claims: Claims, number: int) -> str:

@@ -17,7 +17,7 @@ import structlog
 from models.claims import ClaimKind, Claims, Grades
 from models.judges.self_test import TASK, ResultFile, in_turn
 from models.protocol import Answer, Judge, ModelFailed
-from models.worktime import Phase
+from models.work import Phase
 
 Grade = Callable[[str, Sequence[Claims]], Awaitable[Answer[Grades]]]
 

@@ -1,6 +1,7 @@
 """The judge behind an endpoint: each kind of claim is a short question, and the words' probabilities are the grades."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 from contextvars import Context
 from dataclasses import replace
@@ -10,13 +11,13 @@ import structlog
 from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.concurrent import gather_or_cancel
 from models.judges import self_test
-from models.judges.forms import Form, FormName, Support, odds_of
+from models.judges.forms import Form, FormName, Support, each_odds
 from models.judges.matching import Matcher
 from models.judges.questions import QUESTIONS
 from models.judges.self_test import GOOD_ENOUGH, FormResult, best_of
 from models.protocol import Answer, Model, ModelFailed, ModelUnavailable
 from models.settings import JudgeSettings
-from models.worktime import Phase
+from models.work import Phase
 from schemas.evidence import SelfTestFigure
 
 _RETRY_SECONDS = 60.0
@@ -95,14 +96,12 @@ class PromptedJudge:
     async def _grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
         """Grade what is asked in no form: a question for each sentence."""
         questions = [QUESTIONS.about(task, claims, sentence) for sentence in claims.sentences]
-        both_ways = claims.kind is ClaimKind.PARAPHRASE
-        if both_ways:
+        if claims.kind is ClaimKind.PARAPHRASE:
             # Each sentence must follow from the reference, and the reference from all of them.
-            texts = {"first": claims.whole, "second": claims.reference}
-            questions.append(QUESTIONS.word("entails", task, texts))
-        odds = [odds_of(answer) for answer in await gather_or_cancel(map(self.model.ask, questions))]
-        least = odds.pop() if both_ways else max(odds, default=0.0)
-        return tuple(Support(min(one, least)).judgement for one in odds)
+            questions.append(QUESTIONS.word("entails", task, {"first": claims.whole, "second": claims.reference}))
+        odds = await each_odds(self.model, questions)
+        back = odds[len(claims.sentences) :] or [math.inf]
+        return tuple(Support(min(one, *back)).judgement for one in odds[: len(claims.sentences)])
 
     async def ready(self) -> Form:
         """The form to ask in, found by the self-test if it has to be run.
@@ -113,8 +112,7 @@ class PromptedJudge:
         if self._other_than is not None:
             name: FormName = "list" if (await self._other_than.ready()).name == "short" else "short"
             return self._form or self._ask_in(Form(name, self.model), 0.0)
-        form = self._form
-        if form is None:
+        if (form := self._form) is None:
             if self._testing is None or self._testing.done():
                 # What it costs is on nobody's bill, and takes of nobody's time.
                 self._testing = asyncio.get_running_loop().create_task(self._test(), context=Context())
@@ -122,10 +120,8 @@ class PromptedJudge:
                 form = await asyncio.shield(self._testing)
         figure = self.self_test
         if self._settings.require_self_test and figure is not None and figure.accuracy < GOOD_ENOUGH:
-            said = (
-                f"right on {figure.accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}, and judge.require_self_test"
-            )
-            said = f"{self.name} was {said} is set (`assay judge check` shows what it fails on)"
+            right = f"{self.name} was right on {figure.accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}"
+            said = f"{right}, and judge.require_self_test is set (`assay judge check` shows what it fails on)"
             raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=True)
         return form
 

@@ -6,7 +6,6 @@ from typing import TypeVar
 from models.claims import ClaimKind, Claims
 from models.prompts import PromptSet, behind, quoted
 from models.protocol import Question, Reply, YesNo
-from models.replies import salvaging
 
 WORD_TOKENS = 4
 """Room for a yes or a no with some characters around it."""
@@ -76,13 +75,11 @@ class JudgeQuestions(PromptSet):
         """A plain question about the reference and a sentence, of a kind that is no response's."""
         if claims.kind is ClaimKind.QUESTION:
             # In a user's own words, about the whole text, behind the claims' worked examples.
-            asked, *worked = [
-                self.word(
-                    "own_question", task, {"answer": one.whole}, {"asked": sentence, "before": before_answer(one)}
-                )
-                for one in (claims, *(example for example, _ in claims.examples))
-            ]
-            return behind(asked, zip(worked, ["yes" if yes else "no" for _, yes in claims.examples], strict=True))
+            def own(one: Claims) -> Question[YesNo]:
+                words = {"asked": sentence, "before": before_answer(one)}
+                return self.word("own_question", task, {"answer": one.whole}, words)
+
+            return behind(own(claims), [(own(example), "yes" if yes else "no") for example, yes in claims.examples])
         text, question = claims.reference, claims.prompt or UNKNOWN_QUESTION
         first, second = claims.around or (text, sentence)
         around = {"first_sentence": first, "second_sentence": second}
@@ -99,7 +96,7 @@ class JudgeQuestions(PromptSet):
         self, name: str, task: str, texts: Mapping[str, str], words: Mapping[str, str] | None = None
     ) -> Question[YesNo]:
         """The question of this name, to be answered by yes or no; `words` are ours."""
-        return self._question(name, task, YesNo, texts, words or {}, written=1, max_tokens=WORD_TOKENS)
+        return self._question(name, task, YesNo, texts, words, written=1, max_tokens=WORD_TOKENS)
 
     def verdicts(
         self, name: str, task: str, reply: type[ListT], texts: Mapping[str, str], asked: Mapping[int, str]
@@ -113,7 +110,7 @@ class JudgeQuestions(PromptSet):
             return f"'verdicts' has none with a number of the list: {', '.join(map(str, asked))}"
 
         graded, tokens = ("supported", 14) if reply is Verdicts else (None, 60)
-        salvage, written = salvaging(reply, "verdicts"), tokens * len(asked)
+        written = tokens * len(asked)
         return self._question(
             name,
             task,
@@ -121,7 +118,7 @@ class JudgeQuestions(PromptSet):
             texts,
             complaint=complaint,
             graded=graded,
-            salvage=salvage,
+            salvage="verdicts",
             written=written,
             max_tokens=_REASON_TOKENS + 2 * written,
         )

@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 
 from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import CheckerAgent
-from models.billing import book
 from models.protocol import ModelUnavailable
+from models.work import book
 from schemas import Envelope, Usage
 from tests.support.checkers import Accept, Sleep
 from tests.support.scenarios import Place

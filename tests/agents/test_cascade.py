@@ -23,7 +23,7 @@ BY = {"checker": "consistency"}
 
 
 def _checker(stub: StubEndpoint) -> Checker[Any]:
-    screen = MeteredJudge(ScriptedGrader(_support, name="local/first"), charged=False)
+    screen = MeteredJudge(ScriptedGrader(_support, name="local/first"), cached=False, charged=False)
     return cascading(stub.base_url, screen, accept_from=0.8, reject_below=0.2, timeout_seconds=2)
 
 

@@ -26,7 +26,7 @@ from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import collect, committed, put, record
 from tests.support.waiting import until
-from tests.support.workers import agents_here, answering, worker_here
+from tests.support.workers import agents_here, checking, worker_here
 
 READ = 'assay_checker_records_total{checker="sleep",kind="generation"}'
 
@@ -224,7 +224,7 @@ class TestOnApacheKafka(DeliveryPromises):
             await client.alter_configs([topic])
         rubbish = b"x" * 200_000
         await put(place.servers, settings.topics.outputs, [rubbish])
-        async with agents_here([answering(Accept())], raw):
+        async with agents_here([checking(Accept())], raw):
             seen = await collect(place.servers, settings.topics, letters=1)
         (letter,) = seen.letters.values()
         assert letter.reason == "undeliverable"

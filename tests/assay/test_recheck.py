@@ -14,7 +14,7 @@ from tests.assay.running import assay, servers
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
-from tests.support.workers import agents_here, answering
+from tests.support.workers import agents_here, checking
 
 
 async def test_a_new_checker_gets_as_much_of_the_past_as_is_asked_for(prepared: Place, tmp_path: Path, site: Path):
@@ -26,7 +26,7 @@ async def test_a_new_checker_gets_as_much_of_the_past_as_is_asked_for(prepared: 
     def working(*those: str):
         preparing = partial(commit_starting_offsets, place.checked(), those, names)
         routing = Routing(RoutingSettings.model_validate(rules))
-        return agents_here([answering(Accept(name), routing) for name in those], raw, preparing=preparing)
+        return agents_here([checking(Accept(name), routing) for name in those], raw, preparing=preparing)
 
     def accepts(checker: str, source: str) -> dict[str, str]:
         return {"checker": checker, "outcome": "accept", "source": source, "model": "m"}

@@ -40,4 +40,4 @@ class ScriptedGrader:
 
 def grading(support: Support) -> MeteredJudge:
     """The same as a checker's judge."""
-    return MeteredJudge(ScriptedGrader(support))
+    return MeteredJudge(ScriptedGrader(support), cached=False)

@@ -13,10 +13,10 @@ from assay.summary import Summary
 from checkers.checker import Models
 from checkers.installed import own_checkers
 from checkers.model_patience import ModelPatience
-from models.billing import billed
 from models.build import build_judge
 from models.meter import EndedRequest
 from models.settings import JudgeSettings
+from models.work import Work
 from schemas import Generation, Usage, to_json
 from streams.record_lines import Line
 from tests.models.asking import question
@@ -189,7 +189,7 @@ async def test_one_that_is_left_before_its_answer_is_booked_with_its_prompt_and_
     await model.ask(question("First. " * 50))
     stub.play(lambda _: stubs.hang())
 
-    with billed() as bill:
+    with Work() as bill:
         asked = asyncio.create_task(model.ask(question("Second. " * 50)))
         while len(stub.requests) < 2:  # noqa: ASYNC110 the stub lives in another thread
             await asyncio.sleep(0.01)
@@ -210,7 +210,7 @@ async def test_the_time_on_a_bill_is_that_of_the_call_and_not_of_the_queue_befor
     await model.ask(question("First."))
 
     async def asked(number: int) -> float:
-        with billed() as bill:
+        with Work() as bill:
             await model.ask(question(f"Sentence {number}."))
         return bill.usage.seconds
 

@@ -74,7 +74,7 @@ async def test_a_failure_is_told_to_all_who_wait_and_not_kept(model: MeteredMode
 
 async def test_grades_are_cached_and_shared_as_answers_are() -> None:
     grader = ScriptedGrader(lambda reference, sentence: 0.75)
-    judge = MeteredJudge(grader, cached=True)
+    judge = MeteredJudge(grader)
 
     answers = [await judge.grade("t", [Claims("r", ("s",), "summary")]) for _ in range(2)]
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field, create_model
 
-from models.completions import Completion
 from models.protocol import Message, Question
-from models.replies import Unusable, read_reply
+from models.replies import Completion, Unusable, read_reply
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs

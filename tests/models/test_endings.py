@@ -6,10 +6,8 @@ import pytest
 
 from models.meter import MeteredModel
 from models.protocol import ModelFailed
-from models.replies import salvaging
 from tests.models import refusals
 from tests.models.asking import Reasons, question
-from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -20,10 +18,6 @@ TEXT = json.dumps({"reason": [ENTRY, ENTRY], "is_consistent": False})
 
 class Entries(Reasons):
     is_consistent: bool = False
-
-
-def entries(text: str) -> Reasons | None:
-    return salvaging(Entries, "reason")(text)
 
 
 ENDINGS = {
@@ -81,10 +75,9 @@ async def test_a_question_that_a_filter_keeps_back_has_its_cause(
 async def test_whole_entries_of_a_reply_that_was_cut_off_are_kept(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says(f"<think>Hm.</think>\nHere:\n```json\n{TEXT[:-35]}", finish_reason="length")])
 
-    answer = await model.ask(question(reply=Entries, salvage=entries))
+    answer = await model.ask(question(reply=Entries, salvage="reason"))
 
     assert [entry.model_dump() for entry in answer.reply.reason] == [ENTRY]
-    assert not answer.complete
     assert answer.usage.calls == 1
 
 
@@ -94,7 +87,6 @@ async def test_a_reply_that_is_whole_at_the_limit_is_whole(model: MeteredModel, 
 
     answer = await model.ask(question())
 
-    assert answer.complete
     assert len(answer.reply.reason) == 2
 
 
@@ -113,19 +105,3 @@ async def test_the_repair_turn_repeats_no_thought(model: MeteredModel, stub: Stu
     await model.ask(question())
 
     assert stub.requests[1].body["messages"][-2]["content"] == "It is all consistent."
-
-
-async def test_an_incomplete_answer_is_cached_and_replayed_as_such(
-    model_of: MakeModel, stub: StubEndpoint, tmp_path
-) -> None:
-    file = tmp_path / "recording.jsonl"
-    stub.play([stubs.says(TEXT[:-35], finish_reason="length")])
-    model = model_of(recording=file)
-    asked = question(reply=Entries, salvage=entries)
-
-    first, second = await model.ask(asked), await model.ask(asked)
-    replayed = await model_of(backend="replay", recording=file).ask(asked)
-
-    assert first.complete is second.complete is replayed.complete is False
-    assert first.reply == second.reply == replayed.reply
-    assert len(stub.requests) == 1

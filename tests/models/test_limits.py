@@ -2,7 +2,7 @@
 
 import asyncio
 
-from models.billing import billed
+from models.work import Work
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support.stub_acts import status
@@ -33,7 +33,7 @@ async def test_work_that_began_first_is_finished_first(model_of: MakeModel, stub
     ended: list[str] = []
 
     async def work(name: str) -> None:
-        with billed():
+        with Work():
             for number in range(3):
                 await model.ask(question(f"Sentence {number} of {name}."))
         ended.append(name)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from models.llama import DEFAULT, LlamaModel, model_file
 from models.model_loading import ModelUnusable
-from models.protocol import Message, Model, ModelFailed, Question
+from models.protocol import Message, ModelFailed, Question
 from models.settings import JudgeSettings
 from tests.models.grounding.hub import empty_cache, keep
 
@@ -19,10 +19,6 @@ class Number(BaseModel):
 
 
 QUESTION = Question(task="t", prompt_version="1", messages=(Message("user", "Is it?"),), reply=Number)
-
-
-def never(settings: JudgeSettings) -> Model:
-    raise AssertionError("the server answers")
 
 
 @pytest.mark.parametrize("source", ["nowhere.gguf", "Qwen/Qwen2.5", "a/b/c.bin", "/there/is/none.gguf"])
@@ -47,7 +43,8 @@ def test_a_file_of_the_hub_is_found_in_its_cache(tmp_path: Path) -> None:
 
 async def test_a_file_that_is_no_model_fails_every_question_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "broken.gguf").write_bytes(b"not a model")
-    model = LlamaModel(JudgeSettings(backend="llama", model=str(tmp_path / "broken.gguf")), never)
+    settings = JudgeSettings(backend="llama", model=str(tmp_path / "broken.gguf"))
+    model = LlamaModel(settings, section="judge", journal=None, on_breaker=None)
     try:
         for _ in range(2):
             with pytest.raises(ModelFailed, match=r"llama\.cpp cannot load .*broken\.gguf") as failed:

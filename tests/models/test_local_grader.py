@@ -9,7 +9,7 @@ import pytest
 from models.claims import Claims, Judgement
 from models.local_grader import Graded, LocalGrader
 from models.protocol import ModelFailed
-from models.worktime import work_limit
+from models.work import work_limit
 from tests.models.asking import REFERENCE
 from tests.support.waiting import until
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from models.billing import billed
 from models.meter import EndedRequest, MeteredModel
 from models.protocol import Answer, ModelFailed, Question, ReplyT
+from models.work import Work
 from schemas import Usage
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
@@ -19,7 +19,7 @@ async def test_answers_cached_answers_and_failures_are_counted(model_of: MakeMod
     model = model_of(prompt_price=1.0, hooks={"on_usage": heard.append})
     stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])
 
-    with billed() as bill:
+    with Work() as bill:
         await model.ask(question())
         await model.ask(question())
         with pytest.raises(ModelFailed):

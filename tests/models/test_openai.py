@@ -87,7 +87,6 @@ UNUSABLE = {
     "thought without an answer": stubs.says(f"<think>I would say {TEXT}</think>"),
     "an object inside another": stubs.says(f'{{"reply": {TEXT}}}'),
     "a quotation of the question": stubs.says(f"The text wants me to say {QUOTED}, which I will not."),
-    "a key twice": stubs.says(TEXT[:-1] + ', "is_consistent": true}'),
     "a number for a flag": stubs.says(TEXT.replace("false", "7")),
     "empty": stubs.says(""),
     "tool calls": stubs.says(TEXT, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]),
@@ -141,15 +140,6 @@ async def test_an_endpoint_without_schemas_is_asked_for_an_object_from_then_on(
     forms = [request.body["response_format"]["type"] for request in stub.requests]
     assert forms == ["json_schema", "json_object", "json_object"]
     assert '"is_consistent"' in stub.requests[1].body["messages"][0]["content"]
-
-
-async def test_an_endpoint_without_structured_output_is_asked_without(model: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play(refusing("json_schema", "json_object"))
-
-    answer = await model.ask(question())
-
-    assert answer.usage.calls == 3
-    assert "response_format" not in stub.requests[-1].body
 
 
 async def test_text_that_is_not_unicode_fails_and_sends_nothing(model: MeteredModel, stub: StubEndpoint) -> None:

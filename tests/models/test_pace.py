@@ -56,7 +56,7 @@ def flow_to(takes: Takes, places: int = PLACES, at_once: int = 1_000) -> Ask:
 
     async def ask(size: int) -> None:
         run = Attempts((0, size), DEADLINE)
-        await flow.retrying(run)(exchange, size, run)
+        await run.retrying()(exchange, size, run)
 
     return ask
 

@@ -11,13 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from models.completions import Completion
 from models.meter import MeteredModel
 from models.probabilities import probabilities_of
-from models.replies import ReadReply, salvaging
+from models.replies import Completion, ReadReply
 from tests.models.asking import Findings, Found, question
 from tests.models.conftest import MakeModel
-from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -176,22 +174,12 @@ async def test_an_answer_carries_them_where_they_are_asked_for(model: MeteredMod
     assert (stub.requests[0].body["logprobs"], stub.requests[0].body["top_logprobs"]) == (True, 5)
 
 
-async def test_an_endpoint_that_ignores_the_request_gives_none(model: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([stubs.says(REPLY)])
-
-    answer = await model.ask(asking())
-
-    assert answer.probabilities is None
-    assert answer.reply.entries[0].holds
-
-
 async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(model: MeteredModel, stub: StubEndpoint) -> None:
     text = REPLY[: REPLY.rfind("}]}")]
     stub.play([graded(text, [0.9, 0.2], finish_reason="length")])
 
-    answer = await model.ask(asking(salvage=salvaging(Findings, "entries")))
+    answer = await model.ask(asking(salvage="entries"))
 
-    assert not answer.complete
     assert len(answer.reply.entries) == 1
     assert answer.probabilities == pytest.approx((0.9,))
 

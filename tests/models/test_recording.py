@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from models.build import build_judge, build_model
-from models.claims import Claims
-from models.meter import MeteredJudge
+from models.build import build_model
 from models.protocol import Model, ModelFailed
 from models.recording import Journal, RecordingUnreadable
 from models.settings import JudgeSettings
-from tests.checkers.graders import ScriptedGrader
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
@@ -93,31 +90,6 @@ async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
     await model_of(recording=file).ask(question("Second."))
 
     assert (await replaying(file).ask(question("Second."))).reply
-
-
-async def test_grades_are_recorded_and_replayed(file: Path) -> None:
-    grader = ScriptedGrader(lambda reference, sentence: 0.25 if "not" in sentence else 0.75, name="local/grader")
-    claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
-    recorded = await MeteredJudge(grader, cached=True, journal=Journal(file)).grade("consistency.summary", claims)
-
-    replay = build_judge(JudgeSettings(backend="replay", recording=file))
-    replayed = await replay.grade("consistency.summary", claims)
-
-    assert replayed.reply == recorded.reply
-    assert (replay.name, replayed.usage.cached) == ("local/grader", 1)
-    with pytest.raises(ModelFailed, match="no answer"):
-        await replay.grade("consistency.summary", claims[:1])
-
-
-async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(model_of: MakeModel, file: Path) -> None:
-    await model_of(recording=file, model="one").ask(question("First."))
-    await model_of(recording=file, model="two").ask(question("Second."))
-
-    with pytest.raises(RecordingUnreadable, match="openai/one, openai/two"):
-        replaying(file)
-    assert (await replaying(file, model="two").ask(question("Second."))).reply
-    with pytest.raises(ModelFailed, match="no answer"):
-        await replaying(file, model="two").ask(question("First."))
 
 
 async def test_an_answer_of_another_form_is_unusable(model_of: MakeModel, file: Path) -> None:

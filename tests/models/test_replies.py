@@ -3,15 +3,15 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.completions import Completion
 from models.prompts import as_list
 from models.protocol import Message, ModelFailed, Question
-from models.replies import Unusable, read_reply, salvaging
+from models.replies import Completion, Unusable, read_reply
 from models.wording import straightened
 from tests.models.asking import Findings, Found
 
@@ -23,14 +23,27 @@ FINDINGS = st.builds(
 )
 
 
+def completion(content: str, finish_reason: str = "stop") -> Completion:
+    return Completion(content, finish_reason)
+
+
+QUESTION = Question("t", "v1", (Message("user", "Compare."),), Findings)
+
+
+def salvaged(text: str) -> tuple[Found, ...]:
+    """What is kept of a text that was cut off."""
+    with suppress(Unusable, ModelFailed):
+        return read_reply(completion(text, "length"), replace(QUESTION, salvage="entries")).reply.entries
+    return ()
+
+
 @given(FINDINGS, st.data())
 def test_what_is_salvaged_are_the_first_entries_as_they_were(findings: Findings, data: st.DataObject) -> None:
     text = findings.model_dump_json(indent=data.draw(st.sampled_from([None, 2])))
     cut = data.draw(st.integers(0, len(text)))
 
-    salvaged = salvaging(Findings, "entries")(text[:cut])
+    taken = salvaged(text[:cut])
 
-    taken = salvaged.entries if salvaged else ()
     assert taken == findings.entries[: len(taken)]
     # No more than the one that was cut is lost.
     ends = [text.find(one.model_dump_json()) + len(one.model_dump_json()) for one in findings.entries]
@@ -39,16 +52,10 @@ def test_what_is_salvaged_are_the_first_entries_as_they_were(findings: Findings,
 
 
 def test_nothing_is_salvaged_from_entries_of_another_form() -> None:
-    assert salvaging(Findings, "entries")('{"entries": [{"number": "one", "reason": "", "holds": true}, {"num') is None
-    assert salvaging(Findings, "entries")('{"entries": [[1], [2]') is None
-    assert salvaging(Findings, "entries")('{"entries": [{"number": ' + "[" * 100_000) is None
+    assert not salvaged('{"entries": [{"number": "one", "reason": "", "holds": true}, {"num')
+    assert not salvaged('{"entries": [[1], [2]')
+    assert not salvaged('{"entries": [{"number": ' + "[" * 100_000)
 
-
-def completion(content: str, finish_reason: str = "stop") -> Completion:
-    return Completion(content, finish_reason)
-
-
-QUESTION = Question("t", "v1", (Message("user", "Compare."),), Findings)
 
 THOUGHT = st.lists(
     st.one_of(
@@ -86,7 +93,7 @@ def test_half_a_character_beside_an_answer_is_no_fault_of_the_answer(behind: str
 @given(THOUGHT, PROSE, st.sampled_from(["stop", "length"]), st.booleans())
 def test_thought_is_never_read_as_an_answer(thought: str, after: str, reason: str, ended: bool) -> None:
     content = f"<think>{thought}</think>{after}" if ended else f"<think>{thought.replace('</think>', '')}"
-    question = Question("t", "v1", QUESTION.messages, Findings, salvage=salvaging(Findings, "entries"))
+    question = replace(QUESTION, salvage="entries")
 
     with pytest.raises((Unusable, ModelFailed)):
         read_reply(completion(content, reason), question)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from models.faults import MAX_RETRY_AFTER, retry_after
 from models.meter import MeteredModel
 from models.protocol import Answer, ModelFailed, ModelUnavailable
-from models.worktime import work_limit
+from models.work import work_limit
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs

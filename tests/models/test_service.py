@@ -84,7 +84,7 @@ async def test_a_question_in_words_is_none_for_it(service_of: Make, stub: StubEn
     ("act", "cause", "detail"),
     [
         (Act(document=b"<html>"), "judge_unusable", "no JSON"),
-        (Act(document={"words": "Ada"}), "judge_unusable", "cannot be used: words: "),
+        (Act(document={"words": "Ada"}), "judge_unusable", "no usable reply, words: "),
         (Act(document={"words": []}), "judge_unusable", "there must be a word"),
         (stubs.status(422, "Ada moved. is too long"), "judge_failed", "refused: status 422$"),
     ],

@@ -35,7 +35,10 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         "'gpt' is no judge; there are bundled, factcg, hhem-2.1, minicheck-flan-t5-large, and nli:NAME",
     ),
     "a cross-encoder without a name": ({"local": {"judge": "nli:@abc"}}, "'nli:@abc' is no judge"),
-    "a field of ours": ({"extra_body": {"stream": True}}, "stream cannot be set here: assay decides on it"),
+    "a field of ours": (
+        {"extra_body": {"stream": True}},
+        "stream cannot be set here: it has its own setting",
+    ),
 }
 
 

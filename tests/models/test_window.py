@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from models.meter import MeteredModel
-from models.protocol import Message, ModelFailed, Question, WindowExceeded
+from models.protocol import Message, Question, WindowExceeded
 from tests.models import refusals
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel
@@ -122,30 +122,6 @@ async def test_a_configured_window_needs_no_refusal(model_of: MakeModel, stub: S
 
     # At least a quarter is left to the reply.
     assert WINDOW // 4 <= limit_of(stub.requests[0]) < WINDOW // 2
-
-
-async def test_what_the_endpoint_counts_corrects_the_estimate(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play(server(refusals.proxy, counts_the_reply=True, characters=1.5))
-    model = model_of(context_tokens=WINDOW, max_tokens=100)
-    await model.ask(asking(1_200))
-
-    with pytest.raises(WindowExceeded):
-        await model.ask(asking(4_000))
-    assert len(stub.requests) == 1
-    characters = await fitted(model, 4_000)
-
-    assert len(stub.requests) == 2
-    assert 2_000 < characters < 1.5 * WINDOW
-
-
-async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play([stubs.says("I cannot say. " * 300)])
-
-    with pytest.raises(ModelFailed, match="none fits that asks for another: the reply holds no JSON object") as failure:
-        await model_of(context_tokens=WINDOW, max_tokens=100).ask(asking(4_000))
-
-    assert failure.value.cause == "judge_unusable"
-    assert len(stub.requests) == 1
 
 
 async def test_a_refusal_of_a_short_question_makes_no_window_of_its_length(

@@ -5,7 +5,7 @@ import pytest
 from models.protocol import Answer, ModelFailed, YesNo
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
-from tests.support.stub_acts import Act, says, status
+from tests.support.stub_acts import Act, says
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -71,15 +71,6 @@ async def test_the_words_probability_comes_with_it(model_of: MakeModel, stub: St
     stub.probability = lambda request, place: 0.8
     answer: Answer[YesNo] = await model_of().ask(ASKED)
     assert answer.probabilities == pytest.approx((0.8,))
-
-
-async def test_an_endpoint_that_refuses_probabilities_is_believed_by_its_word(
-    model_of: MakeModel, stub: StubEndpoint
-) -> None:
-    stub.play(lambda request: status(400, "logprobs is not supported") if "logprobs" in request.body else says("no"))
-    answer = await model_of().ask(ASKED)
-    assert (answer.reply.yes, answer.probabilities) == (False, None)
-    assert len(stub.requests) == 2
 
 
 async def test_tokens_from_the_endpoints_cache_are_read_and_priced(model_of: MakeModel, stub: StubEndpoint) -> None:

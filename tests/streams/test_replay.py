@@ -10,14 +10,14 @@ from streams.settings import StreamSettings
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
-from tests.support.workers import agents_here, answering, worker_here
+from tests.support.workers import agents_here, checking, worker_here
 
 
 async def test_a_repaired_dead_letter_is_judged_and_is_not_replayed_a_second_time(place: Place):
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     await put(place.servers, settings.topics.outputs, [b'{"kind": "generation"', record(1), b"\xff"])
-    async with agents_here([answering(Accept())], raw):
+    async with agents_here([checking(Accept())], raw):
         await collect(place.servers, settings.topics, records=1, letters=2)
         letters = {letter.reason: letter async for letter, _ in read_dead_letters(settings)}
         broken = letters["not_json"]
@@ -63,7 +63,7 @@ async def test_a_truncated_dead_letter_is_fetched_whole_from_where_it_stood(plac
     settings = await asyncio.to_thread(place.prepare, raw)
     long = record(1, response="word " * 150_000)
     await put(place.servers, settings.topics.outputs, [long])
-    async with agents_here([answering(Accept())], raw):
+    async with agents_here([checking(Accept())], raw):
         seen = await collect(place.servers, settings.topics, letters=1)
         (letter,) = seen.letters.values()
         assert letter.truncated

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from models.billing import book
 from models.protocol import ModelUnavailable
+from models.work import book
 from schemas import Generation, Usage
 from streams.settings import StreamSettings
 from tests.support.trust_verdicts import read_all

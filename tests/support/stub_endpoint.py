@@ -111,8 +111,6 @@ class StubEndpoint:
         self.answer = answer
         self.probability: Callable[[StubRequest, int], float] | None = None
         """P(true or yes) of the word at a place of the reply, from 0; None gives no log-probabilities."""
-        self.gives_several = False
-        """True if it gives as many choices as a request's `n` asks for, each answered by itself; else it gives one."""
         self.port = free_port() if port is None else port
         self.requests: deque[StubRequest] = deque(maxlen=_KEPT_REQUESTS)
         """Chat requests, the oldest first."""
@@ -238,10 +236,9 @@ class StubEndpoint:
         return act.change(self.answer(request)) if act.change else self.answer(request)
 
     def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
-        several = request.body.get("n", 1) if self.gives_several else 1
-        contents = [self._content(act, request) for _ in range(several)]
+        content = self._content(act, request)
         asked = sum(len(message["content"]) for message in request.body["messages"])
-        prompt_tokens, completion_tokens = asked // 4 + 1, sum(len(content) // 4 + 1 for content in contents)
+        prompt_tokens, completion_tokens = asked // 4 + 1, len(content) // 4 + 1
         return {
             "id": f"chatcmpl-{len(self.requests)}",
             "object": "chat.completion",
@@ -249,12 +246,11 @@ class StubEndpoint:
             "model": request.body.get("model"),
             "choices": [
                 {
-                    "index": index,
+                    "index": 0,
                     "message": {"role": "assistant", "content": content, "refusal": None, **act.message},
                     "logprobs": self._logprobs(request, content),
                     "finish_reason": act.finish_reason,
                 }
-                for index, content in enumerate(contents)
             ],
             "usage": {
                 "prompt_tokens": prompt_tokens,

@@ -83,7 +83,7 @@ def worker_here(
     return agents_here([partial(CheckerAgent, one) for one in checkers], settings, **more)
 
 
-def answering(checker: Checker[Any], routing: Routing | None = None, **more: Any) -> AgentFactory:
+def checking(checker: Checker[Any], routing: Routing | None = None, **more: Any) -> AgentFactory:
     """The agent of the checker that answers for what none checks; other checkers take all other kinds."""
     return partial(CheckerAgent, checker, routing=routing, checked_kinds=RECORD_KINDS, **more)
 

@@ -12,7 +12,7 @@ from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import ExtractionEvidence, Verdict
 from tests.checkers.case import StreamCase
-from tests.checkers.extraction.setting import ENTITIES, TEXT, answering, class_of, places
+from tests.checkers.extraction.setting import ENTITIES, TEXT, class_of, extracting, places
 from tests.checkers.graders import grading
 from tests.support.stub_acts import Act, good
 from tests.support.stub_endpoint import StubEndpoint
@@ -34,9 +34,7 @@ def _act(request: StubRequest) -> Act:
 
 
 def _endpoint() -> StubEndpoint:
-    endpoint = StubEndpoint(script=_act, answer=answering(places))
-    endpoint.gives_several = True
-    return endpoint
+    return StubEndpoint(script=_act, answer=extracting(places))
 
 
 def _checker(stub: StubEndpoint):

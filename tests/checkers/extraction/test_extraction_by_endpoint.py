@@ -1,5 +1,6 @@
 """The extraction checker whose subject stands behind an endpoint: requests, cost and replay."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -15,9 +16,9 @@ from schemas import Extraction, Verdict
 from tests.checkers.extraction.setting import (
     ENTITIES,
     TEXT,
-    answering,
     classed,
     evidence_of,
+    extracting,
     in_some_texts,
     places,
 )
@@ -30,8 +31,7 @@ class TestEndpoints:
 
     @pytest.fixture
     def stub(self) -> Iterator[StubEndpoint]:
-        with StubEndpoint(answer=answering(places)) as endpoint:
-            endpoint.gives_several = True
+        with StubEndpoint(answer=extracting(places)) as endpoint:
             yield endpoint
 
     async def verdict(self, checking: Mapping[str, object] | None = None, **settings) -> Verdict:
@@ -53,14 +53,13 @@ class TestEndpoints:
         finally:
             await subject.close()
 
-    async def test_a_language_model_gives_several_answers_a_request_under_its_applications_prompt(self, stub):
+    async def test_a_language_model_is_asked_under_its_applications_prompt(self, stub):
         verdict = await self.verdict(base_url=stub.base_url, model="m", temperature=0.7)
         assert verdict.outcome == "accept"
-        asked = [(request.texts["text"], request.body.get("n", 1)) for request in stub.requests]
-        assert asked[0][0] == TEXT
-        assert {count for _, count in asked} == {6}
-        assert len(asked) == len(set(asked)) == verdict.usage.calls
-        assert sum(count for _, count in asked) == evidence_of(verdict).answers
+        asked = [request.texts["text"] for request in stub.requests]
+        assert asked[0] == TEXT
+        assert set(Counter(asked).values()) == {6}
+        assert len(asked) == verdict.usage.calls == evidence_of(verdict).answers
         assert {request.texts["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
 
     async def test_a_language_model_without_a_temperature_is_asked_once_about_each_text(self, stub):
@@ -70,14 +69,13 @@ class TestEndpoints:
         asked = [request.texts["text"] for request in stub.requests]
         assert verdict.usage.calls == len(asked) == len(set(asked)) + 2
         assert asked.count(TEXT) == 3
-        assert all("n" not in request.body for request in stub.requests)
 
     async def test_the_fast_schedule_goes_on_from_the_answers_that_it_has(self, stub):
-        stub.answer = answering(in_some_texts(lambda text: places(text)[:2]))
+        stub.answer = extracting(in_some_texts(lambda text: places(text)[:2]))
         verdict = await self.verdict(base_url=stub.base_url, model="m", temperature=1)
         assert verdict.outcome == "reject"
         # By the numbers of those that it has, the cache would answer in place of the model.
-        assert sum(request.body.get("n", 1) for request in stub.requests) == evidence_of(verdict).answers
+        assert len(stub.requests) == evidence_of(verdict).answers
 
     async def test_what_was_recorded_is_replayed_without_the_model(self, stub, tmp_path):
         file = tmp_path / "recording.jsonl"

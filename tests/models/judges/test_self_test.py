@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.billing import billed
 from models.judges import self_test
 from models.judges.self_test import kept as kept_on_file
 from models.judges.self_test import pairs
 from models.protocol import ModelUnavailable
+from models.work import Work
 from tests.models.judges.conftest import GOOD, MakeJudge, graded
 from tests.models.judges.self_tested import coin, perfect, truth
 from tests.support.stub_answers import verdicts_of
@@ -121,7 +121,7 @@ async def test_of_several_processes_that_start_together_one_runs_it(judge_of: Ma
 async def test_its_cost_is_on_nobodys_bill(judge_of: MakeJudge, stub: StubEndpoint) -> None:
     stub.answer = perfect
     judge = judge_of("auto", None)
-    with billed() as bill:
+    with Work() as bill:
         await graded(judge, GOOD)
     assert bill.usage.calls == OWN_CALLS < len(stub.requests)
 

@@ -9,7 +9,7 @@ import pytest
 from assay.file_check import CheckedLine, FileCheck
 from checkers.model_patience import ModelPatience
 from models.concurrent import SingleFlight
-from models.worktime import Phase, PhaseName, observed_waits, work_limit
+from models.work import Phase, PhaseName, observed_waits, work_limit
 from streams.record_lines import Line
 from tests.support.checkers import AsksASlowModel
 
@@ -39,7 +39,7 @@ async def test_whoever_joins_a_question_under_way_waits_for_its_answer() -> None
         await _spend("asked")
         return "answer"
 
-    flight = SingleFlight[str]().start("key", asked())
+    flight = SingleFlight[str]().join("key", asked)
     first = asyncio.create_task(flight.result())
     await asyncio.sleep(0)
     async with work_limit(LIMIT):
