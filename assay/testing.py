@@ -100,9 +100,9 @@ def check(
         ValidationError: the settings are wrong.
     """
     models = Models(
-        judge=MeteredJudge(judge or ScriptedJudge(name="none")),
-        writer=None if writer is None else MeteredModel(writer),
-        subjects={name: MeteredModel(model, is_subject=True) for name, model in (subjects or {}).items()},
+        judge=MeteredJudge(judge or ScriptedJudge(name="none"), cached=False),
+        writer=None if writer is None else MeteredModel(writer, cached=False),
+        subjects={name: MeteredModel(model, cached=False, is_subject=True) for name, model in (subjects or {}).items()},
     )
     if not isinstance(record, Envelope):
         kind = {"kind": next(iter(checker.kinds))} if len(checker.kinds) == 1 else {}

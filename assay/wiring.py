@@ -71,7 +71,7 @@ def build_service(
         judge=judge,
         writer=judge.model if isinstance(judge, PromptedJudge) else None,
         screen=_built("judge.local", screen) if judging else None,
-        subjects={name: MeteredModel(model, is_subject=True) for name, model in (stand_ins or {}).items()}
+        subjects={name: MeteredModel(model, cached=False, is_subject=True) for name, model in (stand_ins or {}).items()}
         | {
             name: _built(f"subjects.{name}", partial(build_model, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, TypeVar
 from cachetools import TTLCache
 
 from models.claims import Claims, Grades
-from models.concurrent import SingleFlight
+from models.concurrent import Flight, SingleFlight
 from models.protocol import Answer, AnswerT, Judge, Model, ModelError, ModelFailed, ModelUnavailable, Question, ReplyT
 from models.recording import Journal, claims_digest, request_digest
 from models.work import book, note
@@ -53,14 +53,15 @@ class _Metered(Generic[InnerT]):
         self,
         inner: InnerT,
         *,
+        cached: bool = True,
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         charged: bool = True,
         is_subject: bool = False,
         temperature: float | str | None = None,
     ) -> None:
-        """A call that is not `charged` is on no bill."""
-        self.inner, self.temperature = inner, temperature
+        """Without `cached`, each request is made by itself; a call that is not `charged` is on no bill."""
+        self.inner, self.temperature, self._cached = inner, temperature, cached
         self._journal, self._on_usage, self._charged, self._is_subject = journal, on_usage, charged, is_subject
         self._flights = SingleFlight[Answer[Any]]()
         self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
@@ -81,10 +82,10 @@ class _Metered(Generic[InnerT]):
             note(digest.partition("/")[0])
         begun = time.monotonic()
         result: Answer[AnswerT] | ModelError
-        if (known := self._answers.get(digest)) is not None:
+        if self._cached and (known := self._answers.get(digest)) is not None:
             self._book(task, "answered", Usage(cached=1), begun)
             return replace(known, usage=Usage(cached=1))
-        flight = self._flights.join(digest, fresh)
+        flight = self._flights.join(digest, fresh) if self._cached else Flight(asyncio.create_task(fresh()))
         try:
             result = await flight.result()
         except ModelError as error:

@@ -172,7 +172,7 @@ class TestTheVerdict:
         assert (verdict.outcome, verdict.usage.calls, verdict.judge) == ("abstain", 1, "scripted")
 
     async def test_checks_side_by_side_have_bills_of_their_own(self):
-        judge = MeteredJudge(ScriptedJudge(*[1.0] * 6))
+        judge = MeteredJudge(ScriptedJudge(*[1.0] * 6), cached=False)
         checkers = [Asking(Settings(weighty=count), Models(judge=judge)) for count in (1, 2, 3)]
         verdicts = await asyncio.gather(*(checker.check(record()) for checker in checkers))
         assert [verdict.usage.calls for verdict in verdicts] == [1, 2, 3]
