@@ -16,9 +16,9 @@ def measure(options: argparse.Namespace) -> None:
         print("\n".join(figures(PairRun(settings, pairs_of(options), options.model, models)).lines()))
 
 
-def pairs_of(options: argparse.Namespace) -> list[Pair]:
+def pairs_of(options: argparse.Namespace, name: datasets.ParaphraseSet = "msrp_test_part") -> list[Pair]:
     """As many that say the same as others, one after the other."""
-    known = datasets.paraphrases(options.data, "msrp_test_part")
+    known = datasets.paraphrases(options.data, name)
     sides = [[one for one in known if bool(one.truth["same"]) is same] for same in (True, False)]
     half = options.rows // 2
     drawn = [one for each in zip(*(Random(1).sample(side, half) for side in sides), strict=True) for one in each]

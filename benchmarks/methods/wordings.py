@@ -4,17 +4,23 @@ import argparse
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.asked import patient
 from benchmarks.methods.equivalence import pairs_of
 from benchmarks.methods.model import asked
 from benchmarks.methods.retrieval import plain
 from benchmarks.tables import table
-from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
+from checkers.checker import Models
+from checkers.equivalence.alignment import Aligner
+from checkers.equivalence.proof import prove
+from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply, Subject, graded
 from checkers.intervals import wilson
 from lab.equivalence import Pair
+from models.judges.prompted import PromptedJudge
 from models.protocol import Message, Model, ModelFailed, Question
 from schemas.base import Text
 
@@ -77,3 +83,31 @@ def _answer_first(question: Question[EquivalenceReply]) -> Question[_AnswerFirst
         question.task, question.prompt_version, tuple(map(turned, question.messages)), _AnswerFirst,
         max_tokens=question.max_tokens,
     )  # fmt: skip
+
+
+def phrases(options: argparse.Namespace) -> None:
+    """Print how many pairs of each label are proved as phrases are asked about: with an explanation, or by a word.
+
+    Of MSRP's training part, as this chooses the form.
+    """
+    with asked(options) as models:
+        print(table(["phrases asked", "same", "proved", "different", "proved"], asyncio.run(_proved(options, models))))
+
+
+async def _proved(options: argparse.Namespace, models: Models) -> list[list[object]]:
+    subject, aligner = Subject(models.subjects[options.model], EquivalencePrompts(), None), Aligner()
+    assert isinstance(models.judge, PromptedJudge)  # noqa: S101 -- of this backend
+    pinned = PromptedJudge(models.judge.model, patient(options, form="short", threshold=0.0))
+    rows: list[list[object]] = []
+    for name in ("explanation first", "one word", "one word, in their sentences"):
+        counts = {True: [0, 0], False: [0, 0]}
+        for pair in pairs_of(options, "msrp_train_sample"):
+            aligned = await aligner.align(pair.sentence1, pair.sentence2)
+            around = aligned.sentences if name.endswith("sentences") else None
+            ask = subject.phrases if name == "explanation first" else partial(graded, pinned, around)
+            count = counts[bool(pair.label)]
+            count[0] += 1
+            count[1] += (await prove(aligned, ask, "or")).found
+        rows.append([name, *counts[True], *counts[False]])
+    await aligner.close()
+    return rows
