@@ -61,7 +61,7 @@ class MethodResult(BaseModel):
         """What the method is worth with this model, in a word or two."""
         if not self.is_followed:
             return "cannot follow the form"
-        return "follows the form" if self.right > self.followed / 2 else "follows the form, and is mostly wrong"
+        return "follows the form" if self.right > self.followed / 2 else "follows the form, and is right on half at most"
 
 
 async def method_results(
