@@ -84,7 +84,7 @@ def qags(data: Path, part: QagsPart) -> list[Example]:
     return examples
 
 
-def paraphrases(data: Path, name: ParaphraseSet) -> list[Example]:
+def paraphrases(data: Path, name: ParaphraseSet | Literal["msrp_train_sample"]) -> list[Example]:
     """Sentence pairs; truth `same` is 1 for a paraphrase."""
     return [
         Example(

@@ -49,7 +49,7 @@ class MethodResult(BaseModel):
     """Replies of the form that is asked for."""
     right: int
     answered: str | None = None
-    """What is wrong with the first reply that is not of the form; None if all are."""
+    """What is wrong with the first reply that is not of the form, and the reply; None if all are."""
 
     @property
     def is_followed(self) -> bool:
@@ -61,7 +61,8 @@ class MethodResult(BaseModel):
         """What the method is worth with this model, in a word or two."""
         if not self.is_followed:
             return "cannot follow the form"
-        return "follows the form" if self.right > self.followed / 2 else "follows the form, and is right on half at most"
+        seldom = ", and is right on half at most" if self.right <= self.followed / 2 else ""
+        return f"follows the form{seldom}"
 
 
 async def method_results(
@@ -95,7 +96,7 @@ async def _result(model: Model, method: str, role: Role, cases: Sequence[FormCas
         try:
             right += case.is_right((await model.ask(case.question)).reply)
         except ModelFailed as error:
-            faults.append(on_a_line(error.detail))
+            faults.append(f"{on_a_line(error.detail)}; it said: {on_a_line(error.said) or 'nothing'}")
     followed, shown = len(cases) - len(faults), faults[0] if faults else None
     return MethodResult(method=method, role=role, cases=len(cases), followed=followed, right=right, answered=shown)
 

@@ -138,7 +138,8 @@ class ChatModel:
                 except Unusable as unusable:
                     if fault or question.number is not None or not self._repairs:
                         said = f"after one repair turn: {unusable}" if fault else unusable
-                        raise ModelFailed(f"no usable reply, {said}", cause="judge_unusable") from None
+                        failed = f"no usable reply, {said}"
+                        raise ModelFailed(failed, cause="judge_unusable", said=completion.content or "") from None
                     fault = str(unusable)
                     turn.messages = (*question.messages, *_repair(question, completion, fault))
                     turn.run = Attempts(turn.run.length, turn.run.seconds)

@@ -155,6 +155,8 @@ class ModelFailed(ModelError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
     cause: JudgeCause | GraderCause
+    said: str = field(default="", repr=False)
+    """What the model said that is not of the form; never logged."""
     begun: bool = True
     """False if the token limit was reached before the reply began: to ask about less at once does not help."""
 

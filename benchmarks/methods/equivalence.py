@@ -2,6 +2,7 @@
 
 import argparse
 from random import Random
+from typing import Literal
 
 from benchmarks import datasets
 from benchmarks.methods.model import HOURS, asked, configured, figures
@@ -16,7 +17,9 @@ def measure(options: argparse.Namespace) -> None:
         print("\n".join(figures(PairRun(settings, pairs_of(options), options.model, models)).lines()))
 
 
-def pairs_of(options: argparse.Namespace, name: datasets.ParaphraseSet = "msrp_test_part") -> list[Pair]:
+def pairs_of(
+    options: argparse.Namespace, name: Literal["msrp_test_part", "msrp_train_sample"] = "msrp_test_part"
+) -> list[Pair]:
     """As many that say the same as others, one after the other."""
     known = datasets.paraphrases(options.data, name)
     sides = [[one for one in known if bool(one.truth["same"]) is same] for same in (True, False)]

@@ -87,6 +87,7 @@ async def test_one_that_repeats_the_prompt_follows_none_and_is_told_by_its_reply
     assert [one for one in found if one.is_followed or one.right] == []
     told = {one.method: one.answered for one in found}
     assert "the reply is the example of the prompt" in (told["equivalence"] or "")
+    assert "it said: {" in (told["equivalence"] or "")
 
 
 async def test_one_that_is_no_language_model_is_asked_nothing():
