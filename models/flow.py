@@ -70,7 +70,7 @@ class Attempts:
         return seconds
 
     def again(self) -> None:
-        """Begin anew, with the time that is left: the question is put in another way."""
+        """Count from the start, with the time that is left: the question is put in another way."""
         self.count, self.pause = 0, None
 
 
