@@ -146,10 +146,10 @@ def _cases() -> dict[tuple[str, Role], list[FormCase]]:
 def _of_equivalence() -> Iterator[FormCase]:
     prompts = EquivalencePrompts()
     first, second = _DOOR
-    yield FormCase(prompts.alike("equivalent", first, second), lambda reply: reply.answer == "yes")
-    yield FormCase(prompts.alike("equivalent", first, _LATER), lambda reply: reply.answer == "no")
-    yield FormCase(prompts.alike("phrase", "at noon", "at twelve o'clock"), lambda reply: reply.answer == "yes")
-    yield FormCase(prompts.alike("phrase", "the left bank", "the right bank"), lambda reply: reply.answer == "no")
+    yield FormCase(prompts.equivalent(first, second), lambda reply: reply.answer == "yes")
+    yield FormCase(prompts.equivalent(first, _LATER), lambda reply: reply.answer == "no")
+    yield FormCase(prompts.phrase("at noon", "at twelve o'clock"), lambda reply: reply.yes)
+    yield FormCase(prompts.phrase("the left bank", "the right bank"), lambda reply: not reply.yes)
     for manner in ("Begin with another word.", "Say it as simply as you can."):
         yield FormCase(prompts.paraphrase(first, manner), lambda reply: {"north", "door"} <= _words(reply.paraphrase))
 

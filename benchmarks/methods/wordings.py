@@ -47,11 +47,11 @@ async def _lines(options: argparse.Namespace, model: Model) -> list[list[object]
     prompts, by_word, pairs = EquivalencePrompts(), plain(model), pairs_of(options)
 
     async def ours(pair: Pair) -> bool:
-        question = prompts.alike("equivalent", pair.sentence1, pair.sentence2)
+        question = prompts.equivalent(pair.sentence1, pair.sentence2)
         return (await model.ask(question)).reply.answer == "yes"
 
     async def theirs(pair: Pair) -> bool:
-        question = _answer_first(prompts.alike("equivalent", pair.sentence1, pair.sentence2))
+        question = _answer_first(prompts.equivalent(pair.sentence1, pair.sentence2))
         return (await model.ask(question)).reply.answer == "yes"
 
     async def word(pair: Pair) -> bool:

@@ -11,8 +11,10 @@ from checkers.checker import Undecidable
 from checkers.equivalence.alignment import MOST_CHARACTERS, PhrasePair
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
+from models.judges.forms import odds_of
+from models.judges.questions import QUESTIONS
 from models.prompts import PromptSet
-from models.protocol import Judge, Model, ModelFailed, Question, Reply, ReplyT, sample
+from models.protocol import Judge, Model, ModelFailed, Question, Reply, ReplyT, YesNo, sample
 from schemas.base import Text
 
 MANNERS = (
@@ -50,13 +52,21 @@ class EquivalencePrompts(PromptSet):
 
     package = "checkers.equivalence.prompts"
 
-    def alike(
-        self, what: Literal["phrase", "equivalent"], first: str, second: str, under: str | None = None
-    ) -> Question[EquivalenceReply]:
-        """The question if two phrases could mean the same, or two sentences do."""
-        texts = {"first": first, "second": second}
-        task = f"equivalence.{what}"
-        return self._question(what, task, EquivalenceReply, texts, under=under, max_tokens=_ANSWER_TOKENS)
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions["same_phrase"] = QUESTIONS.versions["same_phrase"]
+
+    def equivalent(self, first: str, second: str, under: str | None = None) -> Question[EquivalenceReply]:
+        """The question if two sentences mean the same."""
+        texts, task = {"first": first, "second": second}, "equivalence.equivalent"
+        return self._question("equivalent", task, EquivalenceReply, texts, under=under, max_tokens=_ANSWER_TOKENS)
+
+    def phrase(self, first: str, second: str, under: str | None = None) -> Question[YesNo]:
+        """The question if two phrases could mean the same, to be answered by a word.
+
+        With an explanation before it, as the paper's prompt 6 has one behind it, small models find a fault in most.
+        """
+        return QUESTIONS.about("equivalence.phrase", Claims(first, (second,), ClaimKind.PHRASE), second, under)
 
     def paraphrase(self, sentence: str, manner: str, under: str | None = None) -> Question[ParaphraseReply]:
         """A sentence in other words, found in this manner: not too long, not empty, and not the sentence itself."""
@@ -111,8 +121,13 @@ class Subject:
 
     async def phrases(self, pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
         """Ask if the phrases of each pair could mean the same; it is not shown their sentences."""
-        questions = [self._prompts.alike("phrase", pair.first, pair.second, self._under) for pair in pairs]
-        return await gather_or_cancel(map(self._ask, questions))
+        return await gather_or_cancel(map(self._phrase, pairs))
+
+    async def _phrase(self, pair: PhrasePair) -> EquivalenceReply:
+        with self._at_fault():
+            answer = await self._model.ask(self._prompts.phrase(pair.first, pair.second, self._under))
+        told = "" if answer.probabilities is None else f"yes with a probability of {answer.probabilities[0]:.2f}"
+        return EquivalenceReply(explanation=told, answer="yes" if odds_of(answer) >= 0 else "no")
 
     async def paraphrases(self, sentence: str) -> list[str]:
         """The sentence in other words, `PARAPHRASES` times at most: what cannot be used or comes again is left out."""
@@ -126,7 +141,7 @@ class Subject:
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         """Ask if two sentences mean the same."""
-        return await self._ask(self._prompts.alike("equivalent", first, second, self._under))
+        return await self._ask(self._prompts.equivalent(first, second, self._under))
 
     async def _ask(self, question: Question[ReplyT]) -> ReplyT:
         with self._at_fault():

@@ -71,8 +71,11 @@ class JudgeQuestions(PromptSet):
         texts = {"passages": claims.reference, "question": claims.prompt, "answer": answer}
         return self.word("supported", task, texts, {"asked": asked})
 
-    def about(self, task: str, claims: Claims, sentence: str) -> Question[YesNo]:
-        """A plain question about the reference and a sentence, of a kind that is no response's."""
+    def about(self, task: str, claims: Claims, sentence: str, under: str | None = None) -> Question[YesNo]:
+        """A plain question about the reference and a sentence, of a kind that is no response's.
+
+        `under` is the prompt of the application that a subject is asked for.
+        """
         if claims.kind is ClaimKind.QUESTION:
             # In a user's own words, about the whole text, behind the claims' worked examples.
             def own(one: Claims) -> Question[YesNo]:
@@ -90,13 +93,19 @@ class JudgeQuestions(PromptSet):
             ClaimKind.COMPATIBLE: ("compatible", {"earlier": text, "question": question, "sentence": sentence}),
             ClaimKind.PHRASE: ("same_phrase", {"first": text, "second": sentence, **around}),
         }.get(claims.kind, ("entails", {"first": text, "second": sentence}))
-        return self.word(name, task, texts)
+        return self.word(name, task, texts, under=under)
 
     def word(
-        self, name: str, task: str, texts: Mapping[str, str], words: Mapping[str, str] | None = None
+        self,
+        name: str,
+        task: str,
+        texts: Mapping[str, str],
+        words: Mapping[str, str] | None = None,
+        *,
+        under: str | None = None,
     ) -> Question[YesNo]:
         """The question of this name, to be answered by yes or no; `words` are ours."""
-        return self._question(name, task, YesNo, texts, words, written=1, max_tokens=WORD_TOKENS)
+        return self._question(name, task, YesNo, texts, words, under=under, written=1, max_tokens=WORD_TOKENS)
 
     def verdicts(
         self, name: str, task: str, reply: type[ListT], texts: Mapping[str, str], asked: Mapping[int, str]

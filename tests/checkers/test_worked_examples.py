@@ -14,7 +14,6 @@ from lab.audit import triplets as edits
 
 FORMS: dict[str, type[BaseModel]] = {
     "equivalence/equivalent": EquivalenceReply,
-    "equivalence/phrase": EquivalenceReply,
     "equivalence/paraphrase": ParaphraseReply,
     "extraction/entities": EntitiesReply,
     "extraction/names": OthersReply,

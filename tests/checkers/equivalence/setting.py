@@ -65,12 +65,8 @@ class StubSubject:
             self.asked_phrases.append(pair)
             return "yes" if self.phrases(*pair) else "no"
         pair = (texts["first"], texts["second"])
-        if any("Could these two texts" in one["content"] for one in request.body["messages"]):
-            self.asked_phrases.append(pair)
-            said = self.phrases(*pair)
-        else:
-            self.asked_sentences.append(pair)
-            said = self.sentences(*pair)
+        self.asked_sentences.append(pair)
+        said = self.sentences(*pair)
         return orjson.dumps({"explanation": "Compared.", "answer": "yes" if said else "no"}).decode()
 
 
