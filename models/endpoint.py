@@ -1,20 +1,26 @@
 """A client for an endpoint's address and key, and what must not be repeated of either."""
 
 import logging
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 import httpx2 as httpx
 import openai
 
+from models.faults import Refused
 from models.settings import SECRET_PARAMETER, EndpointSettings
 
 _CONNECT_SECONDS = 10.0
+_MOST_BYTES = 16_000_000
+"""Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 _SHORTEST_SECRET = 8  # shorter values of headers, such as `true`, are not keys, and appear in harmless messages
 
 
 def client_of(settings: EndpointSettings) -> openai.AsyncOpenAI:
-    """A client for the settings' address and key; it follows no redirect, and retries nothing: the flow does."""
+    """A client for the settings' address and key, which bounds the size of responses.
+
+    It follows no redirect, and retries nothing: the flow does.
+    """
     # A line for each request would drown the service's own.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     http = httpx.AsyncClient(
@@ -23,8 +29,22 @@ def client_of(settings: EndpointSettings) -> openai.AsyncOpenAI:
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
         # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
         verify=str(settings.base_url).startswith("https:"),
+        event_hooks={"response": [_read]},
     )
     return openai.AsyncOpenAI(**client_options(settings), max_retries=0, http_client=http)
+
+
+async def _read(response: httpx.Response) -> None:
+    """Read a response, up to a size, whether it came compressed or not."""
+    raw, content = cast("httpx.AsyncByteStream", response.stream), bytearray()
+    decoded = httpx.Response(response.status_code, headers=response.headers, stream=raw, request=response.request)
+    async for part in decoded.aiter_bytes():
+        content += part
+        if len(content) > _MOST_BYTES:
+            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
+    await raw.aclose()
+    response.headers.pop("Content-Encoding", None)
+    response.stream = httpx.ByteStream(bytes(content))
 
 
 def client_options(settings: EndpointSettings) -> dict[str, Any]:

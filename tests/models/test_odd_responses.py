@@ -1,5 +1,6 @@
 """Responses as gateways, proxies and servers of other APIs give them: each ends in an answer, or in the right cause."""
 
+import gzip
 from collections.abc import Callable
 
 import pytest
@@ -45,6 +46,18 @@ async def test_what_is_no_completion_is_tried_again_and_then_a_failure(
         await model.ask(question("Something else."))
     assert failure.value.cause == "judge_failed"
     assert len(failure.value.detail) < 500
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+async def test_no_more_is_read_of_a_response_than_any_answer_needs(
+    model: MeteredModel, stub: StubEndpoint, encoding: str
+) -> None:
+    body = b" " * 17_000_000
+    document = gzip.compress(body) if encoding == "gzip" else body
+    stub.play(lambda _: Act(kind="status", document=document, headers={"content-encoding": encoding}))
+    with pytest.raises(ModelFailed, match="its answer has more than 16000000 bytes") as failure:
+        await model.ask(ANYTHING)
+    assert (failure.value.cause, failure.value.usage.calls) == ("judge_failed", 1)
 
 
 @pytest.mark.parametrize(
