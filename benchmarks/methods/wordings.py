@@ -86,7 +86,7 @@ def _answer_first(question: Question[EquivalenceReply]) -> Question[_AnswerFirst
 
 
 def phrases(options: argparse.Namespace) -> None:
-    """Print how many pairs of each label are proved as phrases are asked about: with an explanation, or by a word.
+    """Print how many pairs of each label are proved as phrases are asked about: alone, or in their sentences.
 
     Of MSRP's training part, as this chooses the form.
     """
@@ -99,12 +99,11 @@ async def _proved(options: argparse.Namespace, models: Models) -> list[list[obje
     assert isinstance(models.judge, PromptedJudge)  # noqa: S101 -- of this backend
     pinned = PromptedJudge(models.judge.model, patient(options, form="short", threshold=0.0))
     rows: list[list[object]] = []
-    for name in ("explanation first", "one word", "one word, in their sentences"):
+    for name in ("one word", "one word, in their sentences"):
         counts = {True: [0, 0], False: [0, 0]}
         for pair in pairs_of(options, "msrp_train_sample"):
             aligned = await aligner.align(pair.sentence1, pair.sentence2)
-            around = aligned.sentences if name.endswith("sentences") else None
-            ask = subject.phrases if name == "explanation first" else partial(graded, pinned, around)
+            ask = subject.phrases if name == "one word" else partial(graded, pinned, aligned.sentences)
             count = counts[bool(pair.label)]
             count[0] += 1
             count[1] += (await prove(aligned, ask, "or")).found

@@ -97,9 +97,7 @@ def words_of(text: str) -> str:
     return " ".join("".join(sign if sign.isalnum() else " " for sign in folded).split())
 
 
-async def graded(
-    judge: Judge, sentences: tuple[str, str] | None, pairs: Sequence[PhrasePair]
-) -> list[EquivalenceReply]:
+async def graded(judge: Judge, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
     """Whether the phrases of each pair mean the same, by a judge, shown the `sentences` that they stand in."""
     claims = [Claims(pair.first, (pair.second,), ClaimKind.PHRASE, around=sentences) for pair in pairs]
     grades = (await judge.grade("equivalence.phrase", claims)).reply if claims else ()

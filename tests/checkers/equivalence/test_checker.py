@@ -62,7 +62,7 @@ class TestYes:
             if pair.confirmed is False
         }
         assert denied
-        assert all("chef" in first and "cook" in second and said == "Compared." for first, second, said in denied)
+        assert all("chef" in first and "cook" in second and not said for first, second, said in denied)
         assert "chef" in verdict.reason
 
     async def test_what_cannot_be_covered_costs_no_call(self, checker_of: MakeChecker, subject: StubSubject):
@@ -106,7 +106,7 @@ class TestUnderTheApplicationsPrompt:
         without, forms = _told(stub), _forms(stub)
         stub.requests.clear()
         under = await checker_of().check(decision(*ALIGNED, answer=answer, prompt=APPLICATION))
-        assert {request.texts.pop("prompt", None) for request in stub.requests} == {APPLICATION}
+        assert {request.quotes.get("Prompt") for request in stub.requests} == {APPLICATION}
         # But for the prompt, it is asked the same in the same form, and all material stands in its fence.
         assert _told(stub) == without
         assert _forms(stub) == forms
@@ -116,15 +116,17 @@ class TestUnderTheApplicationsPrompt:
     async def test_no_question_is_put_to_a_judge(self, checker_of: MakeChecker, stub: StubEndpoint):
         await checker_of(subjects=()).check(decision(*ALIGNED, prompt=APPLICATION))
         assert stub.requests
-        assert not any("prompt" in request.texts for request in stub.requests)
+        assert not any("Prompt" in request.quotes for request in stub.requests)
 
 
 def _told(stub: StubEndpoint) -> list[str]:
-    return sorted(json.dumps(request.texts, sort_keys=True) for request in stub.requests)
+    """What is quoted in each question besides the application's prompt."""
+    quoted = ({name: text for name, text in one.quotes.items() if name != "Prompt"} for one in stub.requests)
+    return sorted(json.dumps(texts, sort_keys=True) for texts in quoted)
 
 
 def _forms(stub: StubEndpoint) -> list[str]:
-    return sorted(json.dumps(request.body["response_format"]) for request in stub.requests)
+    return sorted(json.dumps(request.body.get("response_format")) for request in stub.requests)
 
 
 class TestNo:
