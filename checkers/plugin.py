@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.checker import Checker, CheckerSettings, Models
+from checkers.form_test import FormCase
 from checkers.thresholds import CascadeChecker, ScoringSettings, Thresholds
 from models.protocol import Model
 from models.settings import SubjectSettings
@@ -132,6 +133,10 @@ def no_explanation(verdict: Verdict) -> Iterable[str]:
     return ()
 
 
+def no_cases(method: str) -> Iterable[FormCase]:
+    return ()
+
+
 def no_stand_ins() -> Mapping[str, Model]:
     return {}
 
@@ -153,6 +158,8 @@ class CheckerPlugin:
     stand_ins: Callable[[], Mapping[str, Model]] | None = no_stand_ins
     """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`; None if
     nothing can, and the demo leaves the checker out."""
+    form_cases: Callable[[str], Iterable[FormCase]] = no_cases
+    """From the checker's name to built-in questions of the method to a subject or writer, those of a role together."""
     demo: Mapping[str, JsonValue] = field(default_factory=dict)
     """Settings of the checker in `assay demo` that differ from the defaults."""
 

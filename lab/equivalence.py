@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from assay.cli.common import CannotRun
 from assay.config import Configuration
 from checkers.checker import Models, Undecidable
+from checkers.equivalence import PLUGIN
 from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from checkers.intervals import wilson
 from checkers.lines import read_forms
@@ -76,7 +77,7 @@ def read_pairs(path: Path) -> list[Pair]:
 class PairRun(Run[tuple[int, Pair], PairResult]):
     """A subject's answers to pairs, with their verdicts."""
 
-    things, method = "pairs", "equivalence"
+    things, plugin = "pairs", PLUGIN
 
     def __init__(self, configured: Configuration, pairs: Sequence[Pair], subject: str, models: Models) -> None:
         """Raises CannotRun as `subject_name`."""

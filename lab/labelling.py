@@ -12,6 +12,7 @@ from assay.config import Configuration
 from checkers.checker import Models, Undecidable
 from checkers.draws import seed_of, uniform
 from checkers.intervals import wilson
+from checkers.labelling import PLUGIN
 from checkers.labelling.checker import LabellingChecker, LabellingSettings
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import run_of, unknown_label
@@ -82,7 +83,7 @@ class DatapointResult(BaseModel):
 class CorpusRun(Run[Datapoint, DatapointResult]):
     """Plays for one datapoint after the other, many at once."""
 
-    things, method = "datapoints", "labelling"
+    things, plugin = "datapoints", PLUGIN
 
     def __init__(
         self,

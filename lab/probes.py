@@ -10,6 +10,7 @@ from assay.cli.common import CannotRun
 from assay.config import Configuration
 from checkers.checker import Models
 from checkers.draws import generator
+from checkers.longtail import PLUGIN
 from checkers.longtail.corpus import DISTRIBUTIONS, Statement, read_corpus
 from checkers.longtail.questions import Asker, Way
 from checkers.longtail.templates import PAIR, TEMPLATES, ProbeTemplate, polarity, templates_of
@@ -27,7 +28,7 @@ _Probe = tuple[int, Asked, Statement, ProbeTemplate]
 class ProbeRun(Run[_Probe, ProbeResult]):
     """All probes of a corpus for each subject and way, one after the other."""
 
-    things, method = "probes", "longtail"
+    things, plugin = "probes", PLUGIN
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from assay.config import Configuration
 from checkers.checker import Models
 from checkers.form_test import method_results
 from checkers.model_patience import ModelPatience
+from checkers.plugin import CheckerPlugin
 from models.concurrent import in_order
 from models.judges.prompted import PromptedJudge
 from models.protocol import Answer, Model, Question, ReplyT
@@ -42,8 +43,8 @@ class Run(ABC, Generic[ItemT, ResultT]):
     items: Sequence[ItemT]
     note = ""
     """Said before anything is asked."""
-    method: ClassVar[str]
-    """The checker's name."""
+    plugin: ClassVar[CheckerPlugin]
+    """The method."""
     asked: Sequence[Model] = ()
     """The subjects."""
 
@@ -85,7 +86,7 @@ async def figures_of(configured: Configuration, out: Path | None, make: Make) ->
                     shown.say(run.note)
                 for subject in run.asked:
                     # Before anything is said of its trust.
-                    for one in await method_results(subject, ["subject"], run.method):
+                    for one in await method_results(subject, run.plugin.form_cases(run.plugin.name), ["subject"]):
                         if not one.is_followed:
                             shown.say(f"{subject.name} {one.verdict}, which says nothing of its trust: {one.answered}")
 

@@ -11,7 +11,7 @@ from assay.cli.common import CannotRun, WrongUse, configured, download_models, m
 from assay.config import Configuration
 from assay.wiring import wired
 from checkers.checker import Models
-from checkers.form_test import MethodResult, Role, method_results
+from checkers.form_test import FormCase, MethodResult, Role, method_results
 from checkers.intervals import wilson
 from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
@@ -113,19 +113,20 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Report":
                 shown.say(
                     f"saved in {file.path}" if is_saved else "the result could not be saved; the next start tests again"
                 )
-            methods = await _methods(models)
+            plugins = loaded.installed.plugins.values()
+            methods = await _methods(models, [case for one in plugins for case in one.form_cases(one.name)])
         seconds = round(sum(one.seconds for one in results), 1)
         return _Report(judge.name, results, bill.usage.model_copy(update={"seconds": seconds}), methods)
 
 
-async def _methods(models: Models) -> dict[str, list[MethodResult]]:
+async def _methods(models: Models, cases: Sequence[FormCase]) -> dict[str, list[MethodResult]]:
     """How each model follows the forms of the methods: the one that writes, and the subjects; or it as a subject."""
     found = {}
     if models.writer is not None:
         roles: list[Role] = ["writer"] if models.subjects else ["writer", "subject"]
-        found[models.writer.name] = await method_results(models.writer, roles)
+        found[models.writer.name] = await method_results(models.writer, cases, roles)
     for subject in models.subjects.values():
-        found[subject.name] = await method_results(subject, ["subject"])
+        found[subject.name] = await method_results(subject, cases, ["subject"])
     return {name: results for name, results in found.items() if results}
 
 

@@ -2,6 +2,7 @@
 
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.evidence import explain
+from checkers.consistency.form_cases import form_cases
 from checkers.consistency.improver import ConsistencyImprover
 from checkers.plugin import CheckerPlugin
 
@@ -11,4 +12,5 @@ PLUGIN = CheckerPlugin(
     # All of the sample conversation.
     demo={"turns": 12},
     improver=ConsistencyImprover,
+    form_cases=form_cases,
 )

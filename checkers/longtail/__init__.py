@@ -1,8 +1,10 @@
 """Long-tail probes: statements made from logic rules (LINK), and asked of a deployed model (LINT)."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from checkers.checker import Models
+from checkers.form_test import FormCase
 from checkers.longtail.checker import LongtailChecker, LongtailSettings
 from checkers.plugin import CheckerPlugin, SourcePlugin, SubjectLabels, VerdictCount
 
@@ -25,8 +27,15 @@ def _count(registry: "CollectorRegistry", labels_of: SubjectLabels) -> VerdictCo
     return ProbeMetrics(registry, labels_of).verdict
 
 
+def _form_cases(method: str) -> Iterable[FormCase]:
+    from checkers.longtail.form_cases import form_cases
+
+    return form_cases(method)
+
+
 PLUGIN = CheckerPlugin(
     checker=LongtailChecker,
+    form_cases=_form_cases,
     count=_count,
     source=SourcePlugin(
         name="probe-scheduler",

@@ -10,12 +10,14 @@ import pytest
 
 from checkers.extraction.extractors import CallableSubject
 from checkers.form_test import MethodResult, method_results
+from checkers.installed import installed_checkers
 from models.build import build_model
 from models.settings import SubjectSettings
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
-METHODS = {"equivalence", "extraction", "labelling", "longtail", "improver"}
+METHODS = {"equivalence", "extraction", "labelling", "longtail", "consistency"}
+CASES = [case for one in installed_checkers(reserved=()).plugins.values() for case in one.form_cases(one.name)]
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +30,9 @@ async def results_of(answer: Callable[[StubRequest], str], *, again: bool = Fals
     with StubEndpoint(answer=answer) as stub:
         model = build_model(SubjectSettings.model_validate({"base_url": stub.base_url, "model": "stub"}))
         try:
-            found = await method_results(model)
+            found = await method_results(model, CASES)
             if again:
-                assert await method_results(model) == found
+                assert await method_results(model, CASES) == found
         finally:
             await model.close()
         return found, len(stub.requests)
@@ -93,4 +95,4 @@ async def test_one_that_repeats_the_prompt_follows_none_and_is_told_by_its_reply
 
 
 async def test_one_that_is_no_language_model_is_asked_nothing():
-    assert await method_results(CallableSubject("capitals", lambda text: 1 / 0)) == []
+    assert await method_results(CallableSubject("capitals", lambda text: 1 / 0), CASES) == []
