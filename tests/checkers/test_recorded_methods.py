@@ -3,14 +3,14 @@
 from tests.checkers.recorded_methods import MODEL, RECORDING, verdicts
 
 OUTCOMES = {
-    "yes": "reject",
-    "yes of others": "reject",
-    "no": "accept",
+    "yes": "accept",
+    "yes of others": "accept",
+    "no": "reject",
     "names": "accept",
     "not in the text": "reject",
     "bits": "reject",
 }
-"""The model's own: it denies that a phrase means the same in another order, and copies the datapoint."""
+"""The model's own: it takes *opened* for *locked*, contradicts its no, and copies the datapoint."""
 
 
 async def test_verdicts_are_those_that_the_model_gave():
