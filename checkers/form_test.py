@@ -7,14 +7,15 @@ in a file by model and cases.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
 
-from models.judges.self_test import ResultFile
 from models.protocol import Model, ModelFailed, Question
-from models.recording import request_digest
 from models.wording import on_a_line
+
+if TYPE_CHECKING:
+    from models.judges.self_test import ResultFile
 
 Role = Literal["subject", "writer"]
 _CHAT = ("openai/", "llama/")
@@ -65,6 +66,10 @@ async def method_results(
     Raises:
         ModelUnavailable: the model's endpoint is down.
     """
+    # Commands that ask nothing are there at once: what logs takes long to import.
+    from models.judges.self_test import ResultFile
+    from models.recording import request_digest
+
     found: list[MethodResult] = []
     # Services read no prompts, and recordings know no further questions.
     asked = [one for one in cases if one.role in roles and model.name.startswith(_CHAT)]
@@ -78,7 +83,7 @@ async def method_results(
     return found
 
 
-def kept(file: ResultFile[MethodResult]) -> list[MethodResult]:
+def kept(file: "ResultFile[MethodResult]") -> list[MethodResult]:
     """The result on file, if there is one."""
     return file.read()
 
