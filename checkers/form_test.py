@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
 
-from models.protocol import Model, ModelFailed, Question
+from models.protocol import OF_ONE_REPLY, Model, ModelFailed, Question
 from models.wording import on_a_line
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class MethodResult(BaseModel):
     method: str
     role: Role
     cases: int
+    """Questions that got a reply."""
     followed: int
     """Replies of the form that is asked for."""
     right: int
@@ -77,8 +78,9 @@ async def method_results(
         some = list(group)
         file = ResultFile([model.name, *(request_digest(one.question) for one in some)], MethodResult)
         if not (results := kept(file)):
-            results = [await _result(model, method, role, some)]
-            file.write(results)
+            results = await _result(model, method, role, some)
+            if results and results[0].cases == len(some):
+                file.write(results)
         found += results
     return found
 
@@ -88,12 +90,15 @@ def kept(file: "ResultFile[MethodResult]") -> list[MethodResult]:
     return file.read()
 
 
-async def _result(model: Model, method: str, role: Role, cases: Sequence[FormCase]) -> MethodResult:
-    faults, right = list[str](), 0
+async def _result(model: Model, method: str, role: Role, cases: Sequence[FormCase]) -> list[MethodResult]:
+    """The result over the questions that got a reply; none if none did: a slow endpoint says nothing of its model."""
+    faults, answered = list[str](), list[bool]()
     for case in cases:
         try:
-            right += case.is_right((await model.ask(case.question)).reply)
+            answered.append(case.is_right((await model.ask(case.question)).reply))
         except ModelFailed as error:
-            faults.append(f"{on_a_line(error.detail)}; it said: {on_a_line(error.said) or 'nothing'}")
-    followed, shown = len(cases) - len(faults), faults[0] if faults else None
-    return MethodResult(method=method, role=role, cases=len(cases), followed=followed, right=right, answered=shown)
+            if error.cause in OF_ONE_REPLY:
+                faults.append(f"{on_a_line(error.detail)}; it said: {on_a_line(error.said) or 'nothing'}")
+    asked, followed = len(answered) + len(faults), len(answered)
+    fields = {"method": method, "role": role, "cases": asked, "followed": followed, "right": sum(answered)}
+    return [MethodResult.model_validate(fields | {"answered": faults[0] if faults else None})] if asked else []

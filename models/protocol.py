@@ -177,7 +177,7 @@ class WindowExceeded(ModelFailed):
     """As many characters of messages fit at most, as far as is known."""
 
 
-_OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})
+OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})
 """Causes that another answer to the same question may not have."""
 
 
@@ -195,7 +195,7 @@ async def sample(model: Model, question: Question[ReplyT], count: int, first: in
         try:
             return (await model.ask(replace(question, number=number))).reply
         except ModelFailed as error:
-            if error.cause not in _OF_ONE_REPLY:
+            if error.cause not in OF_ONE_REPLY:
                 raise
             return None
 

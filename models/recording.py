@@ -109,7 +109,7 @@ class Replay:
         """Read the recording at `path`.
 
         Raises:
-            RecordingUnreadable: the file is missing, or is no recording.
+            RecordingUnreadable: the file is missing, is no recording, or holds the answers of several models.
         """
         try:
             # After the last line end comes nothing, or a line whose writing was cut short.
@@ -121,6 +121,9 @@ class Replay:
             with suppress(orjson.JSONDecodeError):  # of a line torn by a killed process, closed by the next one
                 match document := orjson.loads(line):
                     case {"type": "answer", "judge": str(name), "digest": str(digest)}:
+                        if self.name not in {"", name}:
+                            # Their questions have the same digests.
+                            raise RecordingUnreadable(f"{path}:{number}: of {name}, and others are of {self.name}")
                         self.name, self._endings[digest] = name, document
                     case {"type": "exchange"}:
                         pass

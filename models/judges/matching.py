@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
 
@@ -42,14 +42,15 @@ class Matcher:
         self._file = ResultFile((name, digest, _pairs()), MatchingResult)
         self._bundled: Judge | None = None
         self._testing: asyncio.Task[MatchingResult] | None = None
+        self._known: MatchingResult | None = None
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The grades of the better one; raises as `Judge.grade` does."""
-        if self._testing is None or (self._testing.done() and self._testing.exception()):
+        if self._testing is None or (self._testing.done() and self._known is None):
             # What it costs is on nobody's bill, and takes of nobody's time.
             self._testing = asyncio.get_running_loop().create_task(self._result(), context=Context())
         with Phase("waits"):
-            result = await asyncio.shield(self._testing)
+            result = self._known = await asyncio.shield(self._testing)
         if result.bundled <= result.model or not all(map(_is_english, claims)):
             return await self._grade(task, claims)
         bundled = self._bundled_judge()
@@ -66,10 +67,13 @@ class Matcher:
 
     async def _result(self) -> MatchingResult:
         if not (known := kept(self._file)):
-            own, other = [await _right(grade) for grade in (self._grade, self._bundled_judge().grade)]
-            known = [MatchingResult(own, other, len(_pairs()))]
+            told, bundled = [await _right(grade) for grade in (self._grade, self._bundled_judge().grade)]
+            if None in told:
+                # An endpoint that fails on some says nothing of its model, which is then asked itself.
+                return MatchingResult(len(told), 0, len(told))
+            known = [MatchingResult(told.count(True), bundled.count(True), len(told))]
             self._file.write(known)
-            _LOG.info("matching_test", model=self._name, right=own, bundled_right=other, pairs=len(_pairs()))
+            _LOG.info("matching_test", model_name=self._name, **asdict(known[0]))
         return known[0]
 
     def _bundled_judge(self) -> Judge:
@@ -93,17 +97,19 @@ def _is_english(claims: Claims) -> bool:
     return not any(map(language_of, (claims.reference, claims.whole)))
 
 
-async def _right(grade: Grade) -> int:
-    async def is_right(pair: tuple[str, str, bool]) -> bool:
+async def _right(grade: Grade) -> list[bool | None]:
+    """Whether each pair is told rightly; None where there is no answer."""
+
+    async def is_right(pair: tuple[str, str, bool]) -> bool | None:
         first, second, same = pair
         both = [Claims(first, (second,), ClaimKind.MATCH), Claims(second, (first,), ClaimKind.MATCH)]
         try:
             grades = (await grade(TASK, both)).reply
         except ModelFailed:
-            return False
+            return None
         return all(one.supported for (one,) in grades) is same
 
-    return sum(await in_turn(_pairs(), is_right))
+    return await in_turn(_pairs(), is_right)
 
 
 @cache

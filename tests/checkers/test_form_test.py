@@ -13,6 +13,7 @@ from checkers.form_test import MethodResult, method_results
 from checkers.installed import installed_checkers
 from models.build import build_model
 from models.settings import SubjectSettings
+from tests.support.stub_acts import status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -92,6 +93,14 @@ async def test_one_that_repeats_the_prompt_follows_none_and_is_told_by_its_reply
     told = {one.method: one.answered for one in found}
     assert "the reply is the example of the prompt" in (told["equivalence"] or "")
     assert "it said: {" in (told["equivalence"] or "")
+
+
+async def test_an_endpoint_that_fails_says_nothing_of_its_model(tmp_path: Path):
+    with StubEndpoint(script=lambda _: status(400)) as stub:
+        model = build_model(SubjectSettings.model_validate({"base_url": stub.base_url, "model": "stub"}))
+        assert await method_results(model, CASES) == []
+        await model.close()
+    assert not list(tmp_path.rglob("*.json"))  # noqa: ASYNC240 - a small folder
 
 
 async def test_one_that_is_no_language_model_is_asked_nothing():

@@ -110,6 +110,10 @@ async def test_an_answer_of_another_form_is_unusable(model_of: MakeModel, file: 
         (b"", "holds no answers"),
         (b'{"kind": "generation"}\n', "1: not a line of a recording"),
         (b'{"type": "answer", "judge": "a"}\n', "1: not a line of a recording"),
+        (
+            b'{"type": "answer", "judge": "a", "digest": "1"}\n{"type": "answer", "judge": "b", "digest": "1"}\n',
+            "2: of b, and others are of a",
+        ),
     ],
 )
 def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | None, fault: str) -> None:

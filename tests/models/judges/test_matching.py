@@ -9,6 +9,7 @@ import pytest
 from models.claims import ClaimKind, Claims
 from models.judges import matching
 from tests.models.judges.conftest import MakeJudge
+from tests.support.stub_acts import good, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -42,6 +43,16 @@ async def test_a_model_that_knows_the_pairs_is_asked_itself(judge_of: MakeJudge,
     stub.answer = knowing
     grades = (await judge_of("short", None).grade("retrieval.cache", HIT)).reply
     assert [(one.supported, "matched by" in one.reason) for (one,) in grades] == [(False, False)] * 2
+
+
+async def test_an_endpoint_that_fails_on_some_pairs_is_asked_itself_and_tested_again_by_the_next_process(
+    judge_of: MakeJudge, stub: StubEndpoint, tmp_path: Path
+) -> None:
+    stub.play(lambda request: status(400) if "bridge" in str(request.body) else good())
+    stub.answer = lambda request: "yes"
+    grades = (await judge_of("short", None).grade("retrieval.cache", HIT)).reply
+    assert not any("matched by" in one.reason for (one,) in grades)
+    assert not list(tmp_path.rglob("*.json"))  # noqa: ASYNC240 - a small folder
 
 
 async def test_one_that_says_yes_to_all_is_replaced_and_the_reason_says_so(
