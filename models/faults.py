@@ -75,7 +75,7 @@ class Refused(ExchangeFault):
     """The endpoint will never accept this request."""
 
     about: Literal["filter", "length", "form"] = "form"
-    message: str = ""
+    message: str = field(default="", repr=False)
     """The endpoint's words in full, never to be shown."""
     window: int | None = None
     """The tokens that they name."""

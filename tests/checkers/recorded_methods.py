@@ -6,13 +6,8 @@ asks the model anew and writes recorded_methods.jsonl, which is needed after a c
 is of Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.
 """
 
-import argparse
-import asyncio
-import tempfile
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from checkers.checker import Checker, Models
 from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
@@ -23,9 +18,9 @@ from models.judges.prompted import PromptedJudge
 from models.settings import JudgeSettings, SubjectSettings
 from schemas import Extraction, Labelling, Paraphrase, Verdict
 from schemas.records import Envelope
+from tests.support.recorded_model import MODEL, record
 
 RECORDING = Path(__file__).with_suffix(".jsonl")
-MODEL = "qwen2.5-coder-1.5b-instruct"
 _RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
 
 _DOOR = "The keeper locked the north gate at nine."
@@ -70,20 +65,5 @@ async def verdicts(**model: Any) -> dict[str, Verdict]:
         await subject.close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base-url", required=True)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        exchanges = Path(folder) / "exchanges.jsonl"
-        patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
-        asked = {"backend": "openai", "base_url": options.base_url, "model": MODEL, "recording": exchanges}
-        for name, verdict in asyncio.run(verdicts(**asked, **patient)).items():
-            print(f"{name:<16} {verdict.outcome:<8} {verdict.reason}", flush=True)
-        lines = map(orjson.loads, exchanges.read_bytes().splitlines())
-        kept = [orjson.dumps(line) for line in lines if line["type"] == "answer"]
-    RECORDING.write_bytes(b"\n".join(kept) + b"\n")
-
-
 if __name__ == "__main__":
-    main()
+    record(__doc__, RECORDING, verdicts)

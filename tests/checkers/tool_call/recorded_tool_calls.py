@@ -1,27 +1,22 @@
 """A real model's answers about a few tool calls, which the backend `replay` gives again.
 
-    python -m tests.checkers.tool_call.recorded_tool_calls --base-url URL --model NAME
+    python -m tests.checkers.tool_call.recorded_tool_calls --base-url URL
 
 asks the model anew and writes recorded_tool_calls.jsonl, which is needed after a change of the judge's prompts or of
 what it is asked about calls. The file is of Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.
 """
 
-import argparse
-import asyncio
-import tempfile
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from models.build import build_judge
 from models.settings import JudgeSettings
 from schemas import ToolCall, Verdict
+from tests.support.recorded_model import MODEL, record
 
 RECORDING = Path(__file__).with_suffix(".jsonl")
-MODEL = "qwen2.5-coder-1.5b-instruct"
 
 _DOORS = "Doors: d1 house, d2 shed, d3 garage."
 _TRAIN = {
@@ -58,21 +53,5 @@ async def verdicts(**judge: Any) -> dict[str, Verdict]:
         await asked.close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base-url", required=True)
-    parser.add_argument("--model", default=MODEL)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        exchanges = Path(folder) / "exchanges.jsonl"
-        patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
-        asked = {"backend": "openai", "base_url": options.base_url, "model": options.model, "recording": exchanges}
-        for name, verdict in asyncio.run(verdicts(**asked, **patient)).items():
-            print(f"{name:<18} {verdict.outcome:<8} {verdict.reason}", flush=True)
-        lines = map(orjson.loads, exchanges.read_bytes().splitlines())
-        kept = [orjson.dumps(line) for line in lines if line["type"] == "answer"]
-    RECORDING.write_bytes(b"\n".join(kept) + b"\n")
-
-
 if __name__ == "__main__":
-    main()
+    record(__doc__, RECORDING, verdicts)
