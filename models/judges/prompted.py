@@ -82,11 +82,11 @@ class PromptedJudge:
         """
         if any(not one.reference.strip() and one.kind not in _OF_NO_TEXT for one in claims):
             raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
+        form = await self.ready()
         # As with the self-test, a recording has no answers to the matcher's, and who sets the form wants none.
         tries = not self._settings.is_pinned and self._settings.backend != "replay"
         if tries and claims and all(one.kind is ClaimKind.MATCH for one in claims):
             return await self._matcher.grade(task, claims)
-        form = await self.ready()
         grades = [form.grade(task, one) if one.kind in _RESPONSES else self._grade(task, one) for one in claims]
         return Answer(tuple(await gather_or_cancel(grades)))
 

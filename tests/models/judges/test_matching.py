@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from models.claims import ClaimKind, Claims
-from models.judges import matching
+from models.judges import matching, self_test
+from models.judges.self_test import FormResult, PairOutcome
+from models.protocol import ModelUnavailable
 from tests.models.judges.conftest import MakeJudge
 from tests.support.stub_acts import good, status
 from tests.support.stub_endpoint import StubEndpoint
@@ -43,6 +45,15 @@ async def test_a_model_that_knows_the_pairs_is_asked_itself(judge_of: MakeJudge,
     stub.answer = knowing
     grades = (await judge_of("short", None).grade("retrieval.cache", HIT)).reply
     assert [(one.supported, "matched by" in one.reason) for (one,) in grades] == [(False, False)] * 2
+
+
+async def test_a_judge_that_failed_its_self_test_matches_nothing_where_that_is_required(
+    judge_of: MakeJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes = tuple(PairOutcome("number", supported, 5.0) for supported in (True, False))
+    monkeypatch.setattr(self_test, "kept", lambda forms: [FormResult("short", 0.0, outcomes)])
+    with pytest.raises(ModelUnavailable, match=r"judge\.require_self_test is set"):
+        await judge_of("short", None, require_self_test=True).grade("retrieval.cache", HIT)
 
 
 async def test_an_endpoint_that_fails_on_some_pairs_is_asked_itself_and_tested_again_by_the_next_process(
