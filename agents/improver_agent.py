@@ -14,9 +14,8 @@ from agents.listener import Listener
 from agents.runtime import Runtime
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
-from models.concurrent import SingleFlight
 from models.protocol import ModelUnavailable
-from models.work import observed_waits
+from models.work import SingleFlight, observed_waits
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
 from streams.messages import Hold, Incoming, Outgoing, improvement_message

@@ -3,9 +3,20 @@
 from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.plugin import CheckerPlugin
-from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.prompts import PromptSet
-from models.protocol import Answer, Judge, Message, Model, ModelFailed, ModelUnavailable, Question
+from models.protocol import (
+    Answer,
+    ClaimKind,
+    Claims,
+    Grades,
+    Judge,
+    Judgement,
+    Message,
+    Model,
+    ModelFailed,
+    ModelUnavailable,
+    Question,
+)
 from schemas import Envelope, Extraction, Generation, Labelling, Paraphrase, Probe, Retrieval, Usage, Verdict
 
 __all__ = [

@@ -11,8 +11,8 @@ from cachetools import LRUCache
 from assay.config import Configuration
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
-from models.concurrent import in_order
 from models.protocol import ModelFailed
+from models.work import in_order
 from schemas import Envelope, Generation, Turn, Unreadable, Verdict
 from streams.record_lines import Line
 

@@ -8,9 +8,8 @@ from pydantic import ValidationError
 
 from assay.from_python import result_of
 from checkers.checker import Checker, Models
-from models.claims import Claims, Grades, Judgement
 from models.meter import MeteredJudge, MeteredModel
-from models.protocol import Answer, Judge, Model, ModelFailed, Question, ReplyT
+from models.protocol import Answer, Claims, Grades, Judge, Judgement, Model, ModelFailed, Question, ReplyT
 from schemas import Envelope, Usage, Verdict, read_record
 
 _MAX_BYTES = 100 * 1024 * 1024

@@ -24,9 +24,9 @@ from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import EquivalenceReply
 from checkers.equivalence.similarity import encoded, similarities
 from checkers.equivalence.trees import Tree, parse
-from models.claims import ClaimKind, Claims
 from models.local.judge import BundledJudge
 from models.local_grader import decided
+from models.protocol import ClaimKind, Claims
 
 Row = Sequence[object]
 Pair = tuple[str, str]

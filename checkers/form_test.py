@@ -15,7 +15,7 @@ from models.protocol import OF_ONE_REPLY, Model, ModelFailed, Question
 from models.wording import on_a_line
 
 if TYPE_CHECKING:
-    from models.judges.self_test import ResultFile
+    from models.judges.self_test import KeptTest
 
 Role = Literal["subject", "writer"]
 _CHAT = ("openai/", "llama/")
@@ -68,15 +68,15 @@ async def method_results(
         ModelUnavailable: the model's endpoint is down.
     """
     # Commands that ask nothing are there at once: what logs takes long to import.
-    from models.judges.self_test import ResultFile
-    from models.recording import request_digest
+    from models.judges.self_test import KeptTest
+    from models.meter import request_digest
 
     found: list[MethodResult] = []
     # Services read no prompts, and recordings know no further questions.
     asked = [one for one in cases if one.role in roles and model.name.startswith(_CHAT)]
     for (method, role), group in groupby(asked, lambda one: (one.method, one.role)):
         some = list(group)
-        file = ResultFile([model.name, *(request_digest(one.question) for one in some)], MethodResult)
+        file = KeptTest([model.name, *(request_digest(one.question) for one in some)], list[MethodResult])
         if not (results := kept(file)):
             results = await _result(model, method, role, some)
             if results and results[0].cases == len(some):
@@ -85,7 +85,7 @@ async def method_results(
     return found
 
 
-def kept(file: "ResultFile[MethodResult]") -> list[MethodResult]:
+def kept(file: "KeptTest[list[MethodResult]]") -> list[MethodResult] | None:
     """The result on file, if there is one."""
     return file.read()
 

@@ -22,11 +22,10 @@ from checkers.checker import Models
 from checkers.form_test import method_results
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
-from models.concurrent import in_order
 from models.judges.prompted import PromptedJudge
+from models.meter import request_digest
 from models.protocol import Answer, Model, Question, ReplyT
-from models.recording import request_digest
-from models.work import book
+from models.work import book, in_order
 from schemas import Usage, digest
 
 _WINDOW = 64

@@ -6,9 +6,8 @@ from models.flow import BreakerListener
 from models.judges.prompted import PromptedJudge
 from models.local_judges import fetch, local_judge
 from models.local_settings import BUNDLED_JUDGE
-from models.meter import MeteredJudge, MeteredModel, UsageListener
+from models.meter import Journal, MeteredJudge, MeteredModel, Replay, UsageListener
 from models.protocol import Model
-from models.recording import Journal, Replay
 from models.settings import JudgeSettings, SubjectSettings
 
 

@@ -1,6 +1,7 @@
 """The model behind an OpenAI-compatible endpoint: asks, reads the reply, and asks for one repair."""
 
 import asyncio
+import logging
 import re
 import sys
 import time
@@ -8,25 +9,37 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import httpx2 as httpx
 import openai
 import orjson
 
 from models.dialect import Dialect, GivenUp
-from models.endpoint import client_of, request_headers, secrets_of
-from models.faults import ExchangeFault, Refused, TimedOut, Transient, Unreachable, fault_of, quoted
+from models.endpoint import (
+    ExchangeFault,
+    Refused,
+    TimedOut,
+    Transient,
+    Unreachable,
+    client_options,
+    fault_of,
+    quoted,
+    request_headers,
+    secrets_of,
+)
 from models.flow import Attempts, BreakerListener, Flow
-from models.probabilities import probabilities_of
+from models.meter import Journal, request_digest
 from models.prompts import quoted as quoted_lines
 from models.protocol import Answer, Message, ModelError, ModelFailed, Question, ReplyT, YesNo
-from models.recording import Journal, request_digest
-from models.replies import Completion, Unusable, answer_of, completion_of, read_reply
+from models.replies import Completion, Unusable, answer_of, completion_of, probabilities_of, read_reply
 from models.settings import OMIT, EndpointSettings
 from models.work import Phase
 from schemas import Usage
 
+_CONNECT_SECONDS = 10.0
+_MOST_BYTES = 16_000_000
+"""Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 _SHOWN_REPLY = 16_000
 _MOMENT = 1.0
 """Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
@@ -98,7 +111,7 @@ class ChatModel:
         """`section` is what the configuration calls these settings."""
         self._settings, self._section, self._journal = settings, section, journal
         self._secrets, self._headers = secrets_of(settings), request_headers(settings)
-        self._client = client_of(settings)
+        self._client = _client_of(settings)
         self._flow = Flow(self._probe, settings, name=f"{section} {settings.model or 'service'}", on_breaker=on_breaker)
         self._dialect = Dialect(settings, name=self.name)
         self._probes = list[Usage]()
@@ -291,6 +304,37 @@ class ChatModel:
                 "seconds": turn.seconds,
             }
         )
+
+
+def _client_of(settings: EndpointSettings) -> openai.AsyncOpenAI:
+    """A client for the settings' address and key, which bounds the size of responses.
+
+    It follows no redirect, and retries nothing: the flow does.
+    """
+    # A line for each request would drown the service's own.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    http = httpx.AsyncClient(
+        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+        # The flow limits the requests; a connection that is kept saves the next one a handshake.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+        # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
+        verify=str(settings.base_url).startswith("https:"),
+        event_hooks={"response": [_read]},
+    )
+    return openai.AsyncOpenAI(**client_options(settings), max_retries=0, http_client=http)
+
+
+async def _read(response: httpx.Response) -> None:
+    """Read a response, up to a size, whether it came compressed or not."""
+    raw, content = cast("httpx.AsyncByteStream", response.stream), bytearray()
+    decoded = httpx.Response(response.status_code, headers=response.headers, stream=raw, request=response.request)
+    async for part in decoded.aiter_bytes():
+        content += part
+        if len(content) > _MOST_BYTES:
+            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
+    await raw.aclose()
+    response.headers.pop("Content-Encoding", None)
+    response.stream = httpx.ByteStream(bytes(content))
 
 
 def _document(response: httpx.Response) -> Any:

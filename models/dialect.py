@@ -12,9 +12,9 @@ import orjson
 import structlog
 from pydantic import BaseModel
 
-from models.faults import SMALLEST_WINDOW, Refused
-from models.probabilities import ALTERNATIVES
+from models.endpoint import SMALLEST_WINDOW, Refused
 from models.protocol import Message, ModelFailed, Question, WindowExceeded, YesNo
+from models.replies import ALTERNATIVES
 from models.settings import OMIT, EndpointSettings
 
 _MODES = ("json_schema", "json_object", "none")

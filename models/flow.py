@@ -20,7 +20,7 @@ from typing import Literal
 import structlog
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
-from models.faults import MAX_RETRY_AFTER, EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
+from models.endpoint import MAX_RETRY_AFTER, EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
 from models.wording import counted

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from models.flow import BreakerListener
+from models.meter import Journal
 from models.model_loading import ModelThread, ModelUnusable, loading
 from models.protocol import Answer, Question, ReplyT
-from models.recording import Journal
 from models.settings import JudgeSettings
 
 if TYPE_CHECKING:

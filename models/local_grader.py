@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from models.claims import ClaimKind, Claims, Grades, Judgement
 from models.model_loading import ModelThread
-from models.protocol import Answer, ModelFailed
+from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, ModelFailed
 from models.work import Phase
 from schemas import Usage
 from schemas.evidence import SelfTestFigure

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import structlog
 
-from models.claims import Claims
 from models.local_grader import LocalGrader
 from models.local_settings import BUNDLED_JUDGE, LocalSettings
+from models.protocol import Claims
 
 _LOG = structlog.get_logger(__name__)
 

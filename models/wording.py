@@ -1,6 +1,9 @@
 """Texts of others and counts within a sentence."""
 
 import re
+from dataclasses import dataclass
+
+import sentencex
 
 # Signs that models straighten when they copy a text: quotation marks, dashes, spaces.
 _STRAIGHT = str.maketrans(
@@ -34,3 +37,102 @@ def straightened(text: str) -> str:
     A model that repeats a text may give any of these for the others: texts that are equal in this form are copies.
     """
     return " ".join(text.translate(_STRAIGHT).split())
+
+
+_BULLET = re.compile(r"[^\S\n]*(?:[-*+•‣▪–—>]|#{1,6})[^\S\n]+")
+_NUMBERED = re.compile(r"[^\S\n]*(?:\(?(\d{1,3})[.)]|\(?([a-z])\))[^\S\n]+")
+# "2." within a line numbers what follows; at the very end it is an answer, and stays.
+_LONE_NUMBER = re.compile(r"\(?\d{1,3}[.)]")
+_WORD = re.compile(r"\w")
+
+_OVERLAP = 0.1
+"""Part of a piece's length that two neighbours have in common at most, so that text across a cut is whole in one."""
+_FULL = 0.6
+"""A piece may end this early, for the sake of ending with a sentence."""
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A stretch of a response; `text` is `response[start:end]`, offsets in code points."""
+
+    text: str
+    start: int
+    end: int
+
+
+def split_sentences(text: str, *, language: str = "en") -> list[Sentence]:
+    """The sentences of `text` in order, without list markers and surrounding white space.
+
+    Every letter and digit of the text is in exactly one of them, but for the numbers of list items. A piece
+    without a letter or digit (a rule, a lone closing quote) is not a sentence and joins the one before.
+    """
+    sentences: list[Sentence] = []
+    number = 0
+    for line_start, line_end in _lines(text):
+        start, number = _behind_markers(text, line_start, line_end, number)
+        for piece in sentencex.segment(language, text[start:line_end]):
+            # The library returns consecutive stretches, but may drop white space between them.
+            start = text.index(piece, start)
+            _append(sentences, text, start, start + len(piece))
+            start += len(piece)
+    return sentences
+
+
+def _behind_markers(text: str, start: int, end: int, last_number: int) -> tuple[int, int]:
+    """The start of a line's text, and the number of the last list item up to here."""
+    while bullet := _BULLET.match(text, start, end):
+        start = bullet.end()
+    numbered = _NUMBERED.match(text, start, end)
+    if numbered is None:
+        return start, last_number
+    number = int(numbered[1]) if numbered[1] else ord(numbered[2]) - ord("a") + 1
+    # "within\n90) days" is no list item: items begin at 1 and count on.
+    return (numbered.end(), number) if number in {1, last_number + 1} else (start, last_number)
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    # A line break ends a sentence unless the next line goes on in lower case: then it was only wrapped.
+    lines: list[tuple[int, int]] = []
+    start = 0
+    for line in text.splitlines(keepends=True):
+        end = start + len(line)
+        if lines and line.lstrip()[:1].islower():
+            lines[-1] = (lines[-1][0], end)
+        else:
+            lines.append((start, end))
+        start = end
+    return lines
+
+
+def _append(sentences: list[Sentence], text: str, start: int, end: int) -> None:
+    stripped = text[start:end].strip()
+    if not stripped:
+        return
+    start += text[start:end].index(stripped)
+    end = start + len(stripped)
+    belongs_to_previous = not _WORD.search(stripped)
+    if belongs_to_previous and not sentences:
+        return
+    if belongs_to_previous or (sentences and _LONE_NUMBER.fullmatch(sentences[-1].text)):
+        start = sentences.pop().start
+    sentences.append(Sentence(text[start:end], start, end))
+
+
+def pieces_of(text: str, room: int) -> list[str]:
+    """Stretches of at most `room` characters that together hold all of `text`, each but the first with an overlap.
+
+    They end with a sentence where one ends late enough, else between words. Sentences shorter than the overlap are
+    whole in one of them.
+    """
+    places = [one.start for one in split_sentences(text)], [found.end() for found in _SPACE.finditer(text)]
+    pieces, start = list[str](), 0
+    while len(text) - start > room:
+        earliest, latest = start + int(room * _FULL), start + room
+        ends = ([one for one in each if earliest < one <= latest] for each in places)
+        end = max(next(filter(None, ends), [latest]))
+        back = end - int(room * _OVERLAP)
+        pieces.append(text[start:end])
+        starts = ([one for one in each if back <= one < end] for each in places)
+        start = min(next(filter(None, starts), [back]))
+    return [*pieces, text[start:]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from models.faults import retry_after
+from models.endpoint import retry_after
 from streams.clients import Client
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Report":
         with progress(len(asked) * max(len(forms), 1)) as shown, Work() as bill:
             results = await self_test.run(forms or [judge], asked, shown.step)
             if forms:
-                file = self_test.file_of(forms)
+                file = self_test.kept_test(forms)
                 is_saved = file.write(results)
                 shown.say(
                     f"saved in {file.path}" if is_saved else "the result could not be saved; the next start tests again"

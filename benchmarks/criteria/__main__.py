@@ -24,8 +24,8 @@ from checkers.criteria import PLUGIN
 from checkers.criteria.checker import CriterionChecker, CriterionSettings
 from checkers.intervals import wilson
 from models.build import build_judge
-from models.claims import SUPPORTED
 from models.judges.prompted import PromptedJudge
+from models.protocol import SUPPORTED
 from schemas import Generation
 
 SECTIONS: dict[str, dict[str, Any]] = tomllib.loads(Path("examples/criteria/assay.toml").read_text("utf-8"))["criteria"]

@@ -12,11 +12,10 @@ from benchmarks.datasets import Example, Key
 from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.evidence import graded_score
-from models.claims import ClaimKind, Claims
 from models.local.judge import BundledJudge
 from models.local_grader import Graded
-from models.protocol import ModelFailed
-from models.sentences import split_sentences
+from models.protocol import ClaimKind, Claims, ModelFailed
+from models.wording import split_sentences
 
 JUDGE = "local judge"
 CONSISTENT = 0.5

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from models.local.encoder import bundled_model
 from models.local.text import plain, words_of
 from models.model_loading import sentence_transformer
-from models.sentences import split_sentences
+from models.wording import split_sentences
 
 _MOST_WORDS = 50_000
 

@@ -14,10 +14,10 @@ from benchmarks.tables import table
 from checkers.calibration import GRID, Labelled, calibrate
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
-from models.concurrent import gather_or_cancel
 from models.local_judges import local_judge
 from models.local_settings import LocalSettings
 from models.meter import MeteredJudge
+from models.work import gather_or_cancel
 from schemas import Generation
 
 RESAMPLINGS = 1000

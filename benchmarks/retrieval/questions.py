@@ -20,11 +20,11 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.datasets import rows
 from benchmarks.retrieval.live import AT_ONCE, Scores, cosines
 from benchmarks.tables import table
-from models.claims import SUPPORTED, ClaimKind, Claims
 from models.local.judge import BundledJudge
 from models.local.tokens import stem
 from models.local_grader import decided
-from models.sentences import split_sentences
+from models.protocol import SUPPORTED, ClaimKind, Claims
+from models.wording import split_sentences
 
 NEAR_MISSES = Path(__file__).parent / "near_misses.jsonl"
 """Own questions, each with a passage that answers it and one that nearly does."""

@@ -17,9 +17,8 @@ from checkers.consistency.evidence import (
     source_of,
 )
 from checkers.thresholds import BETWEEN, ScoringSettings
-from models.claims import ClaimKind, Claims, Grades, Judgement
-from models.sentences import Sentence, split_sentences
-from models.wording import counted, on_a_line
+from models.protocol import ClaimKind, Claims, Grades, Judgement
+from models.wording import Sentence, counted, on_a_line, split_sentences
 from schemas import ConsistencyEvidence, Generation, JudgedSentence, SentenceFinding
 from schemas.records import MOST_TURNS
 

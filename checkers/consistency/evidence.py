@@ -8,10 +8,9 @@ from typing import Literal
 
 from checkers.checker import Undecidable
 from checkers.wording import labelled
-from models.claims import SUPPORTED, ClaimKind, Claims, Grades, Judgement
 from models.grounding.pieces import nearest_sentence
-from models.protocol import Judge, WindowExceeded
-from models.sentences import Sentence
+from models.protocol import SUPPORTED, ClaimKind, Claims, Grades, Judge, Judgement, WindowExceeded
+from models.wording import Sentence
 from schemas import (
     ConsistencyEvidence,
     EarlierAnswer,

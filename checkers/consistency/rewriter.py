@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from models.concurrent import gather_or_cancel
 from models.judges.questions import UNKNOWN_QUESTION
 from models.prompts import PromptSet
 from models.protocol import Model, ModelFailed, Question, Reply
+from models.work import gather_or_cancel
 from schemas import Generation, SentenceFinding
 from schemas.base import Text
 

@@ -13,10 +13,9 @@ from checkers.checker import MISLED, OPERATIONAL, Checker, Decision, Models, Und
 from checkers.draws import generator
 from checkers.lines import read_forms
 from checkers.thresholds import ScoringSettings
-from models.claims import SUPPORTED, ClaimKind, Claims
 from models.judges.questions import before_answer
 from models.prompts import PromptSet, behind
-from models.protocol import ModelFailed, Question, Reply
+from models.protocol import SUPPORTED, ClaimKind, Claims, ModelFailed, Question, Reply
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Generation
 from schemas.base import Name, Text

@@ -19,10 +19,9 @@ from cachetools import LRUCache
 
 from checkers.checker import Undecidable
 from checkers.equivalence.trees import Tree, holds_words, parse, plain_form, same_text
-from models.concurrent import gather_or_cancel
 from models.model_loading import ModelThread
 from models.protocol import ModelFailed
-from models.work import Phase
+from models.work import Phase, gather_or_cancel
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import Similarities, Vectors

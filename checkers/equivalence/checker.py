@@ -17,8 +17,8 @@ from checkers.equivalence.evidence import proof_reason, test_reason
 from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import PARAPHRASES, EquivalencePrompts, Subject, graded
 from checkers.equivalence.trees import PARSER
-from models.concurrent import both
 from models.protocol import Judge, Model
+from models.work import both
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
 _SEED = 0

@@ -13,7 +13,7 @@ from checkers.checker import Undecidable
 from checkers.draws import generator, uniform
 from checkers.equivalence.alignment import Side
 from checkers.equivalence.questions import PARAPHRASES, Subject
-from models.concurrent import both, gather_or_cancel
+from models.work import both, gather_or_cancel
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
 
 Phi = Callable[[str, str], Awaitable[bool]]

@@ -9,12 +9,11 @@ from pydantic import Field
 
 from checkers.checker import Undecidable
 from checkers.equivalence.alignment import MOST_CHARACTERS, PhrasePair
-from models.claims import ClaimKind, Claims
-from models.concurrent import gather_or_cancel
 from models.judges.forms import odds_of
 from models.judges.questions import QUESTIONS
 from models.prompts import PromptSet
-from models.protocol import Judge, Model, ModelFailed, Question, Reply, ReplyT, YesNo, sample
+from models.protocol import ClaimKind, Claims, Judge, Model, ModelFailed, Question, Reply, ReplyT, YesNo, sample
+from models.work import gather_or_cancel
 from schemas.base import Text
 
 MANNERS = (

@@ -27,8 +27,8 @@ from checkers.extraction.linearity import (
 from checkers.extraction.mentions import Located, find_mentions
 from checkers.extraction.questions import ExtractionPrompts, Known, Respondent
 from checkers.extraction.replacement import Names, replaced
-from models.concurrent import gather_or_cancel
 from models.protocol import Judge, Model
+from models.work import gather_or_cancel
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
 Ask = Callable[[Vector, int, int], Awaitable[Known]]

@@ -15,8 +15,8 @@ from checkers.draws import generator, seed_of
 from checkers.extraction.linearity import Vector
 from checkers.extraction.mentions import LEADING_ARTICLE, Located, begins_sentence, is_initials, words_of
 from checkers.extraction.questions import ExtractionPrompts
-from models.concurrent import gather_or_cancel
 from models.protocol import Model, ModelFailed
+from models.work import gather_or_cancel
 from schemas import Extraction, TestedEntity
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from checkers.checker import Undecidable
 from checkers.labelling.protocol import Bits, Proposal, Turn, Verifier, is_echo
 from checkers.labelling.questions import Exemplar, LabellingPrompts, datapoint_of
 from checkers.labelling.rubric import same_label
-from models.concurrent import both
 from models.protocol import Model, ModelFailed, Question, ReplyT
 from models.wording import on_a_line
+from models.work import both
 
 Strategy = Literal["generate", "pick"]
 

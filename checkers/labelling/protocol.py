@@ -18,8 +18,8 @@ from pydantic import JsonValue
 from checkers.draws import canonical, generator, uniform
 from checkers.labelling.questions import Exemplar
 from checkers.labelling.rubric import AskJudge, Rubric, no_judge, same_label
-from models.concurrent import gather_or_cancel
 from models.wording import straightened
+from models.work import gather_or_cancel
 from schemas.evidence import Label
 
 Bits = tuple[int, ...]

@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 from checkers.draws import canonical
 from checkers.labelling.rubric import Rubric, same_label, shown
 from checkers.lines import read_forms
-from models.claims import ClaimKind, Claims
 from models.prompts import PromptSet, as_list
-from models.protocol import Judge, Question, Reply
+from models.protocol import ClaimKind, Claims, Judge, Question, Reply
 from schemas.evidence import Label
 
 

@@ -27,8 +27,8 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from models.concurrent import gather_or_cancel
 from models.wording import straightened
+from models.work import gather_or_cancel
 from schemas import nearest
 from schemas.evidence import Label
 

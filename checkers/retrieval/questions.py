@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checkers.closed_class import AUXILIARIES
-from models.claims import ClaimKind, Claims, Judgement
 from models.local.tokens import tokens
-from models.protocol import Judge
-from models.sentences import split_sentences
+from models.protocol import ClaimKind, Claims, Judge, Judgement
+from models.wording import split_sentences
 from schemas import DirectionFinding
 
 Store = Literal["cache", "knowledge"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from checkers.checker import MISLED, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.thresholds import BETWEEN
 from checkers.tool_call.structure import Argument, tested
-from models.claims import ClaimKind, Claims, Judgement
-from models.judges.control import control_sentences
+from models.judges.questions import control_sentences
+from models.protocol import ClaimKind, Claims, Judgement
 from models.wording import counted, on_a_line
 from schemas import ToolCall, ToolCallEvidence
 from schemas.tool_calls import CallFinding, has_failed

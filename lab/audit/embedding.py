@@ -10,8 +10,7 @@ import openai
 
 from assay.cli.common import CannotRun, NotFinished, progress
 from checkers.wording import plain
-from models.endpoint import client_options, request_headers, secrets_of
-from models.faults import quoted
+from models.endpoint import client_options, quoted, request_headers, secrets_of
 from models.local.encoder import bundled_model
 from models.model_loading import ModelUnusable, sentence_transformer
 from models.settings import EndpointSettings

@@ -21,10 +21,10 @@ from checkers.lines import read_forms
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from lab.audit import MADE, RELATIONS, Relation
-from models.concurrent import in_order
 from models.prompts import PromptSet
 from models.protocol import Model, ModelFailed, ReplyT
 from models.wording import straightened
+from models.work import in_order
 
 _AUTHORS: Mapping[object, Relation] = {
     "obj_sub": "object_substitution",

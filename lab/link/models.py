@@ -18,13 +18,13 @@ from assay.config import Configuration
 from checkers.model_patience import ModelPatience
 from lab.runs import KeptAnswers, KeptModel
 from models.build import build_model
-from models.concurrent import gather_or_cancel
 from models.endpoint import client_options, request_headers
 from models.judges.questions import QUESTIONS
 from models.prompts import PromptSet
 from models.protocol import Answer, ModelFailed, ModelUnavailable, Question, ReplyT
 from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
 from models.wording import first_line
+from models.work import gather_or_cancel
 from schemas import Usage, digest
 
 _TEMPERATURE = 0.7

@@ -9,7 +9,7 @@ from typing import TypeVar
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from lab.link.models import MOST_CHARACTERS, SearchModels
 from lab.link.rules import Rule, filled
-from models.concurrent import gather_or_cancel
+from models.work import gather_or_cancel
 
 CALLS = 4
 """Calls for a variable of one beam, at most."""

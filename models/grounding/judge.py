@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Say, fetched
 from models.grounding.pairs import BATCH_TOKENS, GPU_BATCH_TOKENS, PairScorer, TooManyTokens, TorchNetwork
@@ -14,8 +13,8 @@ from models.grounding.support import ClaimComparison, PieceSupport, best_support
 from models.local.no_claim import claims_nothing
 from models.local_grader import Graded
 from models.model_loading import THREADS, loading
-from models.protocol import ModelFailed
-from models.sentences import split_sentences
+from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement, ModelFailed
+from models.wording import split_sentences
 
 BATCH_CHARACTERS = 8 * 4 * BATCH_TOKENS
 """Size of a batch of entries, about eight forward passes on a processor: texts of like length meet, and those that

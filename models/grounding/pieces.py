@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from models.local.tokens import stem
-from models.sentences import split_sentences
+from models.wording import split_sentences
 
 _SAME = 0.7
 """Share of words that two sentences about the same thing have in common; a name or a verb may differ."""

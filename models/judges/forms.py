@@ -9,13 +9,22 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Literal
 
-from models.claims import NO_CLAIM, ClaimKind, Claims, Judgement
-from models.concurrent import gather_or_cancel
-from models.judges.control import control_sentences
-from models.judges.questions import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, numbered
+from models.judges.questions import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, control_sentences, numbered
 from models.prompts import as_list
-from models.protocol import Answer, Model, ModelFailed, Question, WindowExceeded, YesNo
-from models.sentences import pieces_of
+from models.protocol import (
+    NO_CLAIM,
+    Answer,
+    ClaimKind,
+    Claims,
+    Judgement,
+    Model,
+    ModelFailed,
+    Question,
+    WindowExceeded,
+    YesNo,
+)
+from models.wording import pieces_of
+from models.work import gather_or_cancel
 
 Asked = Mapping[int, str]
 """Sentences by number: from 1 those of the answer; 0 is another sentence, after the same prefix."""

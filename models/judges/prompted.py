@@ -1,23 +1,18 @@
 """The judge behind an endpoint: each kind of claim is a short question, and the words' probabilities are the grades."""
 
-import asyncio
 import math
 from collections.abc import Sequence
-from contextvars import Context
 from dataclasses import replace
 
 import structlog
 
-from models.claims import ClaimKind, Claims, Grades, Judgement
-from models.concurrent import gather_or_cancel
 from models.judges import self_test
 from models.judges.forms import Form, FormName, Support, each_odds
-from models.judges.matching import Matcher
 from models.judges.questions import QUESTIONS
-from models.judges.self_test import GOOD_ENOUGH, FormResult, best_of
-from models.protocol import Answer, Model, ModelFailed, ModelUnavailable
+from models.judges.self_test import GOOD_ENOUGH, FormResult, Matcher, best_of, kept_test
+from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, Model, ModelFailed, ModelUnavailable
 from models.settings import JudgeSettings
-from models.work import Phase
+from models.work import gather_or_cancel
 from schemas.evidence import SelfTestFigure
 
 _RETRY_SECONDS = 60.0
@@ -48,13 +43,12 @@ class PromptedJudge:
         self.forms = tuple(Form(name, model) for name in names)
         """Those that the settings allow."""
         self._settings, self._other_than = settings, other_than
-        self._matcher = Matcher(model.name, QUESTIONS.digest, self._asked)
+        self._matcher = Matcher(model.name, self._asked)
+        self._test = kept_test(self.forms)
         self._form: Form | None = None
-        self._testing: asyncio.Task[Form] | None = None
         if other_than is not None:
             return
-        known = [] if settings.is_pinned else self_test.kept(self.forms)
-        if known:
+        if known := None if settings.is_pinned else self._test.read():
             self._choose(known)
         elif settings.is_pinned or settings.backend == "replay":
             # A recording has a self-test's answers only if that was run meanwhile.
@@ -113,11 +107,7 @@ class PromptedJudge:
             name: FormName = "list" if (await self._other_than.ready()).name == "short" else "short"
             return self._form or self._ask_in(Form(name, self.model), 0.0)
         if (form := self._form) is None:
-            if self._testing is None or self._testing.done():
-                # What it costs is on nobody's bill, and takes of nobody's time.
-                self._testing = asyncio.get_running_loop().create_task(self._test(), context=Context())
-            with Phase("waits"):
-                form = await asyncio.shield(self._testing)
+            form = self._choose(await self._test.result(self._run))
         figure = self.self_test
         if self._settings.require_self_test and figure is not None and figure.accuracy < GOOD_ENOUGH:
             right = f"{self.name} was right on {figure.accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}"
@@ -125,8 +115,9 @@ class PromptedJudge:
             raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=True)
         return form
 
-    async def _test(self) -> Form:
-        return self._choose(await self_test.tested(self.forms))
+    async def _run(self) -> tuple[list[FormResult], bool]:
+        _LOG.info("self_test_started", model=self.name)
+        return await self_test.run(self.forms, self_test.pairs()), True
 
     def _choose(self, results: Sequence[FormResult]) -> Form:
         """Ask in the best of the forms that were tested."""

@@ -1,13 +1,12 @@
-"""The self-test of a judge: pairs on invented passages that say how often it is right, in which form, from where on.
+"""Self-tests of a judge, run once: how often it is right, in which form, from where on; and who matches texts."""
 
-Kept in a file by model, prompts and forms, so that it is run once.
-"""
-
+import asyncio
 import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from contextvars import Context
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
@@ -20,12 +19,11 @@ import structlog
 from filelock import AsyncFileLock
 from pydantic import TypeAdapter, ValidationError
 
-from models.claims import SUPPORTED, ClaimKind, Claims
-from models.concurrent import gather_or_cancel
 from models.judges.forms import Form
 from models.judges.questions import QUESTIONS
-from models.protocol import Judge, ModelFailed
-from models.sentences import split_sentences
+from models.protocol import SUPPORTED, Answer, ClaimKind, Claims, Grades, Judge, ModelFailed
+from models.wording import split_sentences
+from models.work import Phase, gather_or_cancel
 from schemas.evidence import SelfTestFigure
 
 TASK = "self_test"
@@ -37,6 +35,7 @@ AT_ONCE = 8
 """Pairs under way: a small server answers more at once no sooner."""
 
 _LOG = structlog.get_logger(__name__)
+Grade = Callable[[str, Sequence[Claims]], Awaitable[Answer[Grades]]]
 AskedT = TypeVar("AskedT")
 FoundT = TypeVar("FoundT")
 ResultT = TypeVar("ResultT")
@@ -203,65 +202,140 @@ def _threshold(odds: Sequence[float | None], asked: Sequence[Pair]) -> float:
     return round(4 * fmean(map(fmean, sides))) / 4 if all(sides) else 0.0
 
 
-async def tested(forms: Sequence[Form]) -> list[FormResult]:
-    """The results on file, or else of a test that is run now, by one process of this machine at a time."""
-    file = file_of(forms)
-    async with AsyncExitStack() as stack:
-        # Where there can be no file, each for itself.
-        with suppress(OSError):
-            file.path.parent.mkdir(parents=True, exist_ok=True)
-            await stack.enter_async_context(AsyncFileLock(file.path.with_suffix(".lock")))
-        # Another process may have run it meanwhile: with their own thresholds, their verdicts would differ.
-        results = kept(forms)
-        if not results:
-            _LOG.info("self_test_started", model=forms[0].model.name)
-            results = await run(forms, pairs())
-            file.write(results)
-        return results
+class KeptTest(Generic[ResultT]):
+    """A test of a model that is run once: its result is kept on file, by all that it depends on.
 
+    Belongs to one event loop.
+    """
 
-def kept(forms: Sequence[Form]) -> list[FormResult]:
-    """The results that are on file for these forms of a model."""
-    return file_of(forms).read()
-
-
-class ResultFile(Generic[ResultT]):
-    """The results of a self-test on file, by all that they depend on."""
-
-    def __init__(self, key: object, form: type[ResultT]) -> None:
-        """`key` has a `repr` that is the same in every process."""
+    def __init__(self, depends_on: Sequence[object], form: type[ResultT]) -> None:
+        """`depends_on` has a `repr` that is the same in every process; results are of the `form`."""
+        self.depends_on, self.form = depends_on, form
         # Not `Path.home`, which raises for a user without a home, as containers have.
-        cache_home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
-        self.path = (
-            cache_home / "assay" / "self-tests" / f"{blake2b(repr(key).encode(), digest_size=12).hexdigest()}.json"
-        )
-        self._form = TypeAdapter(list[form])  # type: ignore[valid-type]
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "assay" / "self-tests"  # noqa: PTH111
+        self.path = folder / f"{blake2b(repr(depends_on).encode(), digest_size=12).hexdigest()}.json"
+        self._adapter = TypeAdapter(form)
+        self._running: asyncio.Task[ResultT] | None = None
 
-    def read(self) -> list[ResultT]:
-        """The results; none if there is no file, or none that can be read."""
+    def read(self) -> ResultT | None:
+        """The result on file; None if there is no file, or none that can be read."""
         try:
-            return self._form.validate_json(self.path.read_bytes())
+            return self._adapter.validate_json(self.path.read_bytes())
         except FileNotFoundError:
-            return []
+            return None
         except (OSError, ValidationError) as error:
             _LOG.warning("self_test_unreadable", file=str(self.path), reason=type(error).__name__)
-            return []
+            return None
 
-    def write(self, results: list[ResultT]) -> bool:
+    def write(self, result: ResultT) -> bool:
         """Replace the file; false if it cannot be written."""
         part = self.path.with_suffix(f".{os.getpid()}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(self._form.dump_json(results))
+            part.write_bytes(self._adapter.dump_json(result))
             part.replace(self.path)
         except OSError as error:
             _LOG.warning("self_test_not_kept", file=str(self.path), reason=error.strerror)
             return False
         return True
 
+    async def result(self, run: Callable[[], Awaitable[tuple[ResultT, bool]]]) -> ResultT:
+        """The result on file, or of `run`, which says, too, if it is to be kept; all callers wait for the same.
 
-def file_of(forms: Sequence[Form]) -> ResultFile[FormResult]:
-    """By the model, its prompts and the pairs, and the forms."""
+        What it costs is on nobody's bill, and takes of nobody's time. After a failure the next caller runs it again.
+        """
+        if self._running is None or (self._running.done() and (self._running.cancelled() or self._running.exception())):
+            self._running = asyncio.get_running_loop().create_task(self._found(run), context=Context())
+        with Phase("waits"):
+            return await asyncio.shield(self._running)
+
+    async def _found(self, run: Callable[[], Awaitable[tuple[ResultT, bool]]]) -> ResultT:
+        async with AsyncExitStack() as stack:
+            # One process of this machine at a time; where there can be no file, each for itself.
+            with suppress(OSError):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                await stack.enter_async_context(AsyncFileLock(self.path.with_suffix(".lock")))
+            # Another process may have run it meanwhile: with their own thresholds, their verdicts would differ.
+            if (result := self.read()) is None:
+                result, is_whole = await run()
+                if is_whole:
+                    self.write(result)
+            return result
+
+
+def kept_test(forms: Sequence[Form]) -> KeptTest[list[FormResult]]:
+    """The self-test of a model, by its prompts and the pairs, and the forms."""
     shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
     known = forms[0].model.name, QUESTIONS.digest, shown, [form.name for form in forms]
-    return ResultFile(known, FormResult)
+    return KeptTest(known, list[FormResult])
+
+
+class Matcher:
+    """Who matches texts: the chat model, or the bundled judge where that is right on more of the built-in pairs.
+
+    A small model calls texts that differ in a word the same, or different whatever they say (MeTMaP's triplets); the
+    bundled judge looks for just such differences. Large ones are better at it than the bundled judge.
+    """
+
+    def __init__(self, name: str, grade: Grade) -> None:
+        """`name` is the model's, and `grade` asks it."""
+        self._name, self._grade = name, grade
+        self._test = KeptTest((name, QUESTIONS.digest, _matching_pairs()), list[FormResult])
+        self._bundled: Judge | None = None
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """The grades of the better one; raises as `Judge.grade` does."""
+        from models.local.text import language_of
+
+        own, other = ([one.right for one in each.outcomes] for each in await self._test.result(self._run))
+        if sum(other) <= sum(own) or any(language_of(text) for one in claims for text in (one.reference, one.whole)):
+            return await self._grade(task, claims)
+        bundled = self._bundled_judge()
+        answer = await bundled.grade(task, claims)
+        better = f"{sum(other):g} of {len(other)} built-in pairs, {self._name} on {sum(own):g}"
+        said = f"matched by {bundled.name}, which is right on {better}"
+        grades = (tuple(replace(one, reason=f"{one.reason} ({said})") for one in each) for each in answer.reply)
+        return replace(answer, reply=tuple(grades))
+
+    async def close(self) -> None:
+        """Close the bundled judge."""
+        if self._bundled is not None:
+            await self._bundled.close()
+
+    async def _run(self) -> tuple[list[FormResult], bool]:
+        results = [await _matched("own", self._grade), await _matched("bundled", self._bundled_judge().grade)]
+        if any(one.odds is None for one in results[0].outcomes):
+            # An endpoint that fails on some says nothing of its model, which is then asked itself.
+            return [results[0], FormResult("bundled", 0.0, ())], False
+        return results, True
+
+    def _bundled_judge(self) -> Judge:
+        if self._bundled is None:
+            from models.local_judges import local_judge
+            from models.local_settings import LocalSettings
+
+            self._bundled = local_judge(LocalSettings())
+        return self._bundled
+
+
+async def _matched(name: str, grade: Grade) -> FormResult:
+    """How each pair is told; a match has to hold both ways."""
+
+    async def outcome(pair: tuple[str, str, bool]) -> PairOutcome:
+        first, second, same = pair
+        both = [Claims(first, (second,), ClaimKind.MATCH), Claims(second, (first,), ClaimKind.MATCH)]
+        try:
+            least = min(one.support - SUPPORTED for (one,) in (await grade(TASK, both)).reply)
+        except ModelFailed:
+            return PairOutcome("match", same, None)
+        return PairOutcome("match", same, least)
+
+    return FormResult(name, 0.0, tuple(await in_turn(_matching_pairs(), outcome)))
+
+
+@cache
+def _matching_pairs() -> tuple[tuple[str, str, bool], ...]:
+    """Query, text, and whether they say the same."""
+    lines = resources.files("models.judges").joinpath("matching.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return tuple((row["query"], row[side], side == "same") for row in rows for side in ("same", "other"))

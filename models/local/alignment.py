@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from models.local.encoder import DIMENSIONS, Vectors, encode
 from models.local.text import Word, plain, words_of
-from models.sentences import split_sentences
+from models.wording import split_sentences
 
 _MOST_WORDS = 50_000
 """Words of a text that are read: about a hundred pages, so that one record bounds its memory and time."""

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.local.alignment import Text, align, likeness_of
 from models.local.matching import lack
 from models.local.no_claim import claims_nothing
 from models.local.text import Word, denies, language_of, lost_facts, lost_names
-from models.protocol import ModelFailed
-from models.sentences import split_sentences
+from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement, ModelFailed
+from models.wording import split_sentences
 
 CLAIMS = {"bias": -0.976, "miss": -2.208, "near": 2.67, "fact": -0.921, "name": -0.114}
 QUESTIONS = {"bias": -0.762, "miss": -1.708, "near": 4.209, "fact": 0.346, "name": 0.145}

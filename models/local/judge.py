@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from threadpoolctl import threadpool_limits
 
-from models.claims import ClaimKind, Claims, Judgement
 from models.local.alignment import Text, Texts
 from models.local.claims import asked, judge_compatible, judge_question, judge_response, unread
 from models.local.encoder import bundled
 from models.local.matching import judge_entailment, judge_paraphrase, judge_phrase
 from models.local_grader import Graded
 from models.model_loading import THREADS
+from models.protocol import ClaimKind, Claims, Judgement
 from schemas.bundled_judge import BUNDLED_MODEL
 
 VERSION = "13"

@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from models.claims import SUPPORTED, Claims, Judgement
 from models.local.alignment import Text, align, likeness_of
 from models.local.text import Word, denies, lost_facts, lost_names
+from models.protocol import SUPPORTED, Claims, Judgement
 
 Kind = Literal["substitution", "addition", "fact", "exchange", "negation", "pronoun"]
 

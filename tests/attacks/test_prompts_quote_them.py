@@ -5,13 +5,12 @@ from typing import Any, cast
 
 import pytest
 
-from models.claims import ClaimKind, Claims
 from models.judges.forms import FormName
 from models.judges.prompted import PromptedJudge
 from models.judges.questions import Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
-from models.protocol import Answer, Question, ReplyT, WindowExceeded, YesNo
-from models.sentences import split_sentences
+from models.protocol import Answer, ClaimKind, Claims, Question, ReplyT, WindowExceeded, YesNo
 from models.settings import JudgeSettings
+from models.wording import split_sentences
 from schemas import Generation
 from tests.attacks.texts import ATTACKS, name_of
 from tests.support.stub_request import StubRequest

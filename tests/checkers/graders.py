@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from models.claims import Claims, Grades, Judgement
 from models.meter import MeteredJudge
-from models.protocol import Answer
+from models.protocol import Answer, Claims, Grades, Judgement
 from schemas import Usage
 
 Support = Callable[[str, str], float | Judgement]

@@ -21,9 +21,8 @@ from assay import (
 from assay.testing import ScriptedJudge, check
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
-from models.claims import Claims
 from models.meter import MeteredJudge
-from models.protocol import Judge, ModelFailed, ModelUnavailable
+from models.protocol import Claims, Judge, ModelFailed, ModelUnavailable
 from schemas import RECORD_KINDS
 
 RECORD = {"kind": "generation", "response": "Paris."}

@@ -19,8 +19,7 @@ from checkers.labelling.protocol import play
 from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
 from checkers.model_patience import ModelPatience
 from lab.labelling import CorpusRun, DatapointResult, is_flipped, read_datapoints, report
-from models.claims import Claims, Grades, Judgement
-from models.protocol import Answer, ModelUnavailable, Question
+from models.protocol import Answer, Claims, Grades, Judgement, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
 from models.work import book
 from schemas import Usage

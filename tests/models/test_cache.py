@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from models.claims import Claims
-from models.meter import MeteredJudge, MeteredModel
-from models.protocol import Message, ModelFailed
-from models.recording import request_digest
+from models.meter import MeteredJudge, MeteredModel, request_digest
+from models.protocol import Claims, Message, ModelFailed
 from tests.checkers.graders import ScriptedGrader
 from tests.models.asking import Other, question
 from tests.models.conftest import MakeModel

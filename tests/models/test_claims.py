@@ -4,8 +4,7 @@ from typing import get_args
 
 import pytest
 
-from models.claims import ClaimKind, Claims
-from models.protocol import ModelFailed
+from models.protocol import ClaimKind, Claims, ModelFailed
 from schemas.evidence import AbstentionCause, JudgeCause, SubjectCause
 
 

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from models.claims import Claims, Judgement
 from models.local_grader import Graded, LocalGrader
-from models.protocol import ModelFailed
+from models.protocol import Claims, Judgement, ModelFailed
 from models.work import work_limit
 from tests.models.asking import REFERENCE
 from tests.support.waiting import until

@@ -8,11 +8,11 @@ from contextlib import suppress
 
 import pytest
 
-from models.concurrent import in_order
-from models.faults import TimedOut
+from models.endpoint import TimedOut
 from models.flow import Attempts, Flow
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
+from models.work import in_order
 from tests.streams.virtual_time import run_virtually
 
 PLACES = 16

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from models.meter import MeteredModel
-from models.probabilities import probabilities_of
-from models.replies import Completion, ReadReply
+from models.replies import Completion, ReadReply, probabilities_of
 from tests.models.asking import Findings, Found, question
 from tests.models.conftest import MakeModel
 from tests.support.stub_acts import Act

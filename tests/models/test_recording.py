@@ -8,8 +8,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from models.build import build_model
+from models.meter import Journal, RecordingUnreadable
 from models.protocol import Model, ModelFailed
-from models.recording import Journal, RecordingUnreadable
 from models.settings import JudgeSettings
 from tests.models.asking import question
 from tests.models.conftest import MakeModel

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.faults import MAX_RETRY_AFTER, retry_after
+from models.endpoint import MAX_RETRY_AFTER, retry_after
 from models.meter import MeteredModel
 from models.protocol import Answer, ModelFailed, ModelUnavailable
 from models.work import work_limit

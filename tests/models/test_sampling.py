@@ -7,9 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from lab.runs import KeptAnswers, KeptModel
-from models.meter import MeteredModel
+from models.meter import MeteredModel, Replay
 from models.protocol import Answer, ModelFailed, Question, sample
-from models.recording import Replay
 from models.work import Work
 from tests.models.asking import question
 from tests.models.conftest import MakeModel

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.sentences import split_sentences
+from models.wording import split_sentences
 
 
 @pytest.mark.parametrize(

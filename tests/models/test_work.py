@@ -8,8 +8,7 @@ import pytest
 
 from assay.file_check import CheckedLine, FileCheck
 from checkers.model_patience import ModelPatience
-from models.concurrent import SingleFlight
-from models.work import Phase, PhaseName, observed_waits, work_limit
+from models.work import Phase, PhaseName, SingleFlight, observed_waits, work_limit
 from streams.record_lines import Line
 from tests.support.checkers import AsksASlowModel
 

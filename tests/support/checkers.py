@@ -12,10 +12,9 @@ from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.installed import own_checkers
 from checkers.plugin import Improver
-from models.claims import ClaimKind, Claims, Judgement
 from models.judges.prompted import PromptedJudge
 from models.local_grader import Graded, LocalGrader
-from models.protocol import Judge, ModelUnavailable
+from models.protocol import ClaimKind, Claims, Judge, Judgement, ModelUnavailable
 from models.work import book
 from schemas import Envelope, Generation, Usage, Verdict
 

@@ -6,9 +6,8 @@ from statistics import fmean
 import pytest
 
 from benchmarks.datasets import Example, paraphrases, qags
-from models.claims import Claims
 from models.local_settings import NAMED_JUDGES
-from models.protocol import ModelFailed
+from models.protocol import Claims, ModelFailed
 from tests.weights.conftest import LoadJudge
 
 ON_A_PROCESSOR = 40

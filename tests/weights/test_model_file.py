@@ -1,7 +1,7 @@
 """The model file that `judge.backend = "llama"` takes by itself, from the Hugging Face hub."""
 
 from models.build import build_judge
-from models.claims import ClaimKind, Claims
+from models.protocol import ClaimKind, Claims
 from models.settings import JudgeSettings
 
 FERRY = "The ferry to Ilmen leaves at 9:40 from the north pier."

@@ -2,9 +2,8 @@
 
 import pytest
 
-from models.claims import Claims
 from models.grounding.judge import GroundingJudge
-from models.protocol import ModelFailed
+from models.protocol import Claims, ModelFailed
 from tests.weights.conftest import LoadJudge
 
 HHEM = [

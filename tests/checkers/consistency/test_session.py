@@ -12,9 +12,8 @@ from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from checkers.consistency.evidence import explain, graded_score
 from checkers.thresholds import Thresholds
-from models.claims import NO_CLAIM, Judgement
 from models.meter import MeteredJudge
-from models.protocol import WindowExceeded
+from models.protocol import NO_CLAIM, Judgement, WindowExceeded
 from schemas import Abstention, ConsistencyEvidence, Generation, Turn, Verdict
 from tests.checkers.case import evidence_of
 from tests.checkers.consistency.conftest import MakeChecker, generation

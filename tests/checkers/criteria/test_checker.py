@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from checkers.checker import Models
 from checkers.criteria.checker import CriterionChecker, CriterionSettings, Words
-from models.claims import Claims, Judgement
-from models.protocol import Answer, ModelFailed
+from models.protocol import Answer, Claims, Judgement, ModelFailed
 from schemas import Abstention, CriterionEvidence
 from tests.checkers.criteria.setting import (
     ASK,

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from checkers.labelling.rubric import load_rubric
-from models.concurrent import gather_or_cancel
+from models.work import gather_or_cancel
 from schemas import LabellingEvidence, Verdict
 from tests.checkers.labelling.conftest import MakeChecker, labelling
 from tests.checkers.labelling.players import StubLabeller, bit_strings, encoded

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from assay.testing import ScriptedJudge
 from checkers.labelling.questions import CriterionJudge, described
 from checkers.labelling.rubric import RubricError, load_rubric, parse_rubric
-from models.claims import ClaimKind
+from models.protocol import ClaimKind
 from tests.checkers.labelling.players import KnownJudge, encoded, rubric_of
 from tests.support.record_strategies import json_values
 

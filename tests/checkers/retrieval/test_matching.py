@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checkers.retrieval.checker import candidates_of, larger_is_closer
 from checkers.retrieval.questions import compared, is_question
-from models.claims import ClaimKind, Claims
+from models.protocol import ClaimKind, Claims
 from tests.checkers.graders import ScriptedGrader
 from tests.checkers.retrieval.setting import has_all_words, hit
 

@@ -9,8 +9,7 @@ import pytest
 from assay.testing import ScriptedJudge
 from checkers.checker import Models
 from checkers.tool_call import PLUGIN
-from models.claims import Claims, Grades, Judgement
-from models.protocol import Answer
+from models.protocol import Answer, Claims, Grades, Judgement
 from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict
 from schemas.tool_calls import has_failed
 from tests.checkers.case import evidence_of

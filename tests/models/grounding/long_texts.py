@@ -3,7 +3,7 @@
 import random
 from typing import Protocol
 
-from models.claims import Claims
+from models.protocol import Claims
 
 _NOUNS = "miller baker sailor teacher farmer painter doctor tailor".split()
 _VERBS = "sold bought painted hid found lost counted repaired".split()

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from models.claims import Claims
 from models.grounding.catalogue import KNOWN
 from models.local_grader import LocalGrader
 from models.local_judges import local_judge
 from models.local_settings import NAMED_JUDGES, LocalSettings
-from models.protocol import ModelFailed
+from models.protocol import Claims, ModelFailed
 from tests.models.grounding.checkpoints import CHECKPOINTS, CLAIMS, DOCUMENT, keep_hhem
 from tests.models.grounding.hub import empty_cache
 from tests.models.grounding.setting import random_bert, spelling_tokenizer, write_checkpoint

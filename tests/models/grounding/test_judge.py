@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from models.claims import SUPPORTED, Claims, Judgement
 from models.grounding.judge import GroundingJudge
 from models.local_grader import Graded
-from models.protocol import ModelFailed
+from models.protocol import SUPPORTED, Claims, Judgement, ModelFailed
 from tests.models.grounding.long_texts import VOCABULARY, MakeEnd, error_at_the_end, support_at_the_end
 from tests.models.grounding.setting import (
     ReadsItself,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from models.build import build_judge
-from models.claims import Claims, Judgement
 from models.judges.prompted import PromptedJudge
+from models.protocol import Claims, Judgement
 from models.settings import JudgeSettings
 from tests.support.stub_endpoint import StubEndpoint
 

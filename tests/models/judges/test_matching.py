@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from models.claims import ClaimKind, Claims
-from models.judges import matching, self_test
-from models.judges.self_test import FormResult, PairOutcome
-from models.protocol import ModelUnavailable
+from models.judges.self_test import FormResult, KeptTest, PairOutcome
+from models.protocol import ClaimKind, Claims, ModelUnavailable
+from tests.conftest import READ
 from tests.models.judges.conftest import MakeJudge
 from tests.support.stub_acts import good, status
 from tests.support.stub_endpoint import StubEndpoint
@@ -32,7 +31,9 @@ GERMAN = Claims(
 
 @pytest.fixture(autouse=True)
 def _nothing_on_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(matching, "kept", lambda file: file.read())
+    passed = KeptTest.read
+    forms = lambda test: isinstance(test.depends_on[-1], list)  # noqa: E731
+    monkeypatch.setattr(KeptTest, "read", lambda test: passed(test) if forms(test) else READ(test))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
@@ -51,7 +52,7 @@ async def test_a_judge_that_failed_its_self_test_matches_nothing_where_that_is_r
     judge_of: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcomes = tuple(PairOutcome("number", supported, 5.0) for supported in (True, False))
-    monkeypatch.setattr(self_test, "kept", lambda forms: [FormResult("short", 0.0, outcomes)])
+    monkeypatch.setattr(KeptTest, "read", lambda test: [FormResult("short", 0.0, outcomes)])
     with pytest.raises(ModelUnavailable, match=r"judge\.require_self_test is set"):
         await judge_of("short", None, require_self_test=True).grade("retrieval.cache", HIT)
 

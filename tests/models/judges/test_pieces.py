@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.sentences import pieces_of
+from models.wording import pieces_of
 
 WORDS = st.lists(st.text("abc.\n é", min_size=1, max_size=12), max_size=60).map(" ".join)
 

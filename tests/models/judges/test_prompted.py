@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from models.claims import ClaimKind
-from models.protocol import ModelFailed
+from models.protocol import ClaimKind, ModelFailed
 from tests.models.judges.conftest import FALSE, GOOD, PASSAGES, MakeJudge, graded
 from tests.support.stub_acts import good, says
 from tests.support.stub_answers import judge_answer, without_claim

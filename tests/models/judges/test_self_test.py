@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from models.judges import self_test
-from models.judges.self_test import kept as kept_on_file
-from models.judges.self_test import pairs
+from models.judges.self_test import KeptTest, pairs
 from models.protocol import ModelUnavailable
 from models.work import Work
+from tests.conftest import READ
 from tests.models.judges.conftest import GOOD, MakeJudge, graded
 from tests.models.judges.self_tested import coin, perfect, truth
 from tests.support.stub_answers import verdicts_of
@@ -24,7 +24,7 @@ OWN_CALLS = 2
 
 @pytest.fixture(autouse=True)
 def _nothing_on_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(self_test, "kept", kept_on_file)
+    monkeypatch.setattr(KeptTest, "read", READ)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 

@@ -2,8 +2,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from models.claims import Claims, Judgement
 from models.local.judge import BundledJudge
+from models.protocol import Claims, Judgement
 
 
 @pytest.fixture(scope="session")

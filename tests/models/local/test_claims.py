@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.claims import ClaimKind, Claims, Judgement
 from models.local.judge import BundledJudge
 from models.local.text import plain, words_of
-from models.protocol import ModelFailed
+from models.protocol import ClaimKind, Claims, Judgement, ModelFailed
 
 PARCEL = (
     "Parcel 7 left the Leipzig hub on Monday 16 November. Delivery is planned for Thursday 19 November before noon."

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.claims import Claims, Judgement
 from models.local.judge import BundledJudge
+from models.protocol import Claims, Judgement
 
 HITS = [
     SimpleNamespace(**json.loads(line))

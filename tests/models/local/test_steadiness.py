@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.claims import Claims
-from models.protocol import ModelFailed
+from models.protocol import Claims, ModelFailed
 
 FLOAT_NOISE = 0.002
 REFERENCE = "The council met on Tuesday. It approved the pool by eight votes to three. Work begins in March."
@@ -70,7 +69,7 @@ def test_the_whole_of_a_long_reference_is_looked_at(judge):
 def test_judging_imports_no_pytorch():
     program = (
         "import asyncio, sys\n"
-        "from models.claims import ClaimKind, Claims\n"
+        "from models.protocol import ClaimKind, Claims\n"
         "from models.local_judges import local_judge\n"
         "from models.local_settings import LocalSettings\n"
         "claims = Claims('It left on Monday 5 May.', ('It left on Monday 6 May.',), ClaimKind.ANSWER)\n"

@@ -13,8 +13,8 @@ from checkers.consistency.splicing import fits, spliced
 from checkers.plugin import ImproverSettings
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
-from models.sentences import split_sentences
 from models.settings import JudgeSettings
+from models.wording import split_sentences
 from schemas import SentenceFinding
 from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers.consistency.conftest import MakeChecker, generation
