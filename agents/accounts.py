@@ -5,12 +5,12 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 import orjson
 from pydantic import ValidationError
 
-from agents.routing import Routing
+from agents.routing import RoutingSettings
 from checkers.checker import NOBODY
 from checkers.wording import plain
 from models.wording import counted
@@ -39,15 +39,6 @@ _BATCH: Final = 1000
 _UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", "undeliverable"}
 
 
-class Reached(NamedTuple):
-    """A checker's progress in a partition."""
-
-    offset: int = 0
-    """Offset after the last record before which all are finished."""
-    begun: int = 0
-    """Offset at which it began: it was added to the deployment when earlier records were there already."""
-
-
 class Accounts:
     """The messages of some time by their fate: reads the answers first, in any order, then the messages.
 
@@ -59,13 +50,15 @@ class Accounts:
         since: datetime,
         settings: StreamSettings,
         checkers: Mapping[str, Collection[str]],
-        committed: Mapping[str, Mapping[int, Reached]],
+        finished: Mapping[str, Mapping[int, tuple[int, int]]],
         *,
-        routing: Routing,
+        routing: RoutingSettings,
         checked_kinds: Collection[str] | None,
     ) -> None:
-        """`checkers`: the kinds that each checks. `committed`: the progress of each, by partition.
+        """`checkers`: the kinds that each checks.
 
+        `finished`: by partition, the offset that each began at (above 0 if it was added when records were there
+        already) and the one before which it has finished all records.
         Unless `checked_kinds` is None, unreadable messages and those of other kinds are accounted for, too.
         """
         self.since = since
@@ -79,8 +72,7 @@ class Accounts:
         """Answers from the beginning of the time are deleted already."""
         self._topics = settings.topics
         self._max_bytes = settings.records.max_bytes
-        self._checkers = checkers
-        self._committed = committed
+        self._checkers, self._finished = checkers, finished
         self._routing = routing
         self._checked_kinds = checked_kinds
         self._answers = sqlite3.connect("", isolation_level=None)
@@ -138,8 +130,7 @@ class Accounts:
             yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
             for row in rows:
                 yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
-            total = sum((fates for (name, _), fates in self.fates.items() if name == checker), Counter[str]())
-            yield _line("all", _row(total))
+            yield _line("all", {name: sum(row[name] for row in rows) for name in ("received", *COLUMNS)})
         if named := [checker for checker in idle if checker not in _TITLES]:
             yield f"Nothing received by {', '.join(named)}."
         yield f"{counted(self.messages, 'message')} on {self._topics.outputs} since {since}."
@@ -189,38 +180,34 @@ class Accounts:
         # By checker and mark: a topic that was deleted and created again had other records at the same offsets.
         answers = {(checker, mark): fate for checker, fate, mark in found}
         content = hashlib.sha256(message.value or b"").hexdigest() if answers else ""
+        # It was unreadable then, whatever this version can read.
         dead = any(fate == "unreadable" and mark == content for (_, mark), fate in answers.items())
-        try:
-            if dead:
-                # It was unreadable then, whatever this version can read.
-                raise Unreadable("invalid_record", "it has a dead letter")
-            record = read_record(message.value, max_bytes=self._max_bytes)
-        except Unreadable:
-            envelope = None if dead else self._skipped_by_all(message.value)
-            for checker, kinds in self._checkers.items():
-                takes = envelope is not None and envelope.kind in kinds  # type: ignore[attr-defined]
-                fate = self._fate(checker, envelope, *place) if takes and envelope else "others"
-                self._count(checker, hour, fate, place, envelope)
-            if self._checked_kinds is not None and envelope is None:
-                fate = "dead_letters" if dead else self._unanswered(*place)
-                self._count(UNCHECKED, hour, fate, place)
-            return
-        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        record = None if dead else self._read(message.value)
+        kind = None if record is None else record.kind  # type: ignore[attr-defined]  # every record has one
         asked = recheck_of(message.headers)
         for checker, kinds in self._checkers.items():
             fate = "others"
-            if kind in kinds and asked in {None, checker} and not self._was_there(checker, *place):
+            if record is not None and kind in kinds and asked in {None, checker}:
                 # An answer beats the draw: rules may have been others then. A record that failed, and was decided when
                 # it was read again after a crash, is decided.
                 answer = answers.get((checker, record.id)) or answers.get((checker, content))
-                fate = answer or self._fate(checker, record, *place, by_rules=asked is None)
+                fate = answer or self._unanswered(checker, record, *place, by_rules=asked is None)
             self._count(checker, hour, fate, place, record)
-        if self._checked_kinds is not None and kind not in self._checked_kinds:
-            fate = answers.get((NOBODY, record.id)) or self._unanswered(*place)
-            self._count(NOBODY, hour, fate, place, record)
+        if self._checked_kinds is None or kind in self._checked_kinds:
+            return
+        held = any(place[1] >= self._began_and_finished(checker, place[0])[1] for checker in self._checkers)
+        unanswered = "held" if held else "missing"
+        if record is None:
+            self._count(UNCHECKED, hour, "dead_letters" if dead else unanswered, place)
+        else:
+            self._count(NOBODY, hour, answers.get((NOBODY, record.id)) or unanswered, place, record)
 
-    def _skipped_by_all(self, value: bytes | None) -> Envelope | None:
-        """The envelope of an invalid record that every checker's rules skip: no checker reads it in full."""
+    def _read(self, value: bytes | None) -> Envelope | None:
+        """The record, or the envelope of an invalid one that every checker's rules skip: none reads it in full."""
+        try:
+            return read_record(value, max_bytes=self._max_bytes)
+        except Unreadable:
+            pass
         try:
             document = orjson.loads(value or b"")
             given = {name: document[name] for name in ("kind", "id", "source", "model")}
@@ -230,20 +217,17 @@ class Accounts:
         takers = [checker for checker, kinds in self._checkers.items() if given["kind"] in kinds]
         return record if takers and all(self._routing.left_out(checker, record) for checker in takers) else None
 
-    def _was_there(self, checker: str, partition: int, offset: int) -> bool:
-        """True if the message was there before the checker was added."""
-        return offset < self._committed[checker].get(partition, Reached()).begun
+    def _began_and_finished(self, checker: str, partition: int) -> tuple[int, int]:
+        return self._finished[checker].get(partition, (0, 0))
 
-    def _fate(self, checker: str, record: Envelope, partition: int, offset: int, *, by_rules: bool = True) -> str:
+    def _unanswered(self, checker: str, record: Envelope, partition: int, offset: int, *, by_rules: bool) -> str:
         """The fate of a record without an answer."""
-        if offset >= self._committed[checker].get(partition, Reached()).offset:
+        began, finished = self._began_and_finished(checker, partition)
+        if offset < began:
+            return "others"
+        if offset >= finished:
             return "held"
         return (self._routing.left_out(checker, record) if by_rules else None) or "missing"
-
-    def _unanswered(self, partition: int, offset: int) -> str:
-        """The fate of a message that any checker might have answered, and none has."""
-        passed = all(offset < self._committed[checker].get(partition, Reached()).offset for checker in self._checkers)
-        return "missing" if passed else "held"
 
     def _count(
         self, checker: str, hour: datetime, fate: str, place: tuple[int, int], record: Envelope | None = None

@@ -14,11 +14,10 @@ from typing import Any, Final, TypeVar
 import structlog
 from aiokafka import TopicPartition
 from aiokafka.errors import IllegalStateError, KafkaError
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import Counter
 from pydantic import TypeAdapter, ValidationError
 
-from agents.group_reader import GroupReader, first_unread
-from agents.runtime import Runtime
+from agents.runtime import GroupReader, Runtime, first_unread
 from schemas import (
     Alert,
     Calibration,
@@ -59,24 +58,6 @@ _T = TypeVar("_T")
 _log = structlog.get_logger(__name__)
 
 
-class ArchivistMetrics:
-    """Counts of what became of messages."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        counter = partial(Counter, registry=registry)
-        self.kept = counter("assay_archived", "Messages that the archivist wrote to the store", ["kind"])
-        for kind in (
-            *("verdict", "alert", "improvement", "record", "dead_letter"),
-            *("review_request", "label", "calibration"),
-        ):
-            # Prometheus sees no increase in a series that begins at 1.
-            self.kept.labels(kind)
-        self.passed_over = counter(
-            "assay_archive_passed_over", "Messages that the archivist could not read, or the database refused"
-        )
-        self.failures = counter("assay_archive_failures", "Attempts to reach or to write to the store that failed")
-
-
 class Archivist(GroupReader):
     """Keeps each message once, even if workers are killed or thought dead.
 
@@ -95,7 +76,16 @@ class Archivist(GroupReader):
         super().__init__(runtime, reads=tuple(self._readers))
         self._settings = settings
         self._url = settings.url or ""
-        self._counts = ArchivistMetrics(runtime.metrics.registry)
+        counter = partial(Counter, registry=runtime.metrics.registry)
+        self._archived = counter("assay_archived", "Messages that the archivist wrote to the store", ["kind"])
+        kinds = "verdict", "alert", "improvement", "record", "dead_letter", "review_request", "label", "calibration"
+        for kind in kinds:
+            # Prometheus sees no increase in a series that begins at 1.
+            self._archived.labels(kind)
+        self._passed_over = counter(
+            "assay_archive_passed_over", "Messages that the archivist could not read, or the database refused"
+        )
+        self._failures = counter("assay_archive_failures", "Attempts to reach or to write to the store that failed")
         self._agent_metrics.watch(
             in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None
         )
@@ -179,7 +169,7 @@ class Archivist(GroupReader):
         return self._writer
 
     def _tell_away(self, error: StoreAway) -> None:
-        self._counts.failures.inc()
+        self._failures.inc()
         if self._away is None:
             _log.warning("the store cannot be written to", agent=NAME, error=str(error))
         self._away = str(error)
@@ -223,10 +213,10 @@ class Archivist(GroupReader):
         progress |= behind(entries)
         passed_over = kept.pop("unfit", 0) + sum(entry.message is None for entry in entries)
         if passed_over:
-            self._counts.passed_over.inc(passed_over)
+            self._passed_over.inc(passed_over)
             _log.warning("messages could not be read or kept", agent=NAME, messages=passed_over)
         for kind, number in kept.items():
-            self._counts.kept.labels(kind).inc(number)
+            self._archived.labels(kind).inc(number)
         self._gathered = 0
         try:
             await consumer.commit({TopicPartition(*place): at for place, at in behind(entries).items()})

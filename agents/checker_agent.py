@@ -1,30 +1,51 @@
 """The agent of a checker: one record in, one verdict out. Every checker gets it, third parties' included."""
 
+import asyncio
+import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeAlias
 
+import orjson
 from prometheus_client import CollectorRegistry
 
-from agents.budgets import Budgets
-from agents.listener import Listener
 from agents.monitor.outcomes import missing_outcome, with_outcome
-from agents.routing import Routing
-from agents.runtime import Runtime
-from agents.screen import RoutingScreen
+from agents.routing import Budgets, RoutingSettings
+from agents.runtime import Listener, Runtime
 from agents.sessions import Sessions
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
 from models.work import observed_waits
-from schemas import Envelope, Generation, Origin, Trace, Unreadable, Verdict, read_record
+from schemas import (
+    RECORD_KINDS,
+    Envelope,
+    Generation,
+    Origin,
+    Trace,
+    Unreadable,
+    Verdict,
+    is_name,
+    read_record,
+)
 from streams.admission import Slot, Slots
-from streams.messages import Hold, Incoming, Outgoing, verdict_message
+from streams.messages import Hold, Incoming, Outgoing, recheck_of, verdict_message
+from streams.metrics import LeftOut
 from streams.takeover import Takeover
 
 _MOST_TRIES = 20
 """Of a conversation on which the judge fails while it answers others: some two minutes, one in five seconds."""
+
+_READ_ALL_THE_SAME = 0.01
+"""The part of skipped records that is read in full, so that a producer's mistakes show: a hundredth costs little. Of a
+thousand invalid records some ten are counted."""
+
+_Head: TypeAlias = tuple[str, str, str, str | None, str]
+"""Of a record: kind, source, model, tenant and id."""
+
+_PassedOver: TypeAlias = tuple[str, LeftOut | None, str, str]
+"""Kind, reason, source and model; no more than the kind where the checker does not take it."""
 
 
 class CheckerAgent(Listener):
@@ -39,32 +60,32 @@ class CheckerAgent(Listener):
         checker: Checker[Any],
         runtime: Runtime,
         *,
-        routing: Routing | None = None,
+        routing: RoutingSettings | None = None,
         budgets: Budgets | None = None,
-        checked_kinds: Collection[str] | None = None,
-        others: Mapping[str, Collection[str]] | None = None,
+        answers_for: Mapping[str, Collection[str]] | None = None,
         count: Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None = None,
         counts: Collection[str] = (),
     ) -> None:
         """Without `routing` it checks all records of its kinds; without `budgets` without a limit.
 
-        One checker of a deployment gets `checked_kinds`, the kinds that any of its checkers takes: it also answers what
-        none of them can, an unreadable message with a dead letter and a record of another kind with an abstention;
-        `others` are the kinds that each of the others takes.
+        One checker of a deployment gets `answers_for`, the kinds that each of the others takes: it also answers what
+        none of them can, an unreadable message with a dead letter and a record of another kind with an abstention.
         `count` builds what counts its verdicts besides. `counts` are the kinds whose records it counts for all
         checkers.
         """
         topics = runtime.settings.topics
-        self._checker, self._settings, self._checked_kinds = checker, runtime.settings, checked_kinds
-        self._routing, self._budgets = routing or Routing(), budgets or Budgets()
+        self._checker, self._settings, self._answers_for = checker, runtime.settings, answers_for
+        self._routing, self._budgets = routing or RoutingSettings(), budgets or Budgets()
         self._counts = runtime.metrics.checker(checker.name, counts)
         self._count = None if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
+        self._own_kinds = [orjson.dumps(kind) for kind in checker.kinds]
         self._taken_in: set[Incoming] = set()
         """Records that are counted and have no answer yet."""
         self._ending: dict[str, int] = {}
         """Conversations that have ended, with the tries that failed so far."""
         on_end = self._conversation_ended if checker.unit == "conversation" else None
-        sessions = Sessions(checker, runtime, on_end) if checker.turns else None
+        self._sessions = sessions = Sessions(checker, runtime, on_end) if checker.turns else None
+        self._ending_sessions: asyncio.Task[None] | None = None
         verdicts = (topics.accepted, topics.rejected, topics.abstained)
         super().__init__(
             checker.name,
@@ -72,13 +93,7 @@ class CheckerAgent(Listener):
             self._handle,
             runtime,
             writes=(*verdicts, topics.outcomes, *([topics.session_state] if sessions else [])),
-            screen=RoutingScreen(
-                checker,
-                self._routing,
-                self._counts,
-                max_bytes=runtime.settings.records.max_bytes,
-                answers_for=None if checked_kinds is None else others or {},
-            ),
+            screen=self,
             on_ended=self._ended,
             in_flight=lambda: len(self._taken_in),
             takeover=Takeover(
@@ -90,14 +105,76 @@ class CheckerAgent(Listener):
                 follow_up=partial(missing_outcome, topics),
                 restore=sessions.take_over if sessions else None,
             ),
-            sessions=sessions,
         )
+
+    async def start(self) -> None:
+        await super().start()
+        if self._sessions is not None:
+            self._ending_sessions = asyncio.create_task(self._sessions.run(self._app, self._delivery.take_over))
+            self._runtime.watch(self.name, self._ending_sessions)
+
+    async def stop(self) -> None:
+        if self._ending_sessions is not None:
+            self._ending_sessions.cancel()
+        await super().stop()
+
+    def passed_over(self, value: bytes | None, headers: Sequence[tuple[str, bytes]]) -> _PassedOver | None:
+        """Skip by the record's head alone what is left out or of another kind; everything else, and all doubt, goes on.
+
+        A message whose head cannot be read goes on. So does one without an id, which is drawn by what is in it. Who
+        answers for the other checkers skips only what none of them looks at.
+        """
+        if value is None or (not self._routing.rules and any(kind in value for kind in self._own_kinds)):
+            return None
+        # Of a session, what is left out was said, too.
+        is_turn = self._checker.turns > 0 and b'"session"' in value
+        # No rule holds for what is checked again.
+        if is_turn or recheck_of(headers) is not None or (head := self._head(value)) is None:
+            return None
+        kind, source, model, *_ = head
+        reason = None
+        if kind in self._checker.kinds and (reason := self._routing.skips(self._checker.name, *head[1:])) is None:
+            return None
+        if self._answers_for is not None:
+            takers = [name for name, kinds in self._answers_for.items() if kind in kinds]
+            looked_at = any(self._routing.skips(name, *head[1:]) is None for name in takers)
+            if looked_at or not (takers or reason):
+                return None
+        if reason is None:
+            return kind, None, "", ""
+        if random.random() < _READ_ALL_THE_SAME:  # noqa: S311
+            try:
+                read_record(value, max_bytes=self._settings.records.max_bytes)
+            except Unreadable:
+                self._counts.invalid_left_out()
+        return kind, reason, source, model
+
+    def count(self, passed_over: Mapping[Any, int]) -> None:
+        for (kind, reason, source, model), number in passed_over.items():
+            if reason is None:
+                self._counts.skip(kind, number)
+            else:
+                self._counts.record(kind, number=number)
+                self._counts.left_out(reason, source, model, number)
+
+    def _head(self, value: bytes) -> _Head | None:
+        """None if it cannot be read, or is not whole."""
+        if len(value) > self._settings.records.max_bytes:
+            return None
+        try:
+            document = orjson.loads(value)
+            kind, source, model, id_ = document["kind"], document["source"], document["model"], document["id"]
+            tenant = document.get("tenant")
+            whole = _is_name(source) and _is_name(model) and is_name(id_) and (tenant is None or _is_name(tenant))
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            return None
+        return (kind, source, model, tenant, id_) if whole and kind in RECORD_KINDS else None
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         try:
             record = read_record(incoming.value, max_bytes=self._settings.records.max_bytes)
         except Unreadable:
-            if self._checked_kinds is not None:
+            if self._answers_for is not None:
                 raise
             self._counts.skip("unreadable")
             return None
@@ -140,7 +217,8 @@ class CheckerAgent(Listener):
             return None
 
     def _not_taken(self, record: Envelope, kind: str, incoming: Incoming) -> Sequence[Outgoing] | None:
-        if self._checked_kinds is None or kind in self._checked_kinds:
+        others = self._answers_for
+        if others is None or kind in self._checker.kinds or any(kind in kinds for kinds in others.values()):
             return None
         verdict = unclaimed(record, f"no running checker takes the kind {kind!r}")
         message = verdict_message(verdict.model_copy(update={"origin": incoming.origin}), self._settings.topics)
@@ -154,8 +232,11 @@ class CheckerAgent(Listener):
             with observed_waits(incoming.slot.queue, incoming.slot.give_up), self._budgets.booked(checker.name):
                 verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
         except ModelUnavailable as error:
-            given_up = checker.abstain(record, "judge_failed", blamed(error))
-            raise _hold(error, partial(self._answer, given_up, record, incoming)) from error
+            given_up = partial(self._answer, checker.abstain(record, "judge_failed", blamed(error)), record, incoming)
+            # What a cascade's first judge decides goes on.
+            others_pass = isinstance(error, EscalationUnavailable)
+            otherwise = given_up if error.suspect else None
+            raise Hold(error.retry_after, otherwise=otherwise, others_pass=others_pass) from error
         if verdict is None:
             abstention = checker.abstain(record, "budget", exhausted or "")
             return self._answer(abstention, record, incoming, checked=False)
@@ -166,12 +247,16 @@ class CheckerAgent(Listener):
         self, verdict: Verdict, record: Envelope, incoming: Incoming, *, checked: bool = True
     ) -> Sequence[Outgoing]:
         keys = self._settings.records.version_metadata
-        metadata = {key: record.metadata[key] for key in keys if key in record.metadata}
         rechecked = incoming.recheck is not None
-        share = 1.0 if rechecked else self._routing.share(self._checker.name, record)
-        own = {"origin": incoming.origin, "metadata": metadata, "share": share, "rechecked": rechecked}
-        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
-        verdict = verdict.model_copy(update={**own, "kind": kind})
+        drawn = self._checker.name, record.source, record.model, record.tenant
+        own = {
+            "origin": incoming.origin,
+            "metadata": {key: record.metadata[key] for key in keys if key in record.metadata},
+            "share": 1.0 if rechecked else self._routing.share(*drawn),
+            "rechecked": rechecked,
+            "kind": record.kind,  # type: ignore[attr-defined]
+        }
+        verdict = verdict.model_copy(update=own)
 
         def delivered() -> None:
             # The next reader of what was given back answers and counts it.
@@ -196,7 +281,5 @@ class CheckerAgent(Listener):
                 self._counts.give_back()
 
 
-def _hold(error: ModelUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:
-    # What a cascade's first judge decides goes on.
-    others_pass = isinstance(error, EscalationUnavailable)
-    return Hold(error.retry_after, otherwise=given_up if error.suspect else None, others_pass=others_pass)
+_is_name = lru_cache(4096)(is_name)
+"""For names that are few and the same all the time."""

@@ -2,24 +2,19 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
 
-import structlog
 from cachetools import LRUCache
 from prometheus_client import Counter, Histogram
-from pydantic import ValidationError
 
-from agents.budgets import Budgets
-from agents.listener import Listener
-from agents.runtime import Runtime
+from agents.routing import Budgets
+from agents.runtime import Listener, Runtime, read_verdict
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.protocol import ModelUnavailable
 from models.work import SingleFlight, observed_waits
-from schemas import Generation, Improvement, Unreadable, Verdict, explain
+from schemas import Generation, Improvement, Verdict
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
 from streams.messages import Hold, Incoming, Outgoing, improvement_message
-from streams.metrics import StreamMetrics
 
 _NAME = "improver"
 
@@ -33,40 +28,6 @@ _LOOKUP_HOLD_SECONDS = 1.0
 _SECONDS = (0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 120, 300)
 
 _ROUNDS = (0, 1, 2, 3, 5, 10)
-
-_log = structlog.get_logger(__name__)
-
-
-class ImproverMetrics:
-    def __init__(self, metrics: StreamMetrics) -> None:
-        self._metrics = metrics
-        counter, histogram = partial(Counter, registry=metrics.registry), partial(Histogram, registry=metrics.registry)
-        self._improvements = counter(
-            "assay_improvements",
-            "Rejected responses that the improver has dealt with, by what came of it",
-            ["source", "model", "status"],
-        )
-        self._skipped = counter(
-            "assay_improver_skipped",
-            "Rejected verdicts that were not improved: of another checker, of the past, or improved before",
-            ["reason"],
-        )
-        self._rounds = histogram("assay_improver_rounds", "Rounds of rewriting that one response took", buckets=_ROUNDS)
-        self._seconds = histogram(
-            "assay_improver_duration_seconds",
-            "Time of improving one response, without waiting for its turn",
-            buckets=_SECONDS,
-        )
-
-    def improved(self, improvement: Improvement) -> None:
-        """Count a delivered improvement of any status."""
-        subject = self._metrics.subject(improvement.source, improvement.model)
-        self._improvements.labels(*subject, improvement.status).inc()
-        self._rounds.observe(len(improvement.rounds))
-        self._seconds.observe(improvement.usage.seconds)
-
-    def skip(self, reason: Literal["other_checker", "rechecked", "repeat"]) -> None:
-        self._skipped.labels(reason).inc()
 
 
 class ImproverAgent(Listener):
@@ -82,20 +43,30 @@ class ImproverAgent(Listener):
         self._improver = improver
         self._budgets = budgets or Budgets()
         self._topics = topics
-        self._counts = ImproverMetrics(runtime.metrics)
+        registry = runtime.metrics.registry
+        self._improvements = Counter(
+            "assay_improvements",
+            "Rejected responses that the improver has dealt with, by what came of it",
+            ["source", "model", "status"],
+            registry=registry,
+        )
+        self._skipped = Counter(
+            "assay_improver_skipped",
+            "Rejected verdicts that were not improved: of another checker, of the past, or improved before",
+            ["reason"],
+            registry=registry,
+        )
+        said = "Rounds of rewriting that one response took"
+        self._rounds = Histogram("assay_improver_rounds", said, buckets=_ROUNDS, registry=registry)
+        said = "Time of improving one response, without waiting for its turn"
+        self._seconds = Histogram("assay_improver_duration_seconds", said, buckets=_SECONDS, registry=registry)
         self._flights: SingleFlight[Improvement] = SingleFlight()
         self._delivered: LRUCache[str, None] = LRUCache(_REMEMBERED)
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
-        verdict = _read(incoming.value)
-        if not self._improver.takes(verdict):
-            self._counts.skip("other_checker")
-            return None
-        if verdict.rechecked:
-            self._counts.skip("rechecked")
-            return None
-        if verdict.id in self._delivered:
-            self._counts.skip("repeat")
+        verdict = read_verdict(incoming)
+        if (reason := self._reason_to_skip(verdict)) is not None:
+            self._skipped.labels(reason).inc()
             return None
         try:
             # Several messages may carry the same verdict at the same time.
@@ -109,44 +80,37 @@ class ImproverAgent(Listener):
 
     def _answer(self, improvement: Improvement) -> Sequence[Outgoing]:
         message = improvement_message(improvement, self._topics)
-        message.on_delivered = lambda: self._note(improvement)
+        message.on_delivered = partial(self._on_delivered, improvement)
         return (message,)
 
     async def _improvement(self, verdict: Verdict) -> Improvement:
-        try:
-            limit_reached = self._budgets.exhausted(_NAME)
-            found = await self._record(verdict) if limit_reached is None else f"Not rewritten, as {limit_reached}."
-            if isinstance(found, str):
-                improvement = self._improver.not_tried(verdict, found)
-            else:
-                with self._budgets.booked(_NAME):
-                    improvement = await self._improver.improve(found, verdict)
-        except LookupFailed as error:
-            raise Hold(_LOOKUP_HOLD_SECONDS) from error
-        _log.debug("improvement", verdict_id=verdict.id, improvement_id=improvement.id, status=improvement.status)
-        return improvement
-
-    async def _record(self, verdict: Verdict) -> Generation | str:
-        """The rejected record, or a sentence that says why it is not available."""
+        not_tried = partial(self._improver.not_tried, verdict)
+        if (limit_reached := self._budgets.exhausted(_NAME)) is not None:
+            return not_tried(f"Not rewritten, as {limit_reached}.")
         try:
             record = (await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)).record
         except RecordGone as gone:
-            return str(gone)
-        return record if isinstance(record, Generation) else "The record is not a response that could be rewritten."
+            return not_tried(str(gone))
+        except LookupFailed as error:
+            raise Hold(_LOOKUP_HOLD_SECONDS) from error
+        if not isinstance(record, Generation):
+            return not_tried("The record is not a response that could be rewritten.")
+        with self._budgets.booked(_NAME):
+            return await self._improver.improve(record, verdict)
 
-    def _note(self, improvement: Improvement) -> None:
-        known = improvement.verdict_id in self._delivered
+    def _reason_to_skip(self, verdict: Verdict) -> str | None:
+        if not self._improver.takes(verdict):
+            return "other_checker"
+        if verdict.rechecked:
+            return "rechecked"
+        return "repeat" if verdict.id in self._delivered else None
+
+    def _on_delivered(self, improvement: Improvement) -> None:
+        if improvement.verdict_id in self._delivered:
+            self._skipped.labels("repeat").inc()
+            return
         self._delivered[improvement.verdict_id] = None
-        if known:
-            self._counts.skip("repeat")
-        else:
-            self._counts.improved(improvement)
-
-
-def _read(data: bytes | None) -> Verdict:
-    if not data:
-        raise Unreadable("empty", "the message is empty; expected a verdict")
-    try:
-        return Verdict.model_validate_json(data)
-    except ValidationError as error:
-        raise Unreadable("invalid_record", f"no verdict: {explain(error)}") from None
+        subject = self._runtime.metrics.subject(improvement.source, improvement.model)
+        self._improvements.labels(*subject, improvement.status).inc()
+        self._rounds.observe(len(improvement.rounds))
+        self._seconds.observe(improvement.usage.seconds)

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -31,38 +30,25 @@ class JudgeMetrics:
 
     def __init__(self, registry: CollectorRegistry, currency: str = "USD") -> None:
         """`currency` is that of the configured prices."""
-        counter = partial(Counter, registry=registry)
         labels = ["judge", "task"]
-        self._answers = counter(
-            "assay_judge_answers",
-            "Questions to the judge by how they ended: with an answer, with no usable one, or unasked as it is away",
-            [*labels, "outcome"],
-        )
-        self._calls = counter("assay_judge_calls", "Requests that were sent to the judge, retries included", labels)
-        self._hits = counter("assay_judge_cache_hits", "Questions answered from the cache, without the judge", labels)
-        self._tokens = counter(
-            "assay_judge_tokens", "Tokens that the judge read (prompt) and wrote (completion)", [*labels, "direction"]
-        )
-        self._cost = counter("assay_judge_cost", "Cost of asking the judge", [*labels, "currency"])
+
+        def counter(name: str, said: str, *more: str) -> Counter:
+            return Counter(f"assay_judge_{name}", said, [*labels, *more], registry=registry)
+
+        said = "Questions to the judge by how they ended: with an answer, with no usable one, or unasked as it is away"
+        self._answers = counter("answers", said, "outcome")
+        self._calls = counter("calls", "Requests that were sent to the judge, retries included")
+        self._hits = counter("cache_hits", "Questions answered from the cache, without the judge")
+        said = "Tokens that the judge read (prompt) and wrote (completion)"
+        self._tokens = counter("tokens", said, "direction")
+        self._cost = counter("cost", "Cost of asking the judge", "currency")
         self._currency = currency
-        self._pace = Gauge(
-            "assay_judge_records_per_second",
-            "Short records that the judge takes, by its self-test with a few at once",
-            ["judge"],
-            registry=registry,
-        )
-        self._seconds = Histogram(
-            "assay_judge_duration_seconds",
-            "Time that the judge worked on a question, without any waiting",
-            labels,
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self._waiting = counter(
-            "assay_judge_waiting_seconds",
-            "Time that questions waited for the judge: for their turn, a back-off that it asked for, or its loading",
-            labels,
-        )
+        said = "Time that questions waited for the judge: for their turn, a back-off that it asked for, or its loading"
+        self._waiting = counter("waiting_seconds", said)
+        said = "Time that the judge worked on a question, without any waiting"
+        self._seconds = Histogram("assay_judge_duration_seconds", said, labels, buckets=_SECONDS, registry=registry)
+        said = "Short records that the judge takes, by its self-test with a few at once"
+        self._pace = Gauge("assay_judge_records_per_second", said, ["judge"], registry=registry)
 
     def watch(self, judge: str, pace: Callable[[], float | None]) -> None:
         """Show how many records a second a judge takes, once that is known."""
@@ -110,11 +96,8 @@ class JudgeProbe:
             return fault
         if self._breaker != "closed":
             return "the judge's endpoint is down: it does not answer a health probe"
-        if self._settings.backend in {"openai", "cascade"}:
-            return await self._endpoint()
-        return None
-
-    async def _endpoint(self) -> str | None:
+        if self._settings.backend not in {"openai", "cascade"}:
+            return None
         if time.monotonic() - self._asked_at >= _ASK_AGAIN_SECONDS:
             self._asked_at = time.monotonic()
             self._fault = await self._connection_fault()

@@ -9,12 +9,10 @@ from typing import Final, get_args
 import structlog
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from prometheus_client import CollectorRegistry, Counter
-from pydantic import ValidationError
 
-from agents.listener import Listener
-from agents.runtime import Agent, AgentFactory, Runtime
+from agents.runtime import Agent, AgentFactory, Listener, Runtime, read_verdict
 from agents.webhooks.target import AT_ONCE, Reply, Target
-from schemas import Unreadable, Verdict, explain
+from schemas import Unreadable
 from streams.messages import Hold, Incoming, Outgoing, record_message
 from streams.otlp.decoding import Malformed, Signal, read_request
 from streams.otlp.evaluations import evaluation, request_of
@@ -58,23 +56,20 @@ def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFac
     return [*readers, *(partial(Exporter, settings, topic) for topic in verdicts)]
 
 
-class OtlpMetrics:
-    """Counts of what became of spans, log records and verdicts."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        counter = partial(Counter, registry=registry)
-        self.records = counter("assay_otlp_records", "Records made of spans and log records")
-        self.left_out = counter("assay_otlp_left_out", "Spans and log records that became no record", ["reason"])
-        for reason in get_args(SkipReason):
-            # Prometheus sees no increase in a series that begins at 1.
-            self.left_out.labels(reason)
-        self.exported = counter("assay_otlp_exported", "Verdicts sent to the OTLP endpoint, by its reply", ["outcome"])
-        for outcome in ("taken", "failed", "refused"):
-            self.exported.labels(outcome)
-
-
 # A registry takes each metric once, however many agents there are.
-_metrics_on = cache(OtlpMetrics)
+@cache
+def _counters(registry: CollectorRegistry) -> tuple[Counter, Counter, Counter]:
+    """Of records made, of what became no record, and of verdicts exported."""
+    counter = partial(Counter, registry=registry)
+    records = counter("assay_otlp_records", "Records made of spans and log records")
+    left_out = counter("assay_otlp_left_out", "Spans and log records that became no record", ["reason"])
+    exported = counter("assay_otlp_exported", "Verdicts sent to the OTLP endpoint, by its reply", ["outcome"])
+    # Prometheus sees no increase in a series that begins at 1.
+    for reason in get_args(SkipReason):
+        left_out.labels(reason)
+    for outcome in ("taken", "failed", "refused"):
+        exported.labels(outcome)
+    return records, left_out, exported
 
 
 class Intake:
@@ -82,7 +77,7 @@ class Intake:
 
     def __init__(self, settings: OtlpSettings, runtime: Runtime) -> None:
         most = min(runtime.settings.records.max_bytes, _LARGEST_RECORD)
-        self.metrics = _metrics_on(runtime.metrics.registry)
+        self._records, self._left_out, _ = _counters(runtime.metrics.registry)
         self._maker = RecordMaker(settings, max_bytes=most)
         # In a thread, as verdicts wait for the event loop: a request may be 16 MB.
         self._thread = ThreadPoolExecutor(1, "otlp")
@@ -105,9 +100,9 @@ class Intake:
             self._handed_over = self._thread.submit(make)
             # The caller may be cancelled; what is begun ends first, before the next.
             made = await asyncio.shield(asyncio.wrap_future(self._handed_over))
-        self.metrics.records.inc(len(made.records))
+        self._records.inc(len(made.records))
         for reason, number in made.left_out.items():
-            self.metrics.left_out.labels(reason).inc(number)
+            self._left_out.labels(reason).inc(number)
         return made
 
 
@@ -130,22 +125,26 @@ class OtlpTopic(Listener):
 
 
 class Exporter(Listener):
-    """A verdict is done when the endpoint has taken it, or refuses it for good: then it is a dead letter."""
+    """A verdict is done when the endpoint has taken it, or refuses it for good: then it is a dead letter.
+
+    Events are sent together; of a request that is refused each is sent alone, as one may be at fault.
+    """
 
     def __init__(self, settings: OtlpSettings, topic: str, runtime: Runtime) -> None:
         source = getattr(runtime.settings.topics, topic)
-        self._batches = batches = _ExportBatches(settings)
-        trial, needs = _LONGEST_TRIAL_SECONDS, [batches.target]
+        self._target = Target(settings.logs_url or "")
+        trial, needs = _LONGEST_TRIAL_SECONDS, [self._target]
         super().__init__(f"{_EXPORTER}-{topic}", source, self._handle, runtime, trial_seconds=trial, needs=needs)
         self._explained = settings.explanations
-        self._exported = _metrics_on(runtime.metrics.registry).exported
+        *_, self._exported = _counters(runtime.metrics.registry)
+        self._headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
+        self._sending: set[asyncio.Task[None]] = set()
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
-        try:
-            verdict = Verdict.model_validate_json(incoming.value or b"")
-        except ValidationError as error:
-            raise Unreadable("invalid_record", f"no verdict: {explain(error)}") from None
-        reply = await self._batches.post(evaluation(verdict, explained=self._explained))
+        verdict = read_verdict(incoming)
+        reply = await self._reply_to(evaluation(verdict, explained=self._explained))
         self._exported.labels(reply.outcome).inc()
         if reply.outcome == "failed":
             _log.warning("verdict not exported, it waits", agent=self.name, id=verdict.id, reply=reply.detail)
@@ -154,18 +153,7 @@ class Exporter(Listener):
             raise Unreadable("undeliverable", f"the endpoint of otlp.endpoint: {reply.detail}")
         return ()
 
-
-class _ExportBatches:
-    """Sends events together; of a request that is refused each event is sent alone, as one may be at fault."""
-
-    def __init__(self, settings: OtlpSettings) -> None:
-        self.target = Target(settings.logs_url or "")
-        self._headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
-        self._places = asyncio.Semaphore(AT_ONCE)
-        self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
-        self._sending: set[asyncio.Task[None]] = set()
-
-    async def post(self, event: LogRecord) -> Reply:
+    async def _reply_to(self, event: LogRecord) -> Reply:
         """The reply to the request that the event was in."""
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._gathered.append((event, replied))
@@ -189,4 +177,4 @@ class _ExportBatches:
 
     async def _posted(self, events: Sequence[LogRecord]) -> Reply:
         async with self._places:
-            return await self.target.post(request_of(events), self._headers)
+            return await self._target.post(request_of(events), self._headers)

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import structlog
 from aiokafka import TopicPartition
@@ -29,12 +29,6 @@ _BEFORE_START = timedelta(minutes=10)
 _log = structlog.get_logger(__name__)
 
 
-class _Look(NamedTuple):
-    moment: float
-    end: int
-    finished: int
-
-
 class Pace:
     """The rates of one agent in this worker, over a minute with the same partitions."""
 
@@ -47,7 +41,8 @@ class Pace:
         self._samples = samples
         self._clock = clock
         self._partitions: frozenset[Any] = frozenset()
-        self._looks: deque[_Look] = deque()
+        self._looks: deque[tuple[float, int, int]] = deque()
+        """When it was, the offset behind the last record, and the one that is finished, of all partitions together."""
         self._reported = False
 
     def look(self, progress: Mapping[Any, PartitionProgress]) -> None:
@@ -56,35 +51,32 @@ class Pace:
             self._partitions = frozenset(progress)
             self._looks.clear()
         now = self._clock()
-        look = _Look(now, sum(each.end for each in progress.values()), sum(each.finished for each in progress.values()))
-        self._looks.append(look)
-        while len(self._looks) > 2 and self._looks[1].moment <= now - _WINDOW_SECONDS:
+        end, finished = sum(each.end for each in progress.values()), sum(each.finished for each in progress.values())
+        self._looks.append((now, end, finished))
+        while len(self._looks) > 2 and self._looks[1][0] <= now - _WINDOW_SECONDS:
             self._looks.popleft()
-        first = self._looks[0]
-        if (seconds := now - first.moment) >= _WINDOW_SECONDS:
-            arriving, finished = (look.end - first.end) / seconds, (look.finished - first.finished) / seconds
-            self._metrics.pace(arriving, finished)
-            self._report(arriving, finished, look.end - look.finished)
-
-    def _report(self, arriving: float, finished: float, behind: int) -> None:
-        share = finished / arriving if arriving > finished else 1.0
-        too_slow = share < _KEEPS_UP and behind > _BACKLOG_SECONDS * finished
+        moment, first_end, first_finished = self._looks[0]
+        if (seconds := now - moment) < _WINDOW_SECONDS:
+            return
+        arriving, finishing = (end - first_end) / seconds, (finished - first_finished) / seconds
+        self._metrics.pace(arriving, finishing)
+        share = finishing / arriving if arriving > finishing else 1.0
+        too_slow = share < _KEEPS_UP and end - finished > _BACKLOG_SECONDS * finishing
         if too_slow and not self._reported:
-            note = {"share": _floored(share), "rule": "[[routing.rules]] share"} if self._samples else {}
             _log.warning(
                 "more records come than are finished",
                 agent=self._agent,
                 arriving=round(arriving, 2),
-                finished=round(finished, 2),
-                waiting=behind,
-                **note,
+                finished=round(finishing, 2),
+                waiting=end - finished,
+                **(_rule(share) if self._samples else {}),
             )
         self._reported = too_slow
 
 
-def _floored(share: float) -> float:
-    """A share that can be kept, with two digits."""
-    return int(share * 100) / 100
+def _rule(share: float) -> dict[str, object]:
+    """What to set, the share being one that can be kept, with two digits."""
+    return {"share": int(share * 100) / 100, "rule": "[[routing.rules]] share"}
 
 
 async def report_pace(settings: StreamSettings, judge: str, records_a_second: float) -> None:
@@ -96,7 +88,7 @@ async def report_pace(settings: StreamSettings, judge: str, records_a_second: fl
     arriving = await _arriving(settings)
     enough = arriving * _KEEPS_UP <= records_a_second
     log = _log.info if enough else _log.warning
-    note = {} if enough else {"share": _floored(records_a_second / arriving), "rule": "[[routing.rules]] share"}
+    note = {} if enough else _rule(records_a_second / arriving)
     log("the judge's pace", judge=judge, takes=round(records_a_second, 2), arriving=round(arriving, 2), **note)
 
 

@@ -20,10 +20,8 @@ _STARTED: Final = b"started\n"
 
 _FIRST_BACK_OFF_SECONDS: Final = 1.0
 _LONGEST_BACK_OFF_SECONDS: Final = 30.0
-"""Between restarts of one process."""
-
 _HEALTHY_SECONDS: Final = 60.0
-"""After a run of this length the back-off is reset."""
+"""Between restarts of one process; after a run of this length the back-off is reset."""
 
 _log = structlog.get_logger(__name__)
 

@@ -1,16 +1,20 @@
-"""Routing and sampling: the rules that decide which checkers check which records.
+"""Which records are checked: the rules and samples of `routing`, and the `budgets` of a worker and a day.
 
 Imports nothing of Kafka: the configuration reads its settings.
 """
 
 import fnmatch
 import hashlib
-from collections.abc import Collection
-from functools import lru_cache
-from typing import Annotated, Literal
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property, lru_cache, partial
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from prometheus_client import CollectorRegistry, Gauge
+from pydantic import Field, field_validator, model_validator
 
+from models.work import Work
 from schemas import Envelope
 from streams.settings import SettingsSection
 
@@ -41,11 +45,11 @@ class RoutingRule(SettingsSection):
     """Share of the matching records that is checked, from 0 (none) to 1 (all)."""
 
     def matches(self, checker: str, source: str, model: str, tenant: str | None) -> bool:
-        return (
-            (self.checkers is None or checker in self.checkers)
-            and _any_matches(source, self.sources)
-            and _any_matches(model, self.models)
-            and (self.tenants is None or (tenant is not None and _any_matches(tenant, self.tenants)))
+        # Compiled patterns never go back into a `*`, so that no name of a producer is slow to match.
+        named = (source, self.sources), (model, self.models), (tenant, self.tenants)
+        return (self.checkers is None or checker in self.checkers) and all(
+            patterns is None or (name is not None and any(fnmatch.fnmatchcase(name, each) for each in patterns))
+            for name, patterns in named
         )
 
     @property
@@ -74,11 +78,33 @@ class RoutingSettings(SettingsSection):
                 )
         return rules
 
+    def unknown_checkers(self, installed: Collection[str]) -> list[str]:
+        """Checkers named here that are not in `installed`, each once, in order."""
+        named = dict.fromkeys([*self.checkers, *(name for rule in self.rules for name in rule.checkers or ())])
+        return [name for name in named if name not in installed]
 
-def unknown_checkers(settings: RoutingSettings, installed: Collection[str]) -> list[str]:
-    """Checkers named in the settings that are not in `installed`, each once, in order."""
-    named = dict.fromkeys([*settings.checkers, *(name for rule in settings.rules for name in rule.checkers or ())])
-    return [name for name in named if name not in installed]
+    @cached_property
+    def share(self) -> Callable[[str, str, str, str | None], float]:
+        """The share of a source's, model's and tenant's records that a checker takes."""
+
+        def first_that_matches(checker: str, source: str, model: str, tenant: str | None) -> float:
+            matching = (rule.share for rule in self.rules if rule.matches(checker, source, model, tenant))
+            return next(matching, 1.0)
+
+        return lru_cache(_REMEMBERED)(first_that_matches)
+
+    def skips(
+        self, checker: str, source: str, model: str, tenant: str | None, record_id: str
+    ) -> Literal["route", "sample"] | None:
+        """The reason why `checker` skips a record: a rule with share 0, or the draw; None if it checks it."""
+        if not self.rules or (share := self.share(checker, source, model, tenant)) >= 1:
+            return None
+        if share <= 0:
+            return "route"
+        return None if sample_point(source, record_id) < share else "sample"
+
+    def left_out(self, checker: str, record: Envelope) -> Literal["route", "sample"] | None:
+        return self.skips(checker, record.source, record.model, record.tenant, record.id)
 
 
 def sample_point(source: str, record_id: str) -> float:
@@ -92,49 +118,76 @@ def sample_point(source: str, record_id: str) -> float:
     return (int.from_bytes(drawn[:8], "big") >> (64 - _POINT_BITS)) / _POINTS
 
 
-class Routing:
-    """The rules, with a cache of what they decide."""
+class BudgetSettings(SettingsSection):
+    """Limits of what a checker, `improver` or source of records spends in each worker and day (UTC); then it stops."""
 
-    def __init__(self, settings: RoutingSettings | None = None) -> None:
-        """Without settings, every record is checked."""
-        self._rules = settings.rules if settings is not None else ()
-        self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
+    calls: Annotated[int, Field(gt=0)] | None = None
+    """Calls of a model's endpoint."""
+    cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Cost in the currency of `judge.prompt_price` and `judge.completion_price`."""
 
-    @property
-    def takes_all(self) -> bool:
-        """True if every checker takes every record of its kinds."""
-        return not self._rules
-
-    def share(self, checker: str, record: Envelope) -> float:
-        """The share of records like `record` that `checker` takes."""
-        if self.takes_all:
-            return 1.0
-        return self._share(checker, record.source, record.model, record.tenant)
-
-    def left_out(self, checker: str, record: Envelope) -> Literal["route", "sample"] | None:
-        """The reason why `checker` skips `record`: a rule with share 0, or the draw; None if it checks it."""
-        return self.leaves_out(checker, record.source, record.model, record.tenant, record.id)
-
-    def leaves_out(
-        self, checker: str, source: str, model: str, tenant: str | None, record_id: str
-    ) -> Literal["route", "sample"] | None:
-        """The same of a record of which no more is known."""
-        if self.takes_all:
-            return None
-        share: float = self._share(checker, source, model, tenant)
-        if share >= 1:
-            return None
-        if share <= 0:
-            return "route"
-        return None if sample_point(source, record_id) < share else "sample"
-
-    def _first_that_matches(self, checker: str, source: str, model: str, tenant: str | None) -> float:
-        for rule in self._rules:
-            if rule.matches(checker, source, model, tenant):
-                return rule.share
-        return 1.0
+    @model_validator(mode="after")
+    def _limits_something(self) -> Self:
+        if self.calls is None and self.cost is None:
+            raise ValueError("limits nothing; give calls or cost")
+        return self
 
 
-def _any_matches(name: str, patterns: tuple[str, ...] | None) -> bool:
-    # Compiled patterns never go back into a `*`, so that no name of a producer is slow to match.
-    return patterns is None or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+class Budgets:
+    """The day's spending of this worker, by the name of a budget; one for all of its agents.
+
+    A budget is overshot by what is under way when it is reached. A restart resets a budget.
+    """
+
+    def __init__(
+        self,
+        budgets: Mapping[str, BudgetSettings] | None = None,
+        *,
+        registry: CollectorRegistry | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`budgets` by name of checker, improver or source, with metrics in `registry`; `now` is the time in UTC."""
+        self._limits = {name: one.model_dump(exclude_none=True) for name, one in (budgets or {}).items()}
+        self._now = now
+        self._day = date.min
+        self._spent: dict[str, dict[str, float]] = {}
+        for unit, what in (("calls", "Calls"), ("cost", "Cost")) if self._limits and registry is not None else ():
+            gauge = partial(Gauge, labelnames=["name"], registry=registry)
+            limit = gauge(f"assay_budget_limit_{unit}", f"{what} that a budget may spend in this worker and day (UTC)")
+            spent = gauge(f"assay_budget_spent_{unit}", f"{what} that this worker has spent of a budget today (UTC)")
+            for name, limits in self._limits.items():
+                if unit in limits:
+                    limit.labels(name).set(limits[unit])
+                spent.labels(name).set_function(partial(lambda name, unit: self._today(name)[unit], name, unit))
+
+    def exhausted(self, name: str) -> str | None:
+        """The limit of `name` that is reached, with what is spent and when it is reset; None while it may spend."""
+        for unit, limit in self._limits.get(name, {}).items():
+            if (spent := self._today(name)[unit]) >= limit:
+                reset = datetime.combine(self._day + timedelta(days=1), time(), tzinfo=UTC)
+                return (
+                    f"the day's budget is spent: {round(spent, 6):,} of {round(limit, 6):,} {unit} "
+                    f"(budgets.{name}.{unit}); it is reset at {reset:%Y-%m-%dT%H:%MZ}"
+                )
+        return None
+
+    @contextmanager
+    def booked(self, name: str) -> Iterator[None]:
+        """Add to the spending of `name` what is asked within the context, also if that ends with an exception."""
+        if name not in self._limits:
+            yield
+            return
+        with Work() as bill:
+            try:
+                yield
+            finally:
+                spent = self._today(name)
+                spent["calls"] += bill.usage.calls
+                spent["cost"] += bill.usage.cost
+
+    def _today(self, name: str) -> dict[str, float]:
+        # A clock that is set back over midnight must not open the budget of a day whose spending is forgotten.
+        if (today := self._now().date()) > self._day:
+            self._day = today
+            self._spent.clear()
+        return self._spent.setdefault(name, {"calls": 0, "cost": 0.0})

@@ -1,17 +1,27 @@
-"""The interface between a worker and its agents."""
+"""What a worker gives its agents, and the two kinds of agents that read topics: on Faust, and on a plain consumer."""
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import structlog
+from aiokafka import ConsumerRebalanceListener, TopicPartition
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from pydantic import ValidationError
 
+from agents.pace import Pace
+from schemas import Unreadable, Verdict, explain
+from streams.clients import Client, Consumer, group_consumer, start
+from streams.delivery import Delivery
 from streams.errors import StreamError
+from streams.faust_app import GroupApp
+from streams.messages import Handler, Incoming, OnEnded, Screen
 from streams.metrics import StreamMetrics
 from streams.publisher import Publisher
 from streams.settings import StreamSettings
+from streams.takeover import Takeover
 
 _log = structlog.get_logger(__name__)
 
@@ -77,3 +87,174 @@ class Agent(ABC):
 
 AgentFactory: TypeAlias = Callable[[Runtime], Agent]
 """Builds an agent, on the event loop that it is to run on."""
+
+
+class Listener(Agent):
+    """Passes every message of a topic to a handler, many concurrently; of checkers, improvers and webhooks."""
+
+    def __init__(
+        self,
+        name: str,
+        topic: str,
+        handler: Handler,
+        runtime: Runtime,
+        *,
+        writes: Collection[str] = (),
+        needs: Sequence[Client] = (),
+        trial_seconds: float | None = None,
+        on_ended: OnEnded = lambda incoming, answered: None,
+        screen: Screen | None = None,
+        in_flight: Callable[[], int] | None = None,
+        takeover: Takeover | None = None,
+    ) -> None:
+        """`writes`: topics that the handler's answers go to; `needs` is started before and stopped behind it.
+
+        `trial_seconds`: see `Gate`; `on_ended`: as there. What `screen` skips does not come to the handler.
+        `in_flight` is asked for the number of records under way by a handler that counts them itself. With
+        `takeover`, what was answered before is not answered again.
+        """
+        settings = runtime.settings
+        self.name = name
+        self.topics = (topic, *writes, settings.topics.dead_letter)
+        self._runtime, self._needs = runtime, needs
+        self._drain_seconds = settings.delivery.drain_seconds
+        self._metrics = runtime.metrics.agent(name)
+        self._delivery = Delivery(
+            name=name,
+            handler=handler,
+            publisher=runtime.publisher,
+            settings=settings,
+            on_dead_letter=self._metrics.dead_letter,
+            on_fatal=runtime.fail,
+            on_ended=on_ended,
+            trial_seconds=trial_seconds,
+            screen=screen,
+            takeover=takeover,
+        )
+        self._metrics.watch(
+            in_flight=in_flight or (lambda: self._delivery.in_flight),
+            held=lambda: self._delivery.held,
+            paused=lambda: self._delivery.paused,
+        )
+        self._pace = Pace(name, self._metrics, samples=takeover is not None)
+        self._app = GroupApp(f"{settings.topics.prefix}.{name}", settings, drain=self._drain, on_fatal=runtime.fail)
+        self._app.listen(topic, self._delivery.run)
+
+    async def start(self) -> None:
+        for client in self._needs:
+            await client.start()
+        await self._app.start()
+
+    async def stop(self) -> None:
+        try:
+            if self._app.started:
+                await self._app.stop()
+        finally:
+            for client in self._needs:
+                await client.stop()
+
+    async def ready(self) -> str | None:
+        return None if self._app.joined else "has not joined its group yet"
+
+    async def measure(self) -> None:
+        if not self._app.joined:
+            return
+        progress = await self._app.progress()
+        self._metrics.lag(sum(each.end - each.finished for each in progress.values()))
+        self._pace.look(progress)
+
+    def abandon(self) -> None:
+        self._drain_seconds = 0
+
+    async def _drain(self) -> None:
+        await self._delivery.drain(self._drain_seconds)
+
+
+def read_verdict(incoming: Incoming) -> Verdict:
+    """Raises `Unreadable` if the message is none."""
+    if not incoming.value:
+        raise Unreadable("empty", "the message is empty; expected a verdict")
+    try:
+        return Verdict.model_validate_json(incoming.value)
+    except ValidationError as error:
+        raise Unreadable("invalid_record", f"no verdict: {explain(error)}") from None
+
+
+class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is untyped
+    """An agent on a plain consumer: Faust restores no state between an assignment and the first message."""
+
+    def __init__(self, runtime: Runtime, *, reads: Collection[str], writes: Collection[str] = ()) -> None:
+        self.topics: Collection[str] = (*reads, *writes)
+        self._runtime = runtime
+        self._reads = reads
+        self._agent_metrics = runtime.metrics.agent(self.name)
+        self._consumer: Consumer | None = None
+        self._joined = False
+        self._assigned: frozenset[TopicPartition] = frozenset()
+        """A new object with each assignment."""
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    @abstractmethod
+    def _offsets(self) -> Mapping[TopicPartition, int]:
+        """The offset behind what is kept of each partition that was taken over."""
+
+    @abstractmethod
+    async def _run(self, consumer: Consumer) -> None:
+        """Take over what is assigned, and read, until cancelled."""
+
+    async def start(self) -> None:
+        """Ask to join the group.
+
+        Raises:
+            StreamError: no broker, or topics or a store that cannot be used; each says what to do.
+        """
+        settings = self._runtime.settings
+        group = f"{settings.topics.prefix}.{self.name}"
+        self._consumer = consumer = group_consumer(settings, group, RangePartitionAssignor)
+        consumer.subscribe(list(self._reads), listener=self)
+        await start(consumer, settings.kafka)
+        self._running = asyncio.create_task(self._run(consumer))
+        self._runtime.watch(self.name, self._running)
+
+    async def stop(self) -> None:
+        """Stop reading, then leave the group."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await consumer.stop()
+
+    async def ready(self) -> str | None:
+        if not self._joined:
+            return "has not joined its group yet"
+        return None if self._assigned == self._offsets.keys() else "takes over its partitions"
+
+    async def measure(self) -> None:
+        if self._consumer is not None and self._joined:
+            ends = {place: self._consumer.highwater(place) for place in self._offsets}
+            offsets = self._offsets.items()
+            self._agent_metrics.lag(sum(max(0, (ends[place] or 0) - offset) for place, offset in offsets))
+
+    async def on_partitions_revoked(self, revoked: set[Any]) -> None:
+        self._joined, self._assigned = False, frozenset()
+
+    async def on_partitions_assigned(self, assigned: set[Any]) -> None:
+        self._assigned, self._joined = frozenset(assigned), True
+
+    def _member(self) -> Consumer:
+        if self._consumer is None:
+            raise StreamError(f"{self.name} has left its group")
+        return self._consumer
+
+    async def _bounds(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, tuple[int, int]]:
+        """The first offset of each partition, and the one behind its last message."""
+        each, consumer = list(places), self._member()
+        begins, ends = await consumer.beginning_offsets(each), await consumer.end_offsets(each)
+        return {place: (begins[place], ends[place]) for place in each}
+
+
+def first_unread(kept: int | None, begin: int, end: int) -> int:
+    """Where to read on: at the beginning if nothing is `kept`, or if the topic was created again and ends before it."""
+    return begin if kept is None or kept > end else max(begin, kept)

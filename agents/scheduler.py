@@ -7,17 +7,17 @@ kept: a worker that restarts, or a second one, makes the records of an interval 
 import asyncio
 import time
 from collections.abc import Collection
+from functools import cache
 
 import structlog
-from prometheus_client import Counter
+from prometheus_client import CollectorRegistry, Counter
 
-from agents.budgets import Budgets
+from agents.routing import Budgets
 from agents.runtime import Agent, Runtime
 from checkers.plugin import RecordSource
 from models.protocol import ModelUnavailable
 from schemas import content_id
 from streams.messages import record_message
-from streams.metrics import StreamMetrics
 from streams.publisher import TooLarge
 
 _BUDGET_SECONDS = 60.0
@@ -28,12 +28,11 @@ _SHORTEST_WAIT_SECONDS = 0.05
 _log = structlog.get_logger(__name__)
 
 
-class SchedulerMetrics:
-    """Counts the records that were made."""
-
-    def __init__(self, metrics: StreamMetrics) -> None:
-        said, labels = "Records that the agent made on a schedule and published", ["agent", "model"]
-        self.records = Counter("assay_scheduled_records", said, labels, registry=metrics.registry)
+# A registry takes each metric once, however many sources there are.
+@cache
+def _made_on(registry: CollectorRegistry) -> Counter:
+    said = "Records that the agent made on a schedule and published"
+    return Counter("assay_scheduled_records", said, ["agent", "model"], registry=registry)
 
 
 class Scheduler(Agent):
@@ -46,7 +45,7 @@ class Scheduler(Agent):
         self._source = source
         self._budgets = budgets or Budgets()
         self._runtime = runtime
-        self._records = SchedulerMetrics(runtime.metrics).records
+        self._records = _made_on(runtime.metrics.registry)
         self._asking: set[str] = set()
         self._waiting: set[str] = set()
         """Subjects that are away, or that no budget is left for."""
@@ -68,30 +67,28 @@ class Scheduler(Agent):
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _ask_on_and_on(self, model: str) -> None:
+        seconds = self._source.seconds_between
         # What is under way at the start may have been asked before it.
-        number = self._interval()
+        number = int(time.time() / seconds)
         while True:
-            number = max(number + 1, self._interval())
-            await asyncio.sleep(max(0.0, number * self._source.seconds_between - time.time()))
+            number = max(number + 1, int(time.time() / seconds))
+            await asyncio.sleep(max(0.0, number * seconds - time.time()))
+            self._asking.add(model)
             wait = await self._ask(model, number)
-            if wait is None:
-                self._waiting.discard(model)
-            else:
+            self._asking.discard(model)
+            self._waiting.discard(model)
+            if wait is not None:
                 self._waiting.add(model)
                 await asyncio.sleep(max(wait, _SHORTEST_WAIT_SECONDS))
 
-    def _interval(self) -> int:
-        return int(time.time() / self._source.seconds_between)
-
     async def _ask(self, model: str, number: int) -> float | None:
         """Publish the record with this number, or return how long to wait before the next."""
-        id_ = content_id("scheduled", [self._source.source, model, number])
-        self._asking.add(model)
+        if (reason := self._budgets.exhausted(self.name)) is not None:
+            _log.warning("nothing is asked", agent=self.name, reason=reason)
+            return _BUDGET_SECONDS
         try:
-            if (reason := self._budgets.exhausted(self.name)) is not None:
-                _log.warning("nothing is asked", agent=self.name, reason=reason)
-                return _BUDGET_SECONDS
             with self._budgets.booked(self.name):
+                id_ = content_id("scheduled", [self._source.source, model, number])
                 record = await self._source.record(model, number, id_)
             await self._runtime.publisher.publish(record_message(record, self._runtime.settings.topics))
         except ModelUnavailable as error:
@@ -101,6 +98,4 @@ class Scheduler(Agent):
             _log.error("a record is skipped", agent=self.name, model=model, detail=str(error))
         else:
             self._records.labels(self.name, model).inc()
-        finally:
-            self._asking.discard(model)
         return None

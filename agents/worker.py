@@ -8,7 +8,6 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from typing import Any
 
 import structlog
 from aiokafka.errors import KafkaError
@@ -47,9 +46,6 @@ that Kubernetes gives."""
 
 _log = structlog.get_logger(__name__)
 
-WorkerFactory = Callable[[], Awaitable["Worker"]]
-"""Builds a worker on the running event loop."""
-
 
 class Worker:
     def __init__(
@@ -66,22 +62,19 @@ class Worker:
     ) -> None:
         """Must be called on the event loop that it is to run on.
 
-        Args:
-            agents: each gets its own consumer group, named after it.
-            settings: of Kafka, topics, HTTP, delivery and records.
-            judge_probe: what is wrong with the judge, or None; part of readiness.
-            registry: where the metrics go; a new one where absent.
-            preparing: awaited before any agent starts, once the topics are known to be there.
-            closing: awaited one after the other when everything else has stopped.
-            about: what the log line on its start names besides.
-            currency: of the configured prices.
+        `judge_probe` is part of readiness. `preparing` is awaited before any agent starts, once the topics are known
+        to be there; `closing` one after the other when everything else has stopped. `about`: what the log line on its
+        start names besides; `currency`: that of the configured prices.
         """
         self._settings = settings
         self.registry = registry if registry is not None else CollectorRegistry()
         self._preparing = preparing
         self._closing = closing
         self._about = about or {}
-        self._fatal: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        """The exit status, after a signal or a fatal error."""
+        self._fault: str | None = None
+        """The fatal error's name."""
         self._publisher = Publisher(settings)
         self._runtime = Runtime(
             settings=settings,
@@ -98,7 +91,7 @@ class Worker:
             ready["judge"] = judge_probe
         self._http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
         self._tasks: list[asyncio.Task[None]] = []
-        self._asked = asyncio.Event()
+        self._asked = False
         self.stuck = False
         """True if clients are left that still wait for a broker."""
         self._stopped = False
@@ -141,7 +134,7 @@ class Worker:
         for task in self._tasks:
             task.cancel()
         seconds = self._settings.delivery.drain_seconds + _LEAVE_SECONDS
-        if self._fatal.done() or self._watch.fault is not None:
+        if self._fault is not None or self._watch.fault is not None:
             # The broker does not take answers; there is nothing to wait for.
             seconds = _LEAVE_SECONDS
             for agent in self._agents:
@@ -176,45 +169,36 @@ class Worker:
         loop = asyncio.get_running_loop()
 
         def on_signal(number: int) -> None:
-            if self._asked.is_set():
+            if self._asked:
                 os._exit(128 + number)
-            self._asked.set()
+            self._asked = True
+            self._end(DONE)
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, on_signal, number)
         starting = asyncio.create_task(self.start())
-        ending = asyncio.create_task(self.run_until_ended())
         try:
-            await asyncio.wait([starting, ending], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([starting, self.ended], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
                 started()
-            return await ending
+            return await self.ended
         finally:
             starting.cancel()
-            ending.cancel()
             await self.stop()
 
-    async def run_until_ended(self) -> int:
-        """Return the exit status after a signal or a fatal error; stops nothing."""
-        asked = asyncio.create_task(self._asked.wait())
-        ends: list[asyncio.Future[Any]] = [asked, self._fatal]
-        try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            asked.cancel()
-        return COULD_NOT_FINISH if self._fatal.done() else DONE
-
     def _fail(self, error: BaseException) -> None:
-        self._fatal.get_loop().call_soon_threadsafe(self._set_fatal, error)
+        self.ended.get_loop().call_soon_threadsafe(self._end, COULD_NOT_FINISH, type(error).__name__)
 
-    def _set_fatal(self, error: BaseException) -> None:
-        if not self._fatal.done():
-            _log.error("worker cannot go on", error=type(error).__name__)
-            self._fatal.set_result(error)
+    def _end(self, status: int, fault: str | None = None) -> None:
+        if fault is not None and self._fault is None:
+            _log.error("worker cannot go on", error=fault)
+            self._fault = fault
+        if not self.ended.done():
+            self.ended.set_result(status)
 
     async def _alive(self) -> str | None:
-        return f"cannot go on: {type(self._fatal.result()).__name__}" if self._fatal.done() else None
+        return None if self._fault is None else f"cannot go on: {self._fault}"
 
     async def _broker(self) -> str | None:
         return self._watch.fault
@@ -246,8 +230,11 @@ def _calm_garbage_collection() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
-def run(factory: WorkerFactory, started: Callable[[], None] = lambda: None) -> int:
-    """Build a worker and run it until a signal, `started` called once it has started; returns the exit status."""
+def run(factory: Callable[[], Awaitable[Worker]], started: Callable[[], None] = lambda: None) -> int:
+    """Build a worker on an event loop and run it until a signal, `started` called once it has started.
+
+    Returns the exit status.
+    """
     log_uncaught()
 
     async def main() -> int:

@@ -10,9 +10,8 @@ from typing import Any, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
 
-from agents.budgets import BudgetSettings
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
-from agents.routing import RoutingSettings, unknown_checkers
+from agents.routing import BudgetSettings, RoutingSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
 from checkers.checker import NOBODY, CheckerSettings
@@ -151,7 +150,7 @@ def _impossible(configuration: Configuration) -> Iterator[str]:
     """A line for every unknown name of a checker, and for what cannot work together."""
     # Settings of a broken checker are not the user's mistake.
     installed = [*configuration.installed.plugins, *configuration.installed.broken]
-    for name in unknown_checkers(configuration.routing, installed):
+    for name in configuration.routing.unknown_checkers(installed):
         yield f"routing: there is no checker {name!r}; installed are {', '.join(installed)}"
     plugins = configuration.installed.plugins
     spending = [*installed, IMPROVER, *(plugin.source.name for plugin in plugins.values() if plugin.source)]

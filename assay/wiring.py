@@ -19,7 +19,7 @@ from models.meter import MeteredModel, UsageListener
 from models.protocol import Model
 
 if TYPE_CHECKING:
-    from agents.budgets import Budgets
+    from agents.routing import Budgets
     from agents.runtime import AgentFactory
     from agents.worker import Worker
 
@@ -168,11 +168,10 @@ async def build_worker(
     """
     from prometheus_client import CollectorRegistry, Info, ProcessCollector
 
-    from agents.budgets import Budgets
     from agents.checker_agent import CheckerAgent
     from agents.judge import JudgeMetrics, JudgeProbe
     from agents.pace import report_pace
-    from agents.routing import Routing
+    from agents.routing import Budgets
     from agents.worker import Worker
     from streams.group_offsets import commit_starting_offsets
 
@@ -185,7 +184,6 @@ async def build_worker(
         configuration, plugins, judging=judging, stand_ins=stand_ins, on_usage=metrics.ended, on_breaker=probe.breaker
     )
     judge = service.models.judge
-    routing = Routing(configuration.routing)
     budgets = Budgets(configuration.budgets, registry=registry)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
     opened = {"url": configuration.alertmanager.runbook_url, "page": configuration.alertmanager.page_url}
@@ -202,10 +200,11 @@ async def build_worker(
         partial(
             CheckerAgent,
             checker,
-            routing=routing,
+            routing=configuration.routing,
             budgets=budgets,
-            checked_kinds=frozenset[str]().union(*taken.values()) if checker.name == answering else None,
-            others={name: kinds for name, kinds in taken.items() if name != checker.name},
+            answers_for={name: kinds for name, kinds in taken.items() if name != checker.name}
+            if checker.name == answering
+            else None,
             count=plugin.count,
             counts=[kind for kind, name in first.items() if name == checker.name],
         )

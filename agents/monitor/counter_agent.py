@@ -10,9 +10,8 @@ import structlog
 from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
-from agents.group_reader import GroupReader, first_unread
 from agents.monitor.counter import PROGRESS, Key, Partition, Raised
-from agents.runtime import Runtime
+from agents.runtime import GroupReader, Runtime, first_unread
 from streams.clients import Consumer
 from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import KafkaSettings

@@ -10,8 +10,7 @@ import orjson
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from agents.listener import Listener
-from agents.runtime import AgentFactory, Runtime
+from agents.runtime import AgentFactory, Listener, Runtime
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import AT_ONCE, Reply, Target, signed_headers
 from schemas import Unreadable
@@ -50,58 +49,41 @@ _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60)
 _log = structlog.get_logger(__name__)
 
 
-class WebhookMetrics:
-    """Deliveries and durations of all webhooks on a registry."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self.deliveries = Counter(
-            "assay_webhook_deliveries",
-            # `undeliverable`: given up, a dead letter.
-            "Messages to a webhook that were delivered or given up, and attempts that failed",
-            ["webhook", "outcome"],
-            registry=registry,
-        )
-        self.seconds = Histogram(
-            "assay_webhook_duration_seconds",
-            "Time of one request to a webhook's target",
-            ["webhook"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-
-
 # A registry takes each metric once, however many webhooks there are.
-_metrics_on = cache(WebhookMetrics)
+@cache
+def _metrics_on(registry: CollectorRegistry) -> tuple[Counter, Histogram]:
+    """Deliveries and durations of all webhooks."""
+    # `undeliverable`: given up, a dead letter.
+    said = "Messages to a webhook that were delivered or given up, and attempts that failed"
+    deliveries = Counter("assay_webhook_deliveries", said, ["webhook", "outcome"], registry=registry)
+    said = "Time of one request to a webhook's target"
+    return deliveries, Histogram(
+        "assay_webhook_duration_seconds", said, ["webhook"], buckets=_SECONDS, registry=registry
+    )
 
 
 def webhook(name: WebhookName, settings: WebhookSettings) -> list[AgentFactory]:
-    """The agents of a webhook, one for each topic: `webhook-NAME`, or `webhook-NAME-TOPIC` if there are several."""
-    single = len(settings.topics) == 1
-    return [
-        partial(_Webhook, name, f"webhook-{name}" if single else f"webhook-{name}-{topic}", topic, settings)
-        for topic in settings.topics
-    ]
+    """The agents of a webhook, one for each topic."""
+    return [partial(_Webhook, name, topic, settings) for topic in settings.topics]
 
 
 class _Webhook(Listener):
     """Posts every message of a topic. A message is done when the target has taken it or refuses it for good."""
 
-    def __init__(
-        self, webhook_name: str, agent: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime
-    ) -> None:
-        self._webhook = webhook_name
+    def __init__(self, name: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime) -> None:
+        self._webhook = name
         self._type = _TYPES[topic]
         self._settings = settings
-        counts = _metrics_on(runtime.metrics.registry)
-        self._ended = partial(counts.deliveries.labels, webhook_name)
-        self._target = Target(settings.url, counts.seconds.labels(webhook_name).observe)
+        deliveries, seconds = _metrics_on(runtime.metrics.registry)
+        self._ended = partial(deliveries.labels, name)
+        self._target = Target(settings.url, seconds.labels(name).observe)
         self._places = asyncio.Semaphore(AT_ONCE)
         self._asked_until = 0.0
         """Until then the target asked to be left alone, by the monotonic clock."""
         records = settings.include_record and topic == "rejected"
         self._lookup = RecordLookup(runtime.settings) if records else None
         super().__init__(
-            agent,
+            f"webhook-{name}" if len(settings.topics) == 1 else f"webhook-{name}-{topic}",
             getattr(runtime.settings.topics, topic),
             self._handle,
             runtime,
@@ -124,7 +106,9 @@ class _Webhook(Listener):
         if reply.outcome == "refused":
             return self._give_up(reply.detail)
         _log.warning("webhook not delivered, it waits", webhook=self._webhook, id=header.id, reply=reply.detail)
-        pause = _pause_after(time.monotonic() - incoming.since)
+        failing = time.monotonic() - incoming.since
+        pause = min(max(failing / 2, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
+        pause *= random.uniform(0.5, 1.0)  # noqa: S311
         if reply.retry_after is not None:
             pause = max(pause, reply.retry_after)
             self._asked_until = max(self._asked_until, time.monotonic() + reply.retry_after)
@@ -153,24 +137,17 @@ class _Webhook(Listener):
         record = None
         if self._lookup is not None:
             try:
-                record = await self._lookup.record(header.origin, header.source, header.record_id)
+                record = (await self._lookup.record(header.origin, header.source, header.record_id)).data
             except RecordGone:
-                record = None
+                pass
             except StreamError as error:
                 _log.warning("record not read, its verdict waits", webhook=self._webhook, error=type(error).__name__)
                 raise Hold(_LOOKUP_PAUSE_SECONDS) from None
-        return orjson.dumps(
-            {
-                "type": _SERIES_ANEW if header.kind == "series_anew" else self._type,
-                "timestamp": header.at,
-                # As on their topics: what a producer wrote is sent byte for byte.
-                "data": orjson.Fragment(message),
-                "record": None if record is None else orjson.Fragment(record.data),
-            },
-            option=orjson.OPT_UTC_Z,
-        )
-
-
-def _pause_after(seconds: float) -> float:
-    """The pause before the next attempt of what has failed for `seconds`."""
-    return min(max(seconds / 2, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS) * random.uniform(0.5, 1.0)  # noqa: S311
+        body = {
+            "type": _SERIES_ANEW if header.kind == "series_anew" else self._type,
+            "timestamp": header.at,
+            # As on their topics: what a producer wrote is sent byte for byte.
+            "data": orjson.Fragment(message),
+            "record": None if record is None else orjson.Fragment(record),
+        }
+        return orjson.dumps(body, option=orjson.OPT_UTC_Z)

@@ -77,7 +77,11 @@ class Target(Client):
                 asyncio.timeout(_TIMEOUT_SECONDS),
                 self._client.stream("POST", self._url, content=body, headers=dict(headers)) as answer,
             ):
-                await _read_some(answer)
+                size = 0
+                # As it came, not unpacked: a small answer could otherwise become a large one.
+                async for piece in answer.aiter_raw():
+                    if (size := size + len(piece)) > _READ_BYTES:
+                        break
         except TimeoutError:
             return Reply("failed", f"no answer within {_TIMEOUT_SECONDS:g} s")
         except (httpx.RequestError, httpx.InvalidURL) as error:
@@ -85,15 +89,6 @@ class Target(Client):
         finally:
             self._on_request(time.monotonic() - begun)
         return _meaning(answer)
-
-
-async def _read_some(answer: "httpx.Response") -> None:
-    size = 0
-    # As it came, not unpacked: a small answer could otherwise become a large one.
-    async for piece in answer.aiter_raw():
-        size += len(piece)
-        if size > _READ_BYTES:
-            return
 
 
 def _meaning(answer: "httpx.Response") -> Reply:

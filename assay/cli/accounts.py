@@ -8,8 +8,7 @@ from typing import Final
 
 import click
 
-from agents.accounts import Accounts, Reached
-from agents.routing import Routing
+from agents.accounts import Accounts
 from assay.cli.common import MOMENT, configured, print_figures
 from assay.config import Configuration
 from streams.group_offsets import commits
@@ -37,22 +36,20 @@ async def _taken(loaded: Configuration, asked_since: datetime, names: Collection
     groups = {name: f"{topics.prefix}.{name}" for name in wanted}
     # In this order: a group's committed messages were answered before, and the answers are read to their end after.
     found = await commits(kafka, topics.outputs, [*groups.values()])
-    committed: dict[str, dict[int, Reached]] = {}
+    finished: dict[str, dict[int, tuple[int, int]]] = {}
     for name, group in groups.items():
         if named or found[group]:
             notes = {number: (at.offset, read_note(at.metadata)) for number, at in found[group].items()}
-            committed[name] = {
-                number: Reached(offset, note.begun if note else 0) for number, (offset, note) in notes.items()
-            }
+            finished[name] = {number: (note.begun if note else 0, offset) for number, (offset, note) in notes.items()}
     answers = (topics.accepted, topics.rejected, topics.abstained, topics.dead_letter)
     since = max(asked_since, await kept_since(kafka, *answers) or asked_since)
     kinds = frozenset[str]().union(*(installed[name].kinds for name in loaded.routing.checkers or installed))
     accounts = Accounts(
         since,
         settings,
-        {name: installed[name].kinds for name in committed},
-        committed,
-        routing=Routing(loaded.routing),
+        {name: installed[name].kinds for name in finished},
+        finished,
+        routing=loaded.routing,
         checked_kinds=None if names else kinds,
     )
     accounts.begins_later = since > asked_since

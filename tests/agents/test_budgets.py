@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import CheckerAgent
+from agents.routing import Budgets, BudgetSettings
 from models.protocol import ModelUnavailable
 from models.work import book
 from schemas import Envelope, Usage

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import CheckerAgent
+from agents.routing import Budgets, BudgetSettings
 from checkers.checker import Checker
 from models.meter import MeteredJudge
 from streams.settings import StreamSettings

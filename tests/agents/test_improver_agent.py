@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from agents.budgets import Budgets, BudgetSettings
 from agents.improver_agent import ImproverAgent
+from agents.routing import Budgets, BudgetSettings
 from checkers.plugin import Improver
 from schemas import DeadLetter, Generation, Improvement, Origin, SentenceFinding, Verdict, to_json
 from streams.lookup import LookupFailed, RecordLookup

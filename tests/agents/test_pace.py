@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from agents import pace, worker
 from agents.checker_agent import CheckerAgent
 from agents.pace import Pace, report_pace
-from agents.routing import Routing, RoutingSettings
+from agents.routing import RoutingSettings
 from checkers.checker import Decision, Undecidable
 from models.protocol import ModelUnavailable
 from schemas import Envelope, Verdict
@@ -182,7 +182,7 @@ async def test_what_is_taken_in_adds_up_at_every_scrape(place: Place):
         return found
 
     def agents() -> list[Any]:
-        return [partial(CheckerAgent, Anything(), routing=Routing(rules), checked_kinds={"generation", "extraction"})]
+        return [partial(CheckerAgent, Anything(), routing=rules, answers_for={"another": {"extraction"}})]
 
     async with agents_here(agents(), raw) as worker:
         await until(lambda: look(worker)["verdicts"] >= 50)

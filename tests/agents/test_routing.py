@@ -8,26 +8,24 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
 from agents.checker_agent import CheckerAgent
-from agents.routing import Routing, RoutingSettings, sample_point
-from agents.screen import RoutingScreen
-from schemas import RECORD_KINDS, Envelope, Generation, Verdict, read_record
-from streams.metrics import StreamMetrics
+from agents.routing import RoutingSettings, sample_point
+from schemas import Envelope, Generation, Verdict, read_record
+from streams.settings import StreamSettings
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, put, record
 from tests.support.trust_verdicts import read_all
-from tests.support.workers import agents_here
+from tests.support.workers import WorkerHere, agents_here, checking
 
 names = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20)
 shares = st.floats(0, 1)
 
 
-def routing(*rules: dict[str, Any]) -> Routing:
-    return Routing(RoutingSettings.model_validate({"rules": rules}))
+def routing(*rules: dict[str, Any]) -> RoutingSettings:
+    return RoutingSettings.model_validate({"rules": rules})
 
 
 def generation(id_: str = "r1", **more: Any) -> Envelope:
@@ -123,10 +121,12 @@ NONE = {"share": 0}
 OTHER_KIND = b'{"kind":"extraction","id":"1","source":"s","model":"m"}'
 
 
-def screen(*rules: dict[str, Any], others: dict[str, Any] | None = None) -> RoutingScreen:
-    metrics = StreamMetrics(CollectorRegistry(), max_subjects=500).checker("accept")
-    routing = Routing(RoutingSettings.model_validate({"rules": rules}))
-    return RoutingScreen(Accept(), routing, metrics, max_bytes=10_000, answers_for=others)
+async def screen(*rules: dict[str, Any], others: dict[str, Any] | None = None) -> CheckerAgent:
+    agent = partial(CheckerAgent, Accept(), routing=routing(*rules), answers_for=others)
+    worker = WorkerHere([agent], StreamSettings.model_validate({"records": {"max_bytes": 10_000}}))
+    (made,) = worker._agents
+    assert isinstance(made, CheckerAgent)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def screen(*rules: dict[str, Any], others: dict[str, Any] | None = None) -> Rout
         b'{"kind":"generation","source":"tests","model":"m","response":"without an id"}',
     ],
 )
-def test_in_any_doubt_a_message_goes_the_full_way(value: bytes | None):
-    assert screen(NONE).passed_over(value, ()) is None
+async def test_in_any_doubt_a_message_goes_the_full_way(value: bytes | None):
+    assert (await screen(NONE)).passed_over(value, ()) is None
 
 
 @pytest.mark.parametrize(
@@ -155,21 +155,20 @@ def test_in_any_doubt_a_message_goes_the_full_way(value: bytes | None):
         (OTHER_KIND, {"b": ["extraction"]}, [NONE], True),
     ],
 )
-def test_who_answers_for_all_passes_over_only_what_somebody_else_takes_and_nobody_looks_at(
+async def test_who_answers_for_all_passes_over_only_what_somebody_else_takes_and_nobody_looks_at(
     value: bytes, others: dict[str, Any], rules: list[dict[str, Any]], passed_over: bool
 ):
-    assert bool(screen(*rules, others=others).passed_over(value, ())) == passed_over
+    assert bool((await screen(*rules, others=others)).passed_over(value, ())) == passed_over
 
 
 async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Place):
     raw, settings = await place.ready()
-    routing = Routing(RoutingSettings.model_validate({"rules": [{"sources": ["batch"], "share": 0}]}))
+    rules = routing({"sources": ["batch"], "share": 0})
     invalid = [record(number, source="batch", response=number) for number in range(2000)]
     values = [value for number in range(20) for value in (*invalid[number::20], record(number))]
     unreadable = [b"{", json.dumps({"kind": "generation", "source": "batch", "model": "m"}).encode()]
     await put(place.servers, settings.topics.outputs, [*values, *unreadable])
-    agent = partial(CheckerAgent, Accept(), routing=routing, checked_kinds=RECORD_KINDS)
-    async with agents_here([agent], raw) as worker:
+    async with agents_here([checking(Accept(), rules)], raw) as worker:
         seen = await collect(place.servers, settings.topics, records=20, letters=2, settle=0.3)
         left_out = {"checker": "accept", "reason": "route", "source": "batch", "model": "m"}
         assert worker.metric("assay_left_out_total", **left_out) == 2000

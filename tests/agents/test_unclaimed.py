@@ -40,7 +40,7 @@ async def test_a_kind_that_nobody_takes_abstains_and_what_none_can_read_is_one_d
     messages = [record(0), paraphrase(0), b"{", b"[]", None, b'{"kind": "paraphrase"}', record(1), paraphrase(1)]
     await put(place.servers, settings.topics.outputs, messages)
     agents = [
-        partial(CheckerAgent, Accept("first"), checked_kinds=("generation", "extraction")),
+        partial(CheckerAgent, Accept("first"), answers_for={"second": ["generation", "extraction"]}),
         partial(CheckerAgent, Accept("second")),
     ]
     with capture_logs() as logged:

@@ -77,8 +77,7 @@ async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_co
     with monkeypatch.context() as patched:
         patched.setattr(AIOKafkaProducer, "send", send)
         async with worker_here([Accept()], raw) as worker:
-            status = await worker.run_until_ended()
-            assert status == COULD_NOT_FINISH
+            assert await worker.ended == COULD_NOT_FINISH
     async with worker_here([Accept()], raw):
         seen = await collect(place.servers, settings.topics, records=20)
     assert len(seen.verdicts) == 20

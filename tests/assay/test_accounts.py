@@ -15,8 +15,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.accounts import UNCHECKED, Accounts, Reached
-from agents.routing import Routing, RoutingSettings
+from agents.accounts import UNCHECKED, Accounts
+from agents.routing import RoutingSettings
 from checkers.checker import NOBODY
 from schemas import DeadLetter, Origin, read_record, to_json
 from streams.settings import StreamSettings
@@ -96,7 +96,7 @@ class Played:
 
     def __init__(self, messages: list[tuple[str, str, str, int]], committed: int) -> None:
         self.settings = StreamSettings()
-        self.routing = Routing(RULES)
+        self.routing = RULES
         self.messages: list[Any] = []
         self.answers: list[tuple[str, bytes]] = []
         self.expected: dict[str, Counter[str]] = {"steady": Counter(), UNCHECKED: Counter(), NOBODY: Counter()}
@@ -142,7 +142,7 @@ def test_each_message_has_one_fate_and_what_is_lost_is_named(
         BEGUN,
         played.settings,
         {"steady": {"generation"}},
-        {"steady": {0: Reached(committed)}},
+        {"steady": {0: (0, committed)}},
         routing=played.routing,
         checked_kinds={"generation"},
     )
@@ -214,7 +214,7 @@ def test_after_kill_9_the_accounts_are_exact_and_what_was_skipped_is_named(place
     assert sums(found)["received"] == 300
     with running_worker(tmp_path, "--checkers", "steady", environment=variables) as service:
         wait_until(lambda: not sums(accounts()[1])["held"], service.said)
-    routing = Routing(RULES)
+    routing = RULES
     read = [read_record(value, max_bytes=2**20) for value in values]
     taken = Counter(getattr(each, "response", "") for each in read if routing.left_out("steady", each) is None)
     status, found = accounts()

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-from agents.routing import Routing, RoutingSettings
+from agents.routing import RoutingSettings
 from schemas import Verdict
 from streams.group_offsets import commit_starting_offsets
 from streams.topic_reader import read_topic
@@ -25,7 +25,7 @@ async def test_a_new_checker_gets_as_much_of_the_past_as_is_asked_for(prepared: 
 
     def working(*those: str):
         preparing = partial(commit_starting_offsets, place.checked(), those, names)
-        routing = Routing(RoutingSettings.model_validate(rules))
+        routing = RoutingSettings.model_validate(rules)
         return agents_here([checking(Accept(name), routing) for name in those], raw, preparing=preparing)
 
     def accepts(checker: str, source: str) -> dict[str, str]:

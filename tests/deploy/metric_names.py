@@ -1,20 +1,31 @@
 """The time series that a worker exposes, and the labels of each: what dashboards and rules may ask for."""
 
+import asyncio
+from functools import partial
+
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
-from agents.archivist import ArchivistMetrics
-from agents.budgets import BudgetMetrics
-from agents.improver_agent import ImproverMetrics
+from agents.archivist import Archivist
+from agents.improver_agent import ImproverAgent
 from agents.judge import JudgeMetrics
 from agents.monitor.metrics import LabelMetrics, TrustMetrics
 from agents.monitor.trust_series import Plan, TrustSeries
-from agents.otlp import OtlpMetrics
-from agents.scheduler import SchedulerMetrics
-from agents.webhooks.agent import WebhookMetrics
+from agents.otlp import otlp_agents
+from agents.routing import Budgets, BudgetSettings
+from agents.scheduler import Scheduler
+from agents.webhooks.agent import webhook
+from agents.webhooks.settings import WebhookSettings
+from agents.worker import Worker
 from checkers.longtail.probe_metrics import ProbeMetrics
+from store.settings import StoreSettings
 from streams.metrics import StreamMetrics
+from streams.otlp.settings import OtlpSettings
+from streams.settings import StreamSettings
+from tests.support.checkers import improver
 from tests.support.labels import CALIBRATION
+from tests.support.scheduled import Counting
+from tests.support.webhook_target import SECRET
 
 OF_PROMETHEUS = {
     "up": {"job", "instance"},
@@ -30,29 +41,14 @@ ON_ALL = {"job", "instance"}
 
 def labels_by_series() -> dict[str, set[str]]:
     """The labels of every series of our own, by its name."""
-    registry = CollectorRegistry()
-    stream = StreamMetrics(registry, max_subjects=1)
-    trust = TrustMetrics(stream)
+    registry = asyncio.run(_registry())
+    series = StreamMetrics(CollectorRegistry(), max_subjects=1)
+    trust, labels = TrustMetrics(series), LabelMetrics(series)
     trust.watch(lambda: [(("s", "m", "c"), TrustSeries(Plan(0.9, 0.0, 0.05, 0.01)))])
-    labels = LabelMetrics(stream)
     labels.watch(lambda: [(("s", "m", "c"), CALIBRATION)])
-    holders = (
-        stream,
-        trust,
-        labels,
-        JudgeMetrics(registry),
-        ArchivistMetrics(registry),
-        BudgetMetrics(registry),
-        ImproverMetrics(stream),
-        OtlpMetrics(registry),
-        WebhookMetrics(registry),
-        SchedulerMetrics(stream),
-        ProbeMetrics(registry, stream.subject),
-    )
     # Of the front door, which knows the judge and the configuration.
     found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url", "page"}}
-    values = [value for holder in holders for value in vars(holder).values()]
-    for metric in (each for value in values for each in (value.values() if isinstance(value, dict) else [value])):
+    for metric in (*registry._collector_to_names, *series.registry._collector_to_names):
         if isinstance(metric, MetricWrapperBase):
             named = set(metric._labelnames)
             suffixes = {
@@ -64,3 +60,23 @@ def labels_by_series() -> dict[str, set[str]]:
     for family in (*trust.collect(), *labels.collect()):
         found |= {sample.name: set(sample.labels) for sample in family.samples}
     return found
+
+
+async def _registry() -> CollectorRegistry:
+    """That of a worker with all other agents than the monitors, which it does not start."""
+    hook = WebhookSettings.model_validate({"url": "https://hook.example", "secret": SECRET})
+    worker = Worker(
+        [
+            partial(Archivist, StoreSettings(url="sqlite:///unused.db")),
+            partial(ImproverAgent, improver("http://127.0.0.1:9")),
+            partial(Scheduler, Counting()),
+            *otlp_agents(OtlpSettings(endpoint="http://127.0.0.1:9"), ["otlp-exporter"]),
+            *webhook("hook", hook),
+        ],
+        StreamSettings(),
+    )
+    registry = worker.registry
+    Budgets({"consistency": BudgetSettings(calls=1, cost=1)}, registry=registry)
+    JudgeMetrics(registry)
+    ProbeMetrics(registry, lambda source, model: (source, model))
+    return registry

@@ -11,7 +11,7 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from agents.monitor.counter_agent import stored_messages
-from agents.routing import Routing
+from agents.routing import RoutingSettings
 from schemas import Unreadable, read_record
 from store.tables import DAY_COUNTS, VERDICTS
 from streams.settings import StreamSettings
@@ -79,7 +79,7 @@ class Ledger:
 
 
 def read_ledger(
-    settings: StreamSettings, *, checker: str, routing: Routing, sent: int, stored: Stored | None
+    settings: StreamSettings, *, checker: str, routing: RoutingSettings, sent: int, stored: Stored | None
 ) -> Ledger:
     """Read all topics from their beginning. `sent`: messages that the brokers acknowledged to the producer."""
     ledger = Ledger()
@@ -185,7 +185,13 @@ def committed(settings: StreamSettings, group: str, topics: Iterable[str]) -> tu
 
 
 def _go_through_records(
-    ledger: Ledger, settings: StreamSettings, verdicts: _Answers, letters: _Answers, *, checker: str, routing: Routing
+    ledger: Ledger,
+    settings: StreamSettings,
+    verdicts: _Answers,
+    letters: _Answers,
+    *,
+    checker: str,
+    routing: RoutingSettings,
 ) -> None:
     outputs = settings.topics.outputs
     done, _ = committed(settings, f"{settings.topics.prefix}.{checker}", [outputs])
@@ -207,7 +213,7 @@ def _go_through_records(
             ledger.lost.append(place)
 
 
-def _is_left_out(value: bytes, checker: str, routing: Routing, max_bytes: int) -> bool:
+def _is_left_out(value: bytes, checker: str, routing: RoutingSettings, max_bytes: int) -> bool:
     try:
         return routing.left_out(checker, read_record(value, max_bytes=max_bytes)) is not None
     except Unreadable:

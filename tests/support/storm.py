@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaException, Producer
 
-from agents.routing import Routing, RoutingSettings
+from agents.routing import RoutingSettings
 from streams.settings import StreamSettings
 from tests.support.clock import clocks_can_jump, make_clocks_shiftable
 from tests.support.cluster import NODES, TOPICS, KafkaCluster
@@ -262,7 +262,7 @@ class Storm:
                 return read_ledger(
                     self.settings,
                     checker=self.name,
-                    routing=Routing(RoutingSettings.model_validate(ROUTING)),
+                    routing=RoutingSettings.model_validate(ROUTING),
                     sent=self.kept.sent,
                     stored=stored,
                 )

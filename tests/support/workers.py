@@ -20,7 +20,7 @@ from agents.monitor.labels import LabelsAgent
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.monitor.trust import TrustMonitor
 from agents.otlp import otlp_agents
-from agents.routing import Routing, RoutingSettings
+from agents.routing import RoutingSettings
 from agents.runtime import AgentFactory
 from agents.scheduler import Scheduler
 from agents.webhooks.agent import webhook
@@ -83,9 +83,9 @@ def worker_here(
     return agents_here([partial(CheckerAgent, one) for one in checkers], settings, **more)
 
 
-def checking(checker: Checker[Any], routing: Routing | None = None, **more: Any) -> AgentFactory:
-    """The agent of the checker that answers for what none checks; other checkers take all other kinds."""
-    return partial(CheckerAgent, checker, routing=routing, checked_kinds=RECORD_KINDS, **more)
+def checking(checker: Checker[Any], routing: RoutingSettings | None = None, **more: Any) -> AgentFactory:
+    """The agent of the checker that answers for what none checks; another one takes all kinds."""
+    return partial(CheckerAgent, checker, routing=routing, answers_for={"another": RECORD_KINDS}, **more)
 
 
 def monitor_here(
@@ -237,9 +237,9 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
         case "webhook":
             return webhook(more.pop("name"), WebhookSettings.model_validate(more))
         case checker:
-            kinds = RECORD_KINDS if more.pop("answers", False) else None
-            routing = Routing(RoutingSettings.model_validate(more.pop("routing", {})))
-            return [partial(CheckerAgent, CHECKERS[checker](**more), routing=routing, checked_kinds=kinds)]
+            answers, routing = more.pop("answers", False), RoutingSettings.model_validate(more.pop("routing", {}))
+            made = CHECKERS[checker](**more)
+            return [checking(made, routing) if answers else partial(CheckerAgent, made, routing=routing)]
 
 
 def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str, clock: Path | None) -> None:
