@@ -178,7 +178,8 @@ class Worker:
             loop.add_signal_handler(number, on_signal, number)
         starting = asyncio.create_task(self.start())
         try:
-            await asyncio.wait([starting, self.ended], return_when=asyncio.FIRST_COMPLETED)
+            ends: list[asyncio.Future[None] | asyncio.Future[int]] = [starting, self.ended]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
                 started()
