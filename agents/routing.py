@@ -124,7 +124,7 @@ class BudgetSettings(SettingsSection):
     calls: Annotated[int, Field(gt=0)] | None = None
     """Calls of a model's endpoint."""
     cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """Cost in the currency of `judge.prompt_price` and `judge.completion_price`."""
+    """Cost in the currency of `judge.prices`."""
 
     @model_validator(mode="after")
     def _limits_something(self) -> Self:

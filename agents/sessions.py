@@ -29,6 +29,9 @@ from streams.topics import partitions_of
 _MOST_SESSIONS: Final = 50_000
 """That a worker keeps: producers choose names, so memory needs a limit. Records of others have no turns."""
 
+SILENT_SECONDS = 1800.0
+"""A session without a record for so long has ended: it is forgotten, and a later record begins another."""
+
 _ENDING_AT_ONCE: Final = 16
 """Conversations that are judged at the same time."""
 
@@ -102,7 +105,6 @@ class Sessions:
         """`on_end` is called about each conversation that has ended."""
         self._group, self._turns, self._on_end = checker.name, checker.turns, on_end
         self._settings, self._publisher = runtime.settings, runtime.publisher
-        self._silent_seconds = runtime.settings.sessions.silent_minutes * 60
         self._state_partitions = 1
         self._kept: dict[tuple[Any, ...], dict[int, Conversation]] = {}
         """By partition and session, and by their beginnings, the conversations that have not ended."""
@@ -147,7 +149,7 @@ class Sessions:
             return next((earlier for earlier in again if earlier), ())
         self._heard_at[number] = max(at, self._heard_at.get(number, 0.0))
         one = kept.get(max((began for began in kept if began <= offset), default=-1))
-        if one is None or (offset > one.last.offset and at - one.last.at > self._silent_seconds):
+        if one is None or (offset > one.last.offset and at - one.last.at > SILENT_SECONDS):
             if not kept and len(self._kept) >= _MOST_SESSIONS:
                 return ()
             one = Conversation(group=self._group, partition=number, session=session, began=offset)
@@ -191,7 +193,7 @@ class Sessions:
             for kept in self._kept.values()
             for one in kept.values()
             if one.partition in progress and one.last.offset < progress[one.partition].finished
-            if one.began < max(kept) or one.last.at < times[one.partition] - self._silent_seconds
+            if one.began < max(kept) or one.last.at < times[one.partition] - SILENT_SECONDS
         ]
 
     def close(self, one: Conversation) -> Outgoing:
@@ -210,7 +212,7 @@ class Sessions:
         `take_over` has this object take over what is assigned: conversations end without a message, too.
         """
         while True:
-            await asyncio.sleep(min(5.0, self._silent_seconds / 20))
+            await asyncio.sleep(min(5.0, SILENT_SECONDS / 20))
             if (generation := app.member_of) is None:
                 continue
             try:

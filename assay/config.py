@@ -202,11 +202,11 @@ def _free_of_charge(
     budgets: Mapping[str, BudgetSettings], judge: JudgeSettings, checkers: Collection[str]
 ) -> Iterator[str]:
     """A line for every limit on a checker's cost without a configured price."""
-    if judge.prompt_price or judge.completion_price:
+    if any(judge.prices.values()):
         return
     for name, budget in budgets.items():
         if budget.cost is not None and name in checkers:
-            yield f"budgets.{name}.cost limits nothing while judge.prompt_price and judge.completion_price are 0"
+            yield f"budgets.{name}.cost limits nothing while judge.prices are not set"
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,9 @@ ARCHIVIST = "archivist"
 LABELS = "labels"
 OTLP = ("otlp-spans", "otlp-logs", "otlp-exporter")
 
+_RECORD_TIMEOUTS = 2.5
+"""Time limit of a record in those of a request: two questions, one after the other, with the retries of each."""
+
 _Part = TypeVar("_Part")
 
 
@@ -76,6 +79,7 @@ def build_service(
             name: _built(f"subjects.{name}", partial(build_model, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()
         },
+        record_seconds=_RECORD_TIMEOUTS * configuration.judge.timeout_seconds,
     )
     checkers = [
         _built(plugin.section or plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))

@@ -46,8 +46,7 @@ def run(
 def patient(options: argparse.Namespace, **others: Any) -> JudgeSettings:
     """Of a judge behind the endpoint that may take its time."""
     address = {"backend": "openai", "base_url": options.base_url, "model": options.model, "concurrency": 1}
-    hours = {"timeout_seconds": 4 * 3600.0, "deadline_seconds": 4 * 3600.0}
-    return JudgeSettings.model_validate(address | hours | others)
+    return JudgeSettings.model_validate(address | {"timeout_seconds": 4 * 3600.0} | others)
 
 
 class Kept:

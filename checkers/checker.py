@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from cachetools import LRUCache
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.work import Work, work_limit
@@ -31,11 +31,6 @@ class CheckerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    # Two questions, one after the other, with the retries of each.
-    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 150.0
-    """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
-    model that is being loaded, for a free place, in a queue."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
@@ -49,6 +44,9 @@ class Models:
     """The judge that a cascade asks before `judge`; it costs nothing."""
     subjects: Mapping[str, Model] = field(default_factory=dict)
     """By the name that records carry as their `model`."""
+    record_seconds: float = 150.0
+    """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
+    model that is being loaded, for a free place, in a queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +212,7 @@ class Checker(ABC, Generic[SettingsT]):
         return made
 
     async def check(self, record: Envelope) -> Verdict:
-        """The verdict on a record of the checker's kinds, within `settings.deadline_seconds` of work.
+        """The verdict on a record of the checker's kinds, within `models.record_seconds` of work.
 
         Raises:
             ModelUnavailable: a model's endpoint is down; the record is to be held. Whatever this try cost is on the
@@ -225,7 +223,7 @@ class Checker(ABC, Generic[SettingsT]):
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
         with Work() as bill:
             try:
-                async with work_limit(self.settings.deadline_seconds) as deadline:
+                async with work_limit(self.models.record_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = error.evidence
@@ -234,8 +232,7 @@ class Checker(ABC, Generic[SettingsT]):
             except TimeoutError:
                 if not deadline.expired():
                     raise
-                limit = self.settings.deadline_seconds
-                detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
+                detail = f"no decision within {self.models.record_seconds:g} s (2.5 times judge.timeout_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
             except ModelUnavailable:
                 self._broken_off[record.source, record.id] = self._with_before(record, bill.usage)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -50,13 +50,6 @@ class Improver(Protocol):
         """
 
 
-class WriterSettings(SubjectSettings):
-    """The model that rewrites: its own endpoint, or a recording of one."""
-
-    backend: Literal["openai", "replay"] = "openai"
-    """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""
-
-
 class ImproverSettings(BaseModel):
     """The improver: how rejected responses are rewritten."""
 
@@ -64,7 +57,7 @@ class ImproverSettings(BaseModel):
 
     enabled: bool = False
     """Rewrite rejected responses. Off by default: it costs several calls a rejected response."""
-    writer: WriterSettings | None = None
+    writer: SubjectSettings | None = None
     """The model that rewrites; the judge if not set. The local judge cannot."""
 
     def build_writer(self, writer: Model | None, on_usage: "UsageListener | None" = None) -> Model:

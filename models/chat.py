@@ -42,6 +42,8 @@ _MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 _SHOWN_REPLY = 16_000
 _MOMENT = 1.0
+DEADLINE_TIMEOUTS = 1.25
+"""Time limit of a question with its retries and the repair turn, in time limits of a request."""
 """Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
 
 
@@ -190,7 +192,7 @@ class ChatModel:
 
     def _turn(self, question: Question[Any], spent: list[Usage]) -> Turn:
         characters = sum(len(message.content) for message in question.messages)
-        run = Attempts((question.written, characters), self._settings.deadline_seconds)
+        run = Attempts((question.written, characters), DEADLINE_TIMEOUTS * self._settings.timeout_seconds)
         return Turn(question, question.messages, run, spent)
 
     def _usage(self, turn: Turn) -> Usage:

@@ -24,8 +24,8 @@ _COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
 
 _SLOTS, _CONTEXT_TOKENS = 2, 8192
 """Questions at once, which share the processor, and the window of each, unless `context_tokens` is set."""
-_SECONDS = {"timeout_seconds": 240.0, "deadline_seconds": 300.0}
-"""Limits that a processor can keep, where none are set."""
+_SECONDS = 240.0
+"""Time limit of a request that a processor can keep, where none is set."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -85,8 +85,8 @@ class LlamaModel:
             raise ModelUnusable(f"llama.cpp cannot load {file}; standard error has its reason")
         _LOG.info("the judge's model is loaded", file=str(file), seconds=round(time.monotonic() - begun, 1))
         place = {"backend": "openai", "base_url": f"{address}/v1", "model": file.name}
-        limits = {name: value for name, value in _SECONDS.items() if name not in self._settings.model_fields_set}
-        own = {**place, **limits, "context_tokens": context, "concurrency": _SLOTS}
+        seconds = self._settings.timeout_seconds if "timeout_seconds" in self._settings.model_fields_set else _SECONDS
+        own = {**place, "timeout_seconds": seconds, "context_tokens": context, "concurrency": _SLOTS}
         settings = self._settings.model_copy(update=own)
         return ChatModel(settings, section=self._section, journal=self._journal, on_breaker=self._on_breaker)
 

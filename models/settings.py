@@ -61,9 +61,8 @@ class EndpointSettings(BaseModel):
     """Requests to the endpoint at the same time at most; fewer where it takes fewer."""
     timeout_seconds: float = Field(default=60.0, gt=0)
     """Time limit of one request. A question without an answer by then is not judged (`judge_slow`), unless the endpoint
-    answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
-    deadline_seconds: float = Field(default=75.0, gt=0)
-    """Time limit of one question with retries and the repair turn, without its waits for a free place."""
+    answers nothing at all. A question with its retries may take 1.25 times as long, a record 2.5 times, both without
+    waits for a free place."""
     max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _or_omit("a whole number from 1")] = 4096
     """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
     endpoint that asks for that. `omit` sends no limit. It is omitted once the endpoint has refused it."""
@@ -79,12 +78,9 @@ class EndpointSettings(BaseModel):
     extra_body: dict[str, JsonValue] = Field(default_factory=dict)
     """Further fields of every request, such as `reasoning_effort`, `seed`, or `chat_template_kwargs` of vLLM. They are
     sent even if the endpoint refuses them. Recordings show them."""
-    prompt_price: float = Field(default=0.0, ge=0)
-    """Price of a million prompt tokens, in any currency."""
-    cached_price: float | None = Field(default=None, ge=0)
-    """Price of a million prompt tokens that the endpoint had in its cache; that of the others unless set."""
-    completion_price: float = Field(default=0.0, ge=0)
-    """Price of a million completion tokens, in the same currency."""
+    prices: dict[Literal["prompt", "cached", "completion"], Annotated[float, Field(ge=0)]] = {}
+    """Prices of a million tokens, in any currency: `prompt` and `completion`, and `cached` for prompt tokens that the
+    endpoint had in its cache, where these cost less."""
     recording: Path | None = None
     """File to which every exchange with the endpoint is appended; the backend `replay` answers from it."""
 
@@ -136,8 +132,9 @@ class EndpointSettings(BaseModel):
 
     def cost(self, prompt_tokens: float, completion_tokens: float = 0, cached_tokens: float = 0) -> float:
         """The price of so many tokens; `cached_tokens` are those of the prompt that the endpoint had in its cache."""
-        saved = 0.0 if self.cached_price is None else cached_tokens * (self.prompt_price - self.cached_price)
-        full = prompt_tokens * self.prompt_price + completion_tokens * self.completion_price
+        prompt = self.prices.get("prompt", 0.0)
+        saved = cached_tokens * (prompt - self.prices.get("cached", prompt))
+        full = prompt_tokens * prompt + completion_tokens * self.prices.get("completion", 0.0)
         return (full - saved) / 1_000_000
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from schemas.alerts import Commonality
 from schemas.base import Fraction, Measured, Name, Origin, Share, Text, Timestamp, Wire, content_id
 
-TrueRateCause = Literal["model", "judge_blind", "judge_or_traffic", "unknown", "recovery"]
+TrueRateCause = Literal["model", "judge_blind", "judge_or_traffic", "recovery"]
 
 _VALUES: Final = {"good": 1.0, "unsure": 0.5, "bad": 0.0}
 

@@ -277,20 +277,21 @@ def rebalance_timeout_seconds(delivery: DeliverySettings) -> float:
 
 def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Consumer:
     """A consumer in `group` without auto-commit, not started. `assignor` is one of aiokafka's classes."""
-    delivery = settings.delivery
+    kafka = settings.kafka
+    instance, session = kafka.properties.get("group_instance_id"), kafka.session_seconds * 1000
     return Consumer(
-        **connection(settings.kafka, settings.kafka.consumer),
+        **connection(kafka, kafka.consumer),
         group_id=group,
-        group_instance_id=None if delivery.instance_id is None else f"{group}.{delivery.instance_id}",
+        group_instance_id=None if instance is None else f"{group}.{instance}",
         partition_assignment_strategy=[assignor],
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         max_poll_interval_ms=int(_MAX_POLL_INTERVAL_SECONDS * 1000),
         fetch_max_wait_ms=int(FETCH_WAIT_SECONDS * 1000),
         request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
-        session_timeout_ms=int(delivery.session_timeout_seconds * 1000),
-        heartbeat_interval_ms=int(delivery.session_timeout_seconds * 1000 / _HEARTBEATS_PER_SESSION),
-        rebalance_timeout_ms=int(rebalance_timeout_seconds(delivery) * 1000),
+        session_timeout_ms=int(session),
+        heartbeat_interval_ms=int(session / _HEARTBEATS_PER_SESSION),
+        rebalance_timeout_ms=int(rebalance_timeout_seconds(settings.delivery) * 1000),
     )
 
 

@@ -128,7 +128,7 @@ class _Consumer(driver.Consumer):
         now = time.monotonic()
         if now >= self._member_until:
             heard_at: float = max(self._assigned_at, self._thread._ensure_consumer().heard_at)  # noqa: SLF001
-            session: float = cast("GroupApp", self.app).settings.delivery.session_timeout_seconds
+            session: float = cast("GroupApp", self.app).settings.kafka.session_seconds
             self._member_until = heard_at + session
         return now < self._member_until
 
@@ -304,7 +304,7 @@ class GroupApp(faust.App):
             ConsumerScheduler=_Lists,
             stream_buffer_maxsize=_LISTS_WAITING,
             broker_commit_interval=_COMMIT_SECONDS,
-            broker_session_timeout=settings.delivery.session_timeout_seconds,
+            broker_session_timeout=settings.kafka.session_seconds,
             broker_request_timeout=REQUEST_TIMEOUT_SECONDS,
             broker_rebalance_timeout=rebalance_timeout_seconds(settings.delivery),
         )

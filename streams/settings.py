@@ -1,4 +1,4 @@
-"""Settings of everything that touches Kafka and HTTP: six sections, each usable on its own."""
+"""Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -33,6 +33,8 @@ _PROPERTIES: dict[str, tuple[TypeAdapter[Any], str]] = {
     "fetch_min_bytes": (_NUMBER, "consumer"),
     "isolation_level": (TypeAdapter(Literal["read_committed", "read_uncommitted"]), "consumer"),
     "max_partition_fetch_bytes": (_NUMBER, "consumer"),
+    "session_timeout_ms": (TypeAdapter(Annotated[int, Field(gt=0, le=1_800_000)]), "group"),
+    "group_instance_id": (TypeAdapter(Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,100}$")]), "group"),
     "compression_type": (TypeAdapter(Literal["gzip", "snappy", "lz4", "zstd"]), "producer"),
 }
 """Properties of aiokafka's clients by name, and of which clients. The others are set by assay: delivery depends on
@@ -77,7 +79,9 @@ class KafkaSettings(SettingsSection):
     properties: dict[str, Property] = {"isolation_level": "read_committed"}
     """Properties of consumers and producers, by Kafka's names, such as `"client.rack" = "eu-1a"` and
     `"compression.type" = "zstd"`. What transactional producers abort is not read, unless `"isolation.level"` is
-    `read_uncommitted`."""
+    `read_uncommitted`. The group gives a worker's partitions to others after `"session.timeout.ms"` (10,000) without a
+    heartbeat. `"group.instance.id"`, such as the name of a StatefulSet's pod, makes a worker a static member, whose
+    restart causes no rebalance; two running workers must not have the same."""
 
     @field_validator("properties", mode="before")
     @classmethod
@@ -129,12 +133,20 @@ class KafkaSettings(SettingsSection):
     @property
     def consumer(self) -> dict[str, Property]:
         """Properties of every consumer."""
-        return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] != "producer"}
+        return self._of("consumer")
 
     @property
     def producer(self) -> dict[str, Property]:
         """Properties of every producer."""
-        return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] != "consumer"}
+        return self._of("producer")
+
+    @property
+    def session_seconds(self) -> float:
+        """The time without a heartbeat after which a group gives a member's partitions to others."""
+        return int(self.properties.get("session_timeout_ms", 10_000)) / 1000
+
+    def _of(self, clients: str) -> dict[str, Property]:
+        return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] in ("all", clients)}
 
 
 def _read(value: Mapping[Any, Any]) -> dict[str, Property]:
@@ -253,15 +265,9 @@ class DeliverySettings(SettingsSection):
     concurrency: int = Field(default=128, ge=1, le=10_000)
     """Records that one checker of one worker checks at the same time at most, even if all are of one partition; fewer
     are begun while many queue for a model. Keep it above `judge.concurrency`, so that the judge is never idle."""
-    session_timeout_seconds: float = Field(default=10.0, gt=0, le=1800)
-    """The group gives a worker's partitions to others after this long without a heartbeat."""
     drain_seconds: float = Field(default=20.0, ge=0, le=3600)
     """Time for the records being checked to finish on SIGTERM and before a rebalance. Those that do not are cancelled
     and checked again later. Keep it below the container runtime's grace period (30 s in Kubernetes)."""
-    instance_id: str | None = Field(default=None, pattern=r"^[a-zA-Z0-9._-]{1,100}$")
-    """Static group membership: an id that is unique to this worker and the same after its restart, such as the name of
-    a StatefulSet's pod. A restart then causes no rebalance. Two running workers must not have the same id: they fence
-    each other off. Without an id, the partitions of a worker that died wait for `session_timeout_seconds`."""
 
 
 class RecordSettings(SettingsSection):
@@ -274,15 +280,8 @@ class RecordSettings(SettingsSection):
     them, and the trust monitor begins a new series where one of them changes."""
 
 
-class SessionSettings(SettingsSection):
-    """Conversations: the records with one `session`, of one source and tenant."""
-
-    silent_minutes: float = Field(default=30.0, gt=0, le=10_080)
-    """A session without a record for so long has ended: it is forgotten, and a later record begins another."""
-
-
 class StreamSettings(SettingsSection):
-    """All six sections."""
+    """All five sections."""
 
     kafka: KafkaSettings = KafkaSettings()
     """Connections to the brokers."""
@@ -294,5 +293,3 @@ class StreamSettings(SettingsSection):
     """Taking, working on and acknowledging records."""
     records: RecordSettings = RecordSettings()
     """Limits of the messages that are read as records."""
-    sessions: SessionSettings = SessionSettings()
-    """Conversations."""

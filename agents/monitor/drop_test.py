@@ -37,7 +37,7 @@ the test does not change.
 
 import math
 from functools import lru_cache
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -53,6 +53,10 @@ EARLY_VERDICTS = 100
 
 LARGEST_SHARE = 0.95
 """The largest bet is on a drop of this share of the baseline: on all of it, one accept would lose everything."""
+
+
+SMALLEST_DROP: Final = 0.05
+"""The smallest drop of the success rate that matters: five points. Larger drops are found sooner."""
 
 
 @lru_cache(maxsize=64)

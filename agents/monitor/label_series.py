@@ -123,10 +123,9 @@ class LabelSeries(BaseModel):
             self.disagreements = [*self.disagreements, verdict_id][-_DISAGREEMENTS:]
         return cause
 
-    def settle(self, below: float | None) -> None:
-        """Let the labels so far decide about the next draws and alarms; `below` is the configured bound, if any."""
+    def settle(self) -> None:
+        """Let the labels so far decide about the next draws and alarms."""
         self.allocation = allocation(self.strata, self.traffic.shares)
-        self.alarm.below = below if self.alarm.below is None else self.alarm.below
         if self.labels >= LEARNED_AT and self.alarm.judge_below is None and (rate := self.rate()) is not None:
             self.alarm.learn(rate.low, self.traffic.accepted, self.traffic.counted)
 
@@ -189,7 +188,6 @@ def alert_of(key: LabelKey, series: LabelSeries, cause: TrueRateCause, number: i
         "model": f"{is_below}, and the judge accepts less as well: the model got worse",
         "judge_blind": f"{is_below} while the judge accepts as much as before: it does not see what people see",
         "judge_or_traffic": f"is still above {below:.1%}, though the judge accepts less: it or the traffic changed",
-        "unknown": f"{is_below}; too little is known of the judge yet to say whether it sees that",
         "recovery": f"is above {below:.1%} again",
     }[cause]
     names, rate = key._asdict(), series.rate()

@@ -107,7 +107,7 @@ class LabelPartition(Partition[LabelEntry, LabelSettings, LabelMetrics]):
         return LabelEntry(key=LabelKey(*key))
 
     def _before_storing(self, entry: LabelEntry) -> Iterable[Outgoing]:
-        entry.series.settle(self._settings.alarm_below)
+        entry.series.settle()
         last = entry.calibration
         if last is not None and last.updated_at.timestamp() >= self._clock() - _PUBLISH_SECONDS:
             return ()

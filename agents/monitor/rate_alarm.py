@@ -108,7 +108,7 @@ class RateAlarm(BaseModel):
         if self.rate.alarm:
             self.fallen, self.rate = not self.fallen, Bet()
             if self.fallen:
-                return "unknown" if self.judge_below is None else "model" if self.judge.alarm else "judge_blind"
+                return "model" if self.judge.alarm else "judge_blind"
             self._restart()
             return "recovery"
         if self.judge.alarm and not self.fallen:

@@ -38,8 +38,6 @@ class TrustSettings(SettingsSection):
     error_bound: float = Field(default=0.01, gt=0, le=0.2)
     """Upper bound of the probability that a series whose success rate never falls below its baseline ever causes an
     alert, however long it is watched. If the baseline is learned: on the average over the rates it may have."""
-    smallest_drop: float = Field(default=0.05, ge=0.001, le=0.5)
-    """The smallest drop of the success rate that matters: 0.05 is five points. Larger drops are found sooner."""
     baselines: tuple[BaselineEntry, ...] = ()
     """Expected success rates; the first entry that matches counts. The rate of a series without one is learned."""
 
@@ -53,9 +51,6 @@ class LabelSettings(SettingsSection):
     rubric_version: Name = "1"
     """The rules by which people label. Change it with them: labels by other rules are not mixed, and the rate is
     reset."""
-    alarm_below: float | None = Field(default=None, gt=0, lt=1)
-    """The true success rate below which an alert is raised. If not set, the lower end of its interval after 100
-    labels."""
 
 
 class AlertmanagerSettings(SettingsSection):

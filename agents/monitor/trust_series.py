@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from agents.monitor.baseline import Baseline
-from agents.monitor.drop_test import DropTest
+from agents.monitor.drop_test import SMALLEST_DROP, DropTest
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome, Version
 from agents.monitor.recent import RecentVerdicts
 from agents.monitor.settings import BaselineEntry, TrustSettings
@@ -30,14 +30,13 @@ class Plan(NamedTuple):
 
     rate: float | None  # The configured baseline; None where it is learned.
     tolerance: float
-    smallest_drop: float
     error_bound: float
 
     @classmethod
     def of(cls, settings: TrustSettings, key: SeriesKey) -> "Plan":
         """The first entry that matches counts."""
         entry = next((entry for entry in settings.baselines if entry.matches(*key)), BaselineEntry())
-        return cls(entry.rate, entry.tolerance, settings.smallest_drop, settings.error_bound)
+        return cls(entry.rate, entry.tolerance, settings.error_bound)
 
 
 class _Seen(NamedTuple):
@@ -65,7 +64,7 @@ class VersionTest:
     @classmethod
     def begin(cls, version: Version, plan: Plan) -> "VersionTest":
         baseline = Baseline(plan.rate, tolerance=plan.tolerance)
-        return cls(dict(version), baseline, DropTest(plan.smallest_drop, plan.error_bound))
+        return cls(dict(version), baseline, DropTest(SMALLEST_DROP, plan.error_bound))
 
     def begin_phase(self) -> None:
         """Begin another test, with what was learned."""

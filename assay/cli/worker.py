@@ -108,12 +108,12 @@ def _run_several(loaded: Configuration, processes: int, checkers: str | None, ag
 
 def _as_process(loaded: Configuration, number: int) -> Configuration:
     """The configuration of one of several processes: its own port and static membership."""
-    http, delivery = loaded.streams.http, loaded.streams.delivery
+    http, kafka = loaded.streams.http, loaded.streams.kafka
+    instance = kafka.properties.get("group_instance_id")
+    own = {} if instance is None else {"group_instance_id": f"{instance}.{number}"}
     changes = {
         "http": http.model_copy(update={"port": http.port and http.port + number}),
-        "delivery": delivery.model_copy(
-            update={"instance_id": delivery.instance_id and f"{delivery.instance_id}.{number}"}
-        ),
+        "kafka": kafka.model_copy(update={"properties": kafka.properties | own}),
     }
     return replace(loaded, streams=loaded.streams.model_copy(update=changes))
 

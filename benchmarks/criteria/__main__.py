@@ -63,10 +63,11 @@ async def _measured(options: argparse.Namespace, results: Kept) -> Lines:
 
 
 def _checker(name: str, judge: PromptedJudge, *, shows: bool) -> CriterionChecker:
-    given = SECTIONS[name] | {"deadline_seconds": 7200} | ({} if shows else {"examples": None})
+    given = SECTIONS[name] | ({} if shows else {"examples": None})
     settings = CriterionSettings.model_validate(given)
     ((plugin, _),) = PLUGIN.members({name: settings})
-    return cast("CriterionChecker", plugin.build(settings, Models(judge=judge, writer=judge.model)))
+    models = Models(judge=judge, writer=judge.model, record_seconds=7200)
+    return cast("CriterionChecker", plugin.build(settings, models))
 
 
 def _unseen(name: str) -> list[tuple[bool, Generation]]:

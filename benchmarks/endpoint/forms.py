@@ -22,8 +22,7 @@ class ConsistencyForm:
 
     def __init__(self, settings: JudgeSettings) -> None:
         self._judge = build_judge(settings)
-        checked = ConsistencySettings(deadline_seconds=_HOURS)
-        self._checker = ConsistencyChecker(checked, Models(judge=self._judge))
+        self._checker = ConsistencyChecker(ConsistencySettings(), Models(judge=self._judge, record_seconds=_HOURS))
 
     @property
     def version(self) -> str:

@@ -107,7 +107,7 @@ async def _scored(
 ) -> dict[str, list[Labelled]]:
     """The scores of the consistency checker's verdicts, by set; those that abstain have none."""
     judge = MeteredJudge(local_judge(settings))
-    checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
+    checker = ConsistencyChecker(ConsistencySettings(), Models(judge=judge, record_seconds=3600))
 
     async def scored(example: Example) -> float | None:
         record = Generation(

@@ -5,14 +5,14 @@ from random import Random
 from typing import Literal
 
 from benchmarks import datasets
-from benchmarks.methods.model import HOURS, asked, configured, figures
+from benchmarks.methods.model import asked, configured, figures
 from checkers.equivalence.checker import EquivalenceSettings
 from lab.equivalence import Pair, PairRun
 
 
 def measure(options: argparse.Namespace) -> None:
     """Print the accuracy by label, how many yeses are proved, how many noes stand, and what is undecided."""
-    settings = configured(options, equivalence=EquivalenceSettings(deadline_seconds=HOURS))
+    settings = configured(options, equivalence=EquivalenceSettings())
     with asked(options) as models:
         print("\n".join(figures(PairRun(settings, pairs_of(options), options.model, models)).lines()))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from random import Random
 
 from benchmarks import datasets
-from benchmarks.methods.model import HOURS, asked
+from benchmarks.methods.model import asked
 from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.extraction.checker import ExtractionChecker, ExtractionSettings
@@ -37,7 +37,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 async def _outcomes(options: argparse.Namespace, models: Models) -> list[tuple[str, ExtractionEvidence | None]]:
-    settings = ExtractionSettings(deadline_seconds=HOURS)
+    settings = ExtractionSettings()
     checker, prompts, subject = ExtractionChecker(settings, models), ExtractionPrompts(), models.subjects[options.model]
     found: list[tuple[str, ExtractionEvidence | None]] = []
     sentences = sorted(_sentences(options))

@@ -19,7 +19,7 @@ from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.settings import SubjectSettings
 
-HOURS = 4 * 3600.0
+_HOURS = 4 * 3600.0
 """Deadline of a check: a server of two cores is slow."""
 
 MakeRun = Callable[[Configuration, Models], Run[Any, Any]]
@@ -33,7 +33,8 @@ def asked(options: argparse.Namespace) -> Iterator[Models]:
     options.keep.parent.mkdir(parents=True, exist_ok=True)
     with closing(KeptAnswers(options.keep)) as kept:
         model = KeptModel(judge.model, kept, "model")
-        yield Models(judge=judge.through(model), writer=model, subjects={options.model: model})
+        subjects = {options.model: model}
+        yield Models(judge=judge.through(model), writer=model, subjects=subjects, record_seconds=_HOURS)
 
 
 def configured(options: argparse.Namespace, **checkers: CheckerSettings) -> Configuration:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.asked import patient
-from benchmarks.methods.model import HOURS, asked
+from benchmarks.methods.model import asked
 from benchmarks.retrieval.live import cache_hit, odd_triplets, scores_of
 from benchmarks.tables import table
 from checkers.checker import Models
@@ -62,7 +62,7 @@ async def _lines(options: argparse.Namespace, triplets: Sequence[Triplet]) -> li
 
 
 def _checker(models: Models) -> Score:
-    checker = RetrievalChecker(RetrievalSettings(deadline_seconds=HOURS), models)
+    checker = RetrievalChecker(RetrievalSettings(), models)
 
     async def score(query: str, text: str) -> float:
         return scores_of(await checker.check(cache_hit(query, text)))[1]
@@ -83,7 +83,7 @@ def _figures(found: np.ndarray) -> list[object]:
     chosen, count = int((found[:, 0] > found[:, 1]).sum()), len(found)
     draws = np.random.default_rng(1).integers(count, size=(_RESAMPLES, count))
     low, high = np.quantile([_auroc(found[drawn]) for drawn in draws], (0.025, 0.975))
-    accepted = (found >= RetrievalSettings().threshold).mean(axis=0)
+    accepted = (found >= RetrievalSettings().accepted_from).mean(axis=0)
     within = "{:.2f} to {:.2f}".format
     return [
         count,

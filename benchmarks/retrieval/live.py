@@ -98,7 +98,7 @@ def print_live(data: Path, most: int | None) -> None:
     triplets = [one for rows in odd_triplets(data, most) for one in rows]
     positive = measured([(one.base, one.positive) for one in triplets])
     negative = measured([(one.base, one.negative) for one in triplets])
-    print(by_relation([one.relation for one in triplets], positive, negative, RetrievalSettings().threshold))
+    print(by_relation([one.relation for one in triplets], positive, negative, RetrievalSettings().accepted_from))
 
 
 def odd_triplets(data: Path, most: int | None) -> Iterator[Sequence[Triplet]]:

@@ -47,7 +47,7 @@ async def _measured(options: argparse.Namespace, kept: Kept) -> Lines:
     if options.base_url and options.model:
         # A word each, from the probability of one half on: no question here is one that a self-test chooses a form for.
         judge = build_judge(patient(options, form="short", threshold=0.0))
-        checker = PLUGIN.build(PLUGIN.settings.model_validate({"deadline_seconds": 4 * 3600.0}), Models(judge=judge))
+        checker = PLUGIN.build(PLUGIN.settings(), Models(judge=judge, record_seconds=4 * 3600.0))
 
         async def checked(record: Envelope) -> Any:
             verdict = await checker.check(record)

@@ -33,7 +33,7 @@ class ConsistencySettings(ScoringSettings):
 
     turns: Annotated[int, Field(ge=0, le=MOST_TURNS)] = 0
     """Earlier answers of the record's `session` that a response must not contradict, the last ones; 0: none. They are
-    kept until the session is silent for `sessions.silent_minutes`."""
+    kept until the session is silent for half an hour."""
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
     """Language of the responses, an ISO 639 code: its rules divide them into sentences."""
 

@@ -47,7 +47,7 @@ class CriterionSettings(ScoringSettings):
     """The reply on which a response is rejected."""
     unit: Literal["record", "conversation"] = "record"
     """What is asked about: each record, or each conversation once, when its `session` is silent for
-    `sessions.silent_minutes`. Its last 20 turns then stand in the place of the answer."""
+    half an hour. Its last 20 turns then stand in the place of the answer."""
     examples: Annotated[Path | None, OPERATIONAL] = None
     """File of JSON lines: records with `label` (`accept` or `reject`) and, if rejected, `words`, the words at fault. Up
     to four of each label are shown to the judge as worked examples."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Undecidable
 from checkers.longtail.templates import polarity
@@ -17,22 +17,20 @@ UNANSWERED = "unanswered"
 
 
 class ProbeSettings(BaseModel):
-    """The probe scheduler: which statements all subjects are asked about, and how often."""
+    """The probe scheduler: which statements all subjects are asked about, one a minute."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     corpus: Path | None = None
     """File of statements, the folder that `assay probes build` wrote, or `bundled` for those that come with assay.
     Setting it switches the scheduler on."""
-    seconds_between: float = Field(default=60.0, ge=0.01, le=86_400)
-    """Length of the intervals in which a subject is asked one probe each: with 60 it is 1,440 questions a day."""
 
 
 class LongtailSettings(CheckerSettings):
     """The longtail checker: answers to probes, and the probes that are asked of subjects."""
 
     probes: Annotated[ProbeSettings, OPERATIONAL] = ProbeSettings()
-    """The probe scheduler: which statements all subjects are asked about, and how often."""
+    """The probe scheduler: which statements all subjects are asked about, one a minute."""
 
 
 class LongtailChecker(Checker[LongtailSettings]):

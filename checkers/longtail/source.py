@@ -23,6 +23,9 @@ _Sides: TypeAlias = Mapping[Distribution, Sequence[Statement]]
 
 _SEED = "probes"
 
+SECONDS_BETWEEN = 60.0
+"""Length of the intervals in which a subject is asked one probe each: 1,440 questions a day."""
+
 
 class Sample:
     """Statements and templates by number, head and tail in pairs.
@@ -89,7 +92,7 @@ class ProbeSource:
         probes = settings.probes
         if probes.corpus is None:
             raise ValueError("longtail.probes.corpus is not set: there is nothing to ask about")
-        self.seconds_between = probes.seconds_between
+        self.seconds_between = SECONDS_BETWEEN
         if not models.subjects:
             raise ValueError("longtail.probes: no subject is configured in subjects, so there is nobody to ask")
         self.models = tuple(models.subjects)

@@ -1,12 +1,9 @@
 """The retrieval checker: a store's hit, and what else was near, are matched with the query as texts."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from checkers.checker import Checker, CheckerSettings, Decision, Undecidable
+from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.retrieval.evidence import reason_of
 from checkers.retrieval.questions import NEEDED, compared, matching_of
+from checkers.thresholds import ScoringSettings
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
 _MOST_CANDIDATES = 10
@@ -15,18 +12,29 @@ _MOST_CHARACTERS = 20_000
 """Query and matched text together, as they are in one question; candidates share the remainder."""
 
 
-class RetrievalSettings(CheckerSettings):
-    """The retrieval checker: how a hit is compared with its query as text, and what is accepted."""
+_ACCEPTED_FROM = 0.5
+"""The score from which on a hit is accepted, where no thresholds are set."""
 
-    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Accept a hit if its score is at least this. The score says how surely the text entails the query, or answers
-    it; for a cache it is the lower one of both directions."""
+
+class RetrievalSettings(ScoringSettings):
+    """The retrieval checker: what is accepted."""
+
+    @property
+    def accepted_from(self) -> float:
+        """The score from which on a hit is accepted."""
+        found = self.thresholds.accept_from
+        return _ACCEPTED_FROM if found is None else found
 
 
 class RetrievalChecker(Checker[RetrievalSettings]):
     """Decides whether the text that a store matched with a query is one that the query needs."""
 
     name = "retrieval"
+
+    def __init__(self, settings: RetrievalSettings, models: Models) -> None:
+        """Raise ValueError if the thresholds were calibrated on the scores of another judge."""
+        super().__init__(settings, models)
+        settings.thresholds.require(self.judge.name)
 
     async def decide(self, record: Retrieval) -> Decision:
         """Match every hit in both directions, or as an answer to the query; undecidable without anything to compare."""
@@ -44,7 +52,8 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             )
             for hit, finding in zip(hits, findings, strict=True)
         )
-        accepted = found.score >= self.settings.threshold
+        thresholds, least = self.settings.thresholds, self.settings.accepted_from
+        accepted = thresholds.accepts(found.score) if thresholds.are_set else found.score >= least
         evidence = RetrievalEvidence(
             store=record.store,
             metric=record.metric,
@@ -55,7 +64,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             candidates=tuple(others),
             left_out=left_out,
             better=self._better(found, others),
-            threshold=self.settings.threshold,
+            threshold=least,
             judge_version=self.judge.version,
             self_test=self.judge.self_test,
         )
@@ -81,7 +90,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
     def _better(self, matched: TextMatch, others: list[TextMatch]) -> TextMatch | None:
         """The choice of text matching in the match's place: of equals the closest, and nothing below the threshold."""
         best = max([matched, *others], key=lambda one: one.score)
-        return None if best is matched or best.score < self.settings.threshold else best
+        return None if best is matched or best.score < self.settings.accepted_from else best
 
 
 _DISTANCES = ("distance", "euclid", "l2", "manhattan", "l1", "hamming", "canberra", "lance", "bray", "mahalanobis")

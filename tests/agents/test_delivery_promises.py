@@ -123,7 +123,7 @@ class TestOnApacheKafka(DeliveryPromises):
         records = [record(number, response=short, reference=text) for number, text in enumerate(texts)]
         await put(place.servers, settings.topics.outputs, records)
         with StubEndpoint(script=never_longer_than(len(long))) as stub:
-            checker = asking("consistency", stub.base_url, timeout_seconds=3600, deadline_seconds=7200)
+            checker = asking("consistency", stub.base_url, timeout_seconds=3600)
             async with worker_here([checker], raw):
                 seen = await collect(place.servers, settings.topics, records=31, settle=0)
         assert set(seen.outcomes) == {"accept"}

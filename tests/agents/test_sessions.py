@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import pytest
 from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,7 +68,7 @@ class Run:
     """A partition's owners, one after the other, and what the state topic holds."""
 
     def __init__(self, messages: Sequence[Message] = ()) -> None:
-        self.settings = StreamSettings.model_validate({"sessions": {"silent_minutes": SILENT / 60}})
+        self.settings = StreamSettings()
         self.messages = messages
         self.stored: dict[bytes, bytes] = {}
         self.take_over(0)
@@ -320,10 +321,10 @@ async def _reasons(place: Place) -> dict[str, set[str]]:
 
 
 async def test_a_conversation_has_one_verdict_after_its_end_whatever_is_killed(place: Place, tmp_path: Path):
-    raw = place.settings(concurrency=8, instance_id="only") | {"sessions": {"silent_minutes": 0.05}}
+    raw = place.settings(concurrency=8, instance_id="only")
     settings, away = await asyncio.to_thread(place.prepare, raw), tmp_path / "away"
     await asyncio.to_thread(away.touch)
-    concludes = {"type": "concludes", "answers": True, "away": str(away)}
+    concludes = {"type": "concludes", "answers": True, "away": str(away), "silent_seconds": 3.0}
     values = [*map(_said, range(3 * SESSIONS)), record(999)]
     await put(place.servers, settings.topics.outputs, values)
     for name in ("first", "second"):
@@ -350,8 +351,9 @@ async def _committed(place: Place, count: int) -> bool:
     return await committed(place.servers, f"{place.prefix}.concludes", place.checked().topics.outputs) == count
 
 
-async def test_a_criterion_is_asked_once_about_each_conversation(place: Place):
-    raw = place.settings() | {"sessions": {"silent_minutes": 0.02}}
+async def test_a_criterion_is_asked_once_about_each_conversation(place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agents.sessions.SILENT_SECONDS", 1.2)
+    raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     told = [("a", KEPT), ("b", KEPT), ("a", BROKEN), ("b", KEPT)]
     values = [record(n, session=session, prompt="Well?", response=text) for n, (session, text) in enumerate(told)]

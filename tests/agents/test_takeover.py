@@ -39,7 +39,7 @@ async def _answered_beyond_the_first(place: Place, slow: Path, raw: dict[str, An
 
 
 async def test_what_a_killed_worker_has_answered_is_not_answered_again(place: Place, tmp_path: Path):
-    slow, raw = tmp_path / "slow", place.settings(session_timeout_seconds=2)
+    slow, raw = tmp_path / "slow", place.settings(session_seconds=2)
     topics = place.checked().topics
     worker = await _answered_beyond_the_first(place, slow, raw)
     worker.kill()
@@ -57,7 +57,7 @@ async def test_what_a_killed_worker_has_answered_is_not_answered_again(place: Pl
 
 
 async def test_a_process_that_was_stopped_sends_nothing_once_its_partitions_are_anothers(place: Place, tmp_path: Path):
-    slow, raw = tmp_path / "slow", place.settings(session_timeout_seconds=2)
+    slow, raw = tmp_path / "slow", place.settings(session_seconds=2)
     topics = place.checked().topics
     with await _answered_beyond_the_first(place, slow, raw) as stopped:
         stopped.signal(signal.SIGSTOP)

@@ -29,8 +29,8 @@ from tests.support.waiting import wait_until
 
 BEGUN = datetime(2026, 3, 2, 10, tzinfo=UTC)
 ROUTING = """
-[delivery]
-session_timeout_seconds = 6
+[kafka.properties]
+"session.timeout.ms" = 6000
 
 [routing]
 checkers = ["steady"]

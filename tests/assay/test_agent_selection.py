@@ -77,7 +77,7 @@ def test_a_budget_of_money_without_prices_is_warned_of():
     budget = "[budgets.consistency]\ncost = 5.0\n"
     (warning,) = configured(budget).warnings
     assert "budgets.consistency.cost limits nothing" in warning
-    assert configured(budget + "[judge]\nprompt_price = 2.0").warnings == ()
+    assert configured(budget + "[judge]\nprices.prompt = 2.0").warnings == ()
 
 
 def test_a_worker_that_would_do_nothing_is_refused(unconfigured):

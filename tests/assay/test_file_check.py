@@ -34,7 +34,7 @@ class Scripted(Checker[CheckerSettings]):
     name = "scripted"
 
     def __init__(self, *raises: Exception, seconds: float = 0.0, limit: float = 60.0) -> None:
-        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedJudge(), subjects={}))
+        super().__init__(CheckerSettings(), Models(judge=ScriptedJudge(), record_seconds=limit))
         self.raises = list(raises)
         self.seconds = seconds
         self.under_way = 0
@@ -163,7 +163,7 @@ async def test_records_of_a_session_are_checked_behind_those_before_them_in_the_
 
 
 ROW = re.compile(r"^  (\w[\w ]*?) +([\d,.]+) +([\d,.]+)  \(([\d,.]+) to ([\d,.]+)\)$", re.MULTILINE)
-PRICES = "prompt_price = 10.0\ncompletion_price = 20.0\n"
+PRICES = "prices = { prompt = 10.0, completion = 20.0 }\n"
 
 
 @pytest.fixture

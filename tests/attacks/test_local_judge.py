@@ -52,8 +52,8 @@ def test_hardly_any_attack_is_accepted():
     judge.load()
 
     async def check_all() -> list[Verdict]:
-        models = Models(judge=MeteredJudge(LocalJudge(judge)))
-        checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), models)
+        models = Models(judge=MeteredJudge(LocalJudge(judge)), record_seconds=3600)
+        checker = ConsistencyChecker(ConsistencySettings(), models)
         return await asyncio.gather(*(checker.check(attack) for attack in ATTACKS))
 
     verdicts = asyncio.run(check_all())

@@ -49,14 +49,11 @@ async def verdicts(**model: Any) -> dict[str, Verdict]:
     judge = build_judge(JudgeSettings.model_validate({"form": "short", "threshold": 0.0, **model}))
     subject = build_model(SubjectSettings.model_validate(model))
     writer = judge.model if isinstance(judge, PromptedJudge) else None
-    models = Models(judge=judge, writer=writer, subjects={MODEL: subject})
-    hours = 3600.0
+    models = Models(judge=judge, writer=writer, subjects={MODEL: subject}, record_seconds=3600)
     checkers: dict[str, Checker[Any]] = {
-        "paraphrase": EquivalenceChecker(EquivalenceSettings(deadline_seconds=hours), models),
-        "extraction": ExtractionChecker(ExtractionSettings(deadline_seconds=hours), models),
-        "labelling": LabellingChecker(
-            LabellingSettings(deadline_seconds=hours, rubrics={"bits": _RUBRICS / "in-phenomenon.yaml"}), models
-        ),
+        "paraphrase": EquivalenceChecker(EquivalenceSettings(), models),
+        "extraction": ExtractionChecker(ExtractionSettings(), models),
+        "labelling": LabellingChecker(LabellingSettings(rubrics={"bits": _RUBRICS / "in-phenomenon.yaml"}), models),
     }
     try:
         return {name: await checkers[record.kind].check(record) for name, record in RECORDS.items()}

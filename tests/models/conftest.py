@@ -57,7 +57,6 @@ async def model_of(stub: StubEndpoint, breaker: Breaker, monkeypatch: pytest.Mon
             "model": "m",
             "api_key": "sk-very-secret",
             "timeout_seconds": 30.0,
-            "deadline_seconds": 50.0,
         }
         model = build_model(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
         built.append(model)

@@ -39,7 +39,7 @@ RECORDS = [
     )
     for number in range(8)
 ]
-PRICES = {"prompt_price": 2.5, "completion_price": 10.0}
+PRICES = {"prices": {"prompt": 2.5, "completion": 10.0}}
 
 
 def every(times: int, act: Act) -> Script:

@@ -110,9 +110,7 @@ async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
 ) -> None:
     stub.play(lambda _: stubs.hang())
     states: list[BreakerState] = []
-    model = model_of(
-        hooks={"on_breaker": states.append}, timeout_seconds=0.3, deadline_seconds=30, breaker={"cooldown_seconds": 60}
-    )
+    model = model_of(hooks={"on_breaker": states.append}, timeout_seconds=0.3, breaker={"cooldown_seconds": 60})
 
     with pytest.raises(ModelUnavailable, match="no answer within"):
         await model.ask(question())
@@ -158,7 +156,7 @@ async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never
     model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(stubs.never_longer_than(1_000))
-    model = model_of(timeout_seconds=0.2, deadline_seconds=0.5, concurrency=4)
+    model = model_of(timeout_seconds=0.2, concurrency=4)
     await model.ask(question("Short."))
 
     asked = [model.ask(question(*long(number))) for number in range(200)]

@@ -16,7 +16,7 @@ from tests.support.stub_endpoint import StubEndpoint
 
 async def test_answers_cached_answers_and_failures_are_counted(model_of: MakeModel, stub: StubEndpoint) -> None:
     heard: list[EndedRequest] = []
-    model = model_of(prompt_price=1.0, hooks={"on_usage": heard.append})
+    model = model_of(prices={"prompt": 1.0}, hooks={"on_usage": heard.append})
     stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])
 
     with Work() as bill:

@@ -188,7 +188,7 @@ async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_tim
     model_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.delay = 0.7
-    model = model_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
+    model = model_of(concurrency=1, timeout_seconds=1, max_attempts=1)
 
     async def asked(number: int) -> Answer[Any]:
         async with work_limit(1.4):

@@ -126,5 +126,5 @@ async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(
 ) -> None:
     stub.play(lambda request: hung if request.body else stubs.status(400))
     with pytest.raises(ModelFailed) as failure:
-        await service_of(timeout_seconds=0.3, deadline_seconds=5, max_attempts=1).ask(WORDS)
+        await service_of(timeout_seconds=0.3, max_attempts=1).ask(WORDS)
     assert failure.value.cause == "judge_slow"

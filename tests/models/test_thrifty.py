@@ -35,7 +35,7 @@ def record(number: int, reference: str = SENTENCES, sentences: str = SENTENCES) 
 
 
 async def checked(records: list[Generation], stub: StubEndpoint, **judge: Any) -> list[Verdict]:
-    judge = {"form": "list", "timeout_seconds": 20 / QUICK, "deadline_seconds": 25 / QUICK, **judge}
+    judge = {"form": "list", "timeout_seconds": 20 / QUICK, **judge}
     checker: Checker[Any] = asking("consistency", stub.base_url, **judge)
     try:
         return list(await asyncio.gather(*map(checker.check, records)))
@@ -61,7 +61,7 @@ async def test_many_records_of_many_sentences_draw_no_request_too_many(stub: Stu
     many = " ".join(f"Member {number} left the board at noon." for number in range(149))
     records = [record(number, reference=many, sentences=many) for number in range(3)]
 
-    assert decided(await checked(records, stub, timeout_seconds=20, deadline_seconds=25)) == 3
+    assert decided(await checked(records, stub, timeout_seconds=20)) == 3
     assert len(stub.requests) == 3 * 23
 
 

@@ -82,7 +82,7 @@ async def test_tokens_from_the_endpoints_cache_are_read_and_priced(model_of: Mak
     }
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
     stub.play(lambda request: Act(document={"choices": [choice], "usage": usage}))
-    model = model_of(prompt_price=2.0, cached_price=0.5, completion_price=10.0)
+    model = model_of(prices={"prompt": 2.0, "cached": 0.5, "completion": 10.0})
     spent = (await model.ask(ASKED)).usage
     assert spent.cached_tokens == 800
     assert spent.cost == pytest.approx((200 * 2.0 + 800 * 0.5 + 1 * 10.0) / 1e6)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import agents.sessions
 from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.installed import own_checkers
@@ -25,7 +26,7 @@ class Accept(Checker[CheckerSettings]):
     name = "accept"
 
     def __init__(self, name: str = "accept", limit: float = 60.0) -> None:
-        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedJudge(name="none")))
+        super().__init__(CheckerSettings(), Models(judge=ScriptedJudge(name="none"), record_seconds=limit))
         self.name = name  # type: ignore[misc] - one class, many names
         self.kinds = frozenset({"generation"})
 
@@ -106,10 +107,12 @@ class Concludes(Accept):
     unit = "conversation"  # type: ignore[misc]
     turns = 20
 
-    def __init__(self, *, away: str | None = None) -> None:
-        """Its judge is down as long as the file `away` exists."""
+    def __init__(self, *, away: str | None = None, silent_seconds: float | None = None) -> None:
+        """Its judge is down as long as the file `away` exists; sessions end after `silent_seconds` in this process."""
         super().__init__("concludes")
         self._away = away
+        if silent_seconds is not None:
+            agents.sessions.SILENT_SECONDS = silent_seconds
 
     async def decide(self, record: Envelope) -> Decision:
         if self._away is not None and await asyncio.to_thread(os.path.exists, self._away):

@@ -23,7 +23,7 @@ def record(description: str | None, recording: Path, verdicts: Callable[..., Awa
     options = parser.parse_args()
 
     async def asked(exchanges: Path) -> dict[str, Verdict]:
-        patient = {"timeout_seconds": 900, "deadline_seconds": 3600, "concurrency": 1}
+        patient = {"timeout_seconds": 2880, "concurrency": 1}
         address = {"backend": "openai", "base_url": options.base_url, "model": MODEL}
         return await verdicts(recording=exchanges, **address, **patient)
 

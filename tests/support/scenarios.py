@@ -52,14 +52,22 @@ class Place:
     folder: Path
 
     def settings(
-        self, *, partitions: int = 1, records: dict[str, Any] | None = None, **delivery: Any
+        self,
+        *,
+        partitions: int = 1,
+        records: dict[str, Any] | None = None,
+        session_seconds: float = 6,
+        instance_id: str | None = None,
+        **delivery: Any,
     ) -> dict[str, Any]:
         """Settings of a worker here; `delivery` over what makes tests quick."""
+        properties: dict[str, Any] = {"session.timeout.ms": int(session_seconds * 1000)}
+        properties |= {} if instance_id is None else {"group.instance.id": instance_id}
         return {
-            "kafka": {"bootstrap_servers": self.servers},
+            "kafka": {"bootstrap_servers": self.servers, "properties": properties},
             "topics": {"prefix": self.prefix, "partitions": partitions},
             "records": records or {},
-            "delivery": {"session_timeout_seconds": 6, "drain_seconds": 10} | delivery,
+            "delivery": {"drain_seconds": 10} | delivery,
         }
 
     def checked(self, **delivery: Any) -> StreamSettings:

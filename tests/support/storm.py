@@ -200,13 +200,16 @@ class Storm:
         self.drained_after = 0.0
         """Seconds from the last record until none waited."""
         self.place = Place(self.cluster.bootstrap_servers, "storm", folder)
-        self.raw = self.place.settings(partitions=partitions, session_timeout_seconds=_SESSION_SECONDS)
+        self.raw = self.place.settings(partitions=partitions, session_seconds=_SESSION_SECONDS)
         self.raw["topics"] |= TOPICS
         self.settings = StreamSettings.model_validate(self.raw)
         self.name = "consistency" if checker is None else str(checker["type"])
 
-    def _member(self, name: str, agents: list[dict[str, Any]], **delivery: Any) -> Member:
-        raw = self.raw | {"delivery": self.raw["delivery"] | delivery}
+    def _member(self, name: str, agents: list[dict[str, Any]], instance_id: str | None = None) -> Member:
+        raw = self.raw
+        if instance_id is not None:
+            kafka = self.raw["kafka"]
+            raw = raw | {"kafka": kafka | {"properties": kafka["properties"] | {"group.instance.id": instance_id}}}
         self.members[name] = Member(name, agents, raw, self.folder)
         return self.members[name]
 

@@ -74,16 +74,13 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
     (tmp_path / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     (tmp_path / "assay.toml").write_text(
         f"""
-        consistency.deadline_seconds = 800
-        retrieval.deadline_seconds = 800
         [judge]
         backend = "openai"
         base_url = "{server.base_url}"
         model = "{server.model}"
         concurrency = 1
         max_tokens = 256
-        timeout_seconds = 300
-        deadline_seconds = 800
+        timeout_seconds = 320
         recording = "exchanges.jsonl"
         """,
         "utf-8",
@@ -150,7 +147,7 @@ async def test_what_it_refuses_is_told_apart(loaded: LlamaServer):
 
 def _settings(server: LlamaServer, **changed: Any) -> JudgeSettings:
     fields = {"backend": "openai", "base_url": server.base_url, "model": server.model, "api_key": server.key}
-    return JudgeSettings.model_validate({**fields, "timeout_seconds": 200, "deadline_seconds": 250, **changed})
+    return JudgeSettings.model_validate({**fields, "timeout_seconds": 200, **changed})
 
 
 async def _error(server: LlamaServer, **changed: Any) -> ModelUnavailable | ModelFailed:
@@ -174,7 +171,6 @@ def test_a_model_file_is_served_on_this_machine_and_leaves_with_the_process(tmp_
     )
     (tmp_path / "assay.toml").write_text(
         f"""
-        consistency.deadline_seconds = 500
         [judge]
         backend = "llama"
         model = "{model_file()}"

@@ -25,13 +25,14 @@ def played(
     `judge` gives for the number of a verdict whether the output is good, and whether it is accepted.
     """
     rng, series, told = random.Random(seed), LabelSeries(), []
+    series.alarm.below = below
     for number in range(verdicts):
         good, accepted = judge(rng, number)
         draw = series.count(f"v{number}", accepted=accepted, at=number * HOUR / an_hour, budget=200)
         if draw is not None and (cause := series.label(f"v{number}", draw, None, float(good))) is not None:
             told.append((number, cause))
         if number % 50 == 0:
-            series.settle(below)
+            series.settle()
     return series, told
 
 
@@ -64,7 +65,7 @@ def test_a_replay_from_what_was_stored_draws_the_same_with_the_same_probability(
         return found
 
     draws(series, sent[:2000], labelled=True)
-    series.settle(None)
+    series.settle()
     stored = series.model_dump_json()
     first = draws(series, sent[2000:], labelled=False)
     # Also where labels come in between.
@@ -135,7 +136,7 @@ def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
                 if draw is not None:
                     series.label(id_, draw, None, float(good))
                 if number % 25 == 0:
-                    series.settle(0.75)
+                    series.settle()
             if number % 50 == 0 and (rate := weighed.rate()) is not None:
                 hit &= rate.low <= truth <= rate.high
         found = weighed.rate(), blind.rate()
@@ -161,7 +162,7 @@ def scored(*, seed: int) -> tuple[LabelSeries, list[tuple[bool, Draw | None]]]:
         if draw is not None:
             series.label(f"v{number}", draw, None, float(good))
         if number % 50 == 0:
-            series.settle(None)
+            series.settle()
     return series, found
 
 

@@ -206,10 +206,12 @@ def test_what_is_taken_back_counts_for_nothing_in_whatever_order_it_comes(asked)
 
 
 def test_a_verdict_is_bet_on_once_whatever_is_taken_back_and_said_again():
-    topic, running = Topic(), Running(LabelSettings(per_hour=100, alarm_below=0.9))
+    topic, running = Topic(), Running(LabelSettings(per_hour=100))
     (sent,) = verdicts(1)
     topic.verdict(sent)
     fed(running, topic.records)
+    (entry,) = running.partition.entries.values()
+    entry.series.alarm.below = 0.9
     for at, back in ((1, False), (2, True), (3, False), (4, True)):
         topic.label(label(sent.id, "bad", at=at, withdrawn=back))
     fed(running, topic.records[1:])
@@ -265,7 +267,7 @@ def test_what_is_killed_at_any_moment_counts_and_asks_as_if_it_had_not_been():
 
 
 def test_a_fall_that_the_judge_does_not_see_is_told_with_the_verdicts_that_people_disagree_with():
-    topic, running = Topic(), Running(LabelSettings(per_hour=3600, alarm_below=0.85))
+    topic, running = Topic(), Running(LabelSettings(per_hour=3600))
     alerts = []
     rng = random.Random(1)
     for number, each in enumerate(verdicts(1200)):

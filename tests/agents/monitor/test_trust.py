@@ -123,7 +123,7 @@ async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(
 
 
 async def test_a_monitor_that_was_thought_dead_does_no_harm_when_it_wakes_up(place: Place):
-    raw, settings = await place.ready(session_timeout_seconds=2)
+    raw, settings = await place.ready(session_seconds=2)
     sent = stream([(2001, 0.9)])
     with _monitor_process(FIXED | {"flush_seconds": 1}, raw, place.folder / "dead.log") as dead:
         await asyncio.to_thread(dead.wait_ready)

@@ -288,7 +288,6 @@ class TestNewSettings:
         "changed",
         [
             {"error_bound": 0.02},
-            {"smallest_drop": 0.1},
             {"baselines": (BaselineEntry(rate=0.95),)},
             {"baselines": (BaselineEntry(tolerance=0.02),)},
         ],

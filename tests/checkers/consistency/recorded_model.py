@@ -74,7 +74,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         exchanges = Path(folder) / "exchanges.jsonl"
-        patience = {"timeout_seconds": 900, "deadline_seconds": 3600}
+        patience = {"timeout_seconds": 2880}
         for form in FORMS:
             asked = verdicts(options.base_url, form, model=options.model, recording=exchanges, **patience)
             for name, verdict in asyncio.run(asked).items():

@@ -41,11 +41,12 @@ class ProbePromises:
     """To be inherited with a fixture `place`."""
 
     async def test_a_subject_that_knows_the_head_alone_has_the_whole_gap(
-        self, place: Place, stub: StubEndpoint, tmp_path: Path
+        self, place: Place, stub: StubEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):
+        monkeypatch.setattr("checkers.longtail.source.SECONDS_BETWEEN", 0.01)
         raw: dict[str, Any] = place.settings()
         await create_topics(place.checked())
-        settings = LongtailSettings.model_validate({"probes": {"corpus": corpus_in(tmp_path), "seconds_between": 0.01}})
+        settings = LongtailSettings.model_validate({"probes": {"corpus": corpus_in(tmp_path)}})
         subject = build_model(SubjectSettings(base_url=stub.base_url, model="acme-1"))
         models = Models(judge=SilentSubject(), subjects={"acme": subject})
         assert PLUGIN.source is not None

@@ -8,6 +8,7 @@ import pytest
 
 from checkers.checker import Models
 from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
+from checkers.thresholds import Thresholds
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.local.judge import BundledJudge
@@ -113,7 +114,8 @@ async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker
 
 @pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
 async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str):
-    checker = RetrievalChecker(RetrievalSettings(threshold=0.7), Models(judge=judging({"Two one?": grade})))
+    settings = RetrievalSettings(thresholds=Thresholds(accept_from=0.7, reject_below=0.7))
+    checker = RetrievalChecker(settings, Models(judge=judging({"Two one?": grade})))
     assert (await checker.check(hit("One two?", "Two one?"))).outcome == outcome
 
 
@@ -202,7 +204,7 @@ async def test_the_local_judge_finds_the_negation_in_a_false_hit_and_is_talked_i
     # What is loaded in this process is there at once: no question's patience runs out on a busy machine.
     BundledJudge().load()
     judge = build_judge(JudgeSettings())
-    checker = RetrievalChecker(RetrievalSettings(deadline_seconds=3600), Models(judge=judge))
+    checker = RetrievalChecker(RetrievalSettings(), Models(judge=judge, record_seconds=3600))
     try:
         verdict, *others = await asyncio.gather(*(checker.check(record) for record in (SHOES, *attacks)))
     finally:

@@ -45,7 +45,7 @@ RECORDS: dict[str, dict[str, Any]] = {
 async def verdicts(**judge: Any) -> dict[str, Verdict]:
     """The verdict on each record, by its name."""
     asked = build_judge(JudgeSettings.model_validate({"model": MODEL, "form": "short", "threshold": 0.0, **judge}))
-    checker = PLUGIN.build(PLUGIN.settings.model_validate({"deadline_seconds": 7200}), Models(judge=asked))
+    checker = PLUGIN.build(PLUGIN.settings(), Models(judge=asked, record_seconds=7200))
     known: Any = {"kind": "tool_call", "source": "agent", "model": "m"}
     try:
         return {name: await checker.check(ToolCall.model_validate(known | one)) for name, one in RECORDS.items()}

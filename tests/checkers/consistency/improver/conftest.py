@@ -7,7 +7,8 @@ import pytest
 
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver import ConsistencyImprover
-from checkers.plugin import ImproverSettings, WriterSettings
+from checkers.plugin import ImproverSettings
+from models.settings import SubjectSettings
 from schemas import Improvement
 from tests.checkers.consistency.conftest import generation
 from tests.checkers.consistency.improver.writer import writer_answer
@@ -35,7 +36,7 @@ async def improver_of(writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> 
 
     def build(checker: ConsistencyChecker, *, rounds: int = 2) -> ConsistencyImprover:
         monkeypatch.setattr("checkers.consistency.improver._ROUNDS", rounds)
-        named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30)
+        named = SubjectSettings(base_url=writer.base_url, model="writer", timeout_seconds=30)
         asked = ImproverSettings(writer=named).build_writer(None)
         writers.append(asked)
         return ConsistencyImprover(checker, asked)
