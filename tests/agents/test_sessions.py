@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,13 @@ from tests.support.workers import agents_here
 
 TOPIC = TopicSettings().outputs
 SILENT, TURNS = 60.0, 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def silent_for_a_minute() -> Iterator[None]:
+    with patch("agents.sessions.SILENT_SECONDS", SILENT):
+        yield
+
 NOW = 1_800_000_000
 
 

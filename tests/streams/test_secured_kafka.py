@@ -138,7 +138,7 @@ async def test_tokens_that_end_and_a_command_that_fails_for_a_while_lose_nothing
     monkeypatch.setattr(token_command, "_PAUSE_SECONDS", 0.5)
     token, runs, issued = tmp_path / "token", tmp_path / "runs", set()
     command = ["sh", "-c", f"echo >> {runs}; cat {token}"]
-    topics = {"topics": {"prefix": "tokens", "partitions": 1}, "delivery": {"session_timeout_seconds": 6}}
+    topics = {"topics": {"prefix": "tokens", "partitions": 1}}
     raw = topics | {"kafka": secured.login("OAUTHBEARER") | {"sasl_token_command": command}}
     others = StreamSettings.model_validate(topics | {"kafka": secured.login("PLAIN")})
     await create_topics(others)
