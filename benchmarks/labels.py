@@ -52,6 +52,7 @@ def run(judge: str, course: Course, seed: int) -> Iterator[tuple[LabelSeries, fl
     rng = np.random.default_rng([seed, *judge.encode()])
     series = LabelSeries()
     series.strata = {name: Sums() for name in STRATA}
+    series.alarm.below = course.below
     verdicts = good_ones = 0
     for begin in range(0, LABELS, _SETTLED):
         later = begin >= LABELS // 2
@@ -59,7 +60,7 @@ def run(judge: str, course: Course, seed: int) -> Iterator[tuple[LabelSeries, fl
         # As after many verdicts, one an hour.
         series.traffic.shares = dict(zip(STRATA, sizes.ravel().tolist(), strict=True))
         series.traffic.verdicts, series.traffic.pace = RECENT, 1.0
-        series.settle(course.below)
+        series.settle()
         chances = series.traffic.chances(series.allocation, _DRAWN * (course.late if later else 1.0))
         times = np.array([course.risky, 1.0])
         by_cell = np.array([chances[name] for name in STRATA]).reshape(sizes.shape)

@@ -232,7 +232,7 @@ def check_agreement(streams: int = 3, weeks: float = 2.5, an_hour: int = 20) -> 
     source, hours = np.random.default_rng(3), int(weeks * WEEK)
     for given in (0.9, None):
         many = Watchers(streams, 0.01, given)
-        plan = Plan(given, TOLERANCE, SMALLEST_DROP, 0.01)
+        plan = Plan(given, TOLERANCE, 0.01)
         watches, dropped, drops = [VersionTest.begin({}, plan) for _ in range(streams)], [False] * streams, 0
         for hour in range(hours):
             day = hour // 24
