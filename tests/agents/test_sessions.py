@@ -47,6 +47,7 @@ def silent_for_a_minute() -> Iterator[None]:
     with patch("agents.sessions.SILENT_SECONDS", SILENT):
         yield
 
+
 NOW = 1_800_000_000
 
 
