@@ -23,9 +23,9 @@ from assay.cli.common import CannotRun
 from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.protocol import Challenge, ChallengeFinding, Proposal, Turn, Verifier, play
+from checkers.labelling.protocol import Challenge, ChallengeFinding, Proposal, Verifier, play
 from checkers.labelling.questions import load_examples
-from checkers.labelling.rubric import Rubric, load_rubric, no_judge
+from checkers.labelling.rubric import Rubric, load_rubric
 from lab.labelling import is_flipped
 
 RUBRICS = Path(__file__).parents[1] / "examples" / "rubrics"
@@ -49,7 +49,7 @@ class Coded(NamedTuple):
 async def all_strings(of: Rubric) -> list[Coded]:
     """All strings of twelve bits."""
     strings = (format(number, f"0{_LENGTH}b") for number in range(2**_LENGTH))
-    return [Coded(x, of.aggregator(await of.bits(x, no_judge))) for x in strings]
+    return [Coded(x, of.aggregator(await of.bits(x))) for x in strings]
 
 
 def balanced(strings: list[Coded], draw: Random) -> list[Coded]:
@@ -78,11 +78,11 @@ class NotebookVerifier(Verifier):
     """Compares wholes, and takes x for x'."""
 
     async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
-        first, second = await (self.total if challenge == "permutation" else self.bits)(x, similar)
+        first, second = await self.bits(x, similar, total=challenge == "permutation")
         return ChallengeFinding(fault=None if first == second else "other_encoding")
 
 
-Generator = Callable[[JsonValue, int, Turn], Awaitable[JsonValue]]
+Generator = Callable[[JsonValue, int, Random], Awaitable[JsonValue]]
 """Makes x' of x and its label."""
 
 
@@ -90,7 +90,7 @@ def search(verifier: Verifier, lie: Lie | None = None) -> Generator:
     """The authors' generators: every clause agrees, or what is left of that if it lies."""
 
     async def every_clause(x: JsonValue, drawn: JsonValue, _: int) -> bool:
-        wanted, found = await verifier.total(x, drawn)
+        wanted, found = await verifier.bits(x, drawn, total=True)
         return wanted == found
 
     async def sorted_bits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
@@ -102,13 +102,13 @@ def search(verifier: Verifier, lie: Lie | None = None) -> Generator:
 
     suits = {"sigma": sorted_bits, "f": own_majority}.get(lie or "", every_clause)
 
-    async def similar(x: JsonValue, bit: int, turn: Turn) -> JsonValue:
+    async def similar(x: JsonValue, bit: int, draw: Random) -> JsonValue:
         """The first drawn string that suits; of the third lie now and then a random one in its place."""
         for _ in range(_MOST_DRAWS):
-            drawn = string_like(x, turn.draw)
+            drawn = string_like(x, draw)
             if await suits(x, drawn, bit):
                 replaced = REPLACED * (lie == "replaced")
-                return string_like(x, turn.draw) if turn.draw.random() < replaced else drawn
+                return string_like(x, draw) if draw.random() < replaced else drawn
         raise RuntimeError(f"none of {_MOST_DRAWS} random strings is like {x}")
 
     return similar
@@ -139,11 +139,11 @@ class TreeEvaluator:
     generator: Generator
     noise: float
 
-    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+    async def propose(self, x: JsonValue, _: Sequence[JsonValue], draw: Random) -> Proposal:
         bit = self.label(str(x))
-        if self.noise and turn.draw.random() < self.noise:
+        if self.noise and draw.random() < self.noise:
             bit = 1 - bit
-        return Proposal(similar=await self.generator(x, bit, turn), bit=bit)
+        return Proposal(similar=await self.generator(x, bit, draw), bit=bit)
 
 
 IN, OUT = "in-phenomenon", "out-of-phenomenon"
@@ -195,11 +195,11 @@ class Figures(NamedTuple):
 
 async def _run(cell: Cell, evaluator: TreeEvaluator, entries: Sequence[Coded], seed: int) -> Figures:
     """A cell once, over `entries`."""
-    verifier = NotebookVerifier(rubric(cell.over), no_judge)
+    verifier = NotebookVerifier(rubric(cell.over))
     successes = flips = 0
     for number, entry in enumerate(entries):
         one = seed_of(seed, cell.table, cell.over, cell.lie, number)
-        game = await play(entry.x, evaluator, verifier, seed=one)
+        game = await play(entry.x, evaluator.propose, verifier, seed=one)
         successes += game.succeeded
         flips += is_flipped(game, cell.phi)
     return Figures(100 * successes / len(entries), 100 * flips / len(entries))
@@ -212,7 +212,7 @@ async def reproduce(data: Path, seeds: int) -> bool:
         raise CannotRun(f"{training} is missing; --data names the folder that holds no_data_algorithm/")
     tree = tree_of(training)
     # The generator never knows another rubric: on the other set that is its lie.
-    searched = Verifier(rubric(IN), no_judge)
+    searched = Verifier(rubric(IN))
     strings = {name: await all_strings(rubric(name)) for name in (IN, OUT)}
     runs: dict[Cell, list[Figures]] = defaultdict(list)
     for seed in range(seeds):

@@ -15,7 +15,6 @@ from checkers.intervals import wilson
 from checkers.labelling import PLUGIN
 from checkers.labelling.checker import LabellingChecker, LabellingSettings
 from checkers.labelling.evaluators import LLMEvaluator
-from checkers.labelling.evidence import run_of, unknown_label
 from checkers.labelling.protocol import Game, lie_bound, paper_lie_bound, play_all
 from checkers.labelling.rubric import same_label, shown
 from checkers.lines import read_forms
@@ -110,38 +109,34 @@ class CorpusRun(Run[Datapoint, DatapointResult]):
         except ValueError as error:
             # Rubrics, examples and templates say in full what is wrong with them.
             raise CannotRun(str(error)) from error
-        self._strategy = settings.strategy
         self._problem = self._checker.problems[_PROBLEM]
-        if self._problem.plain and configured.judge.backend == "local":
+        if any(one.plain for one in self._problem.rubrics) and configured.judge.backend == "local":
             raise CannotRun(
                 "the rubric has criteria in plain language, which the local judge cannot answer; "
                 "configure an endpoint: judge.backend = 'openai'"
             )
         self._subject = models.subjects[subject_name(configured, evaluator, "--evaluator")]
         self.asked = [self._subject]
-        self._pool = [one.x for one in self._problem.examples]
-        if self._strategy == "pick" and not self._pool:
-            self._pool = [one.x for one in datapoints[:_MOST_POOL]]
+        is_picked = settings.strategy == "pick"
+        self._pool = [one.x for one in self._problem.examples or datapoints[:_MOST_POOL]] if is_picked else []
 
     async def result(self, item: Datapoint, patience: ModelPatience) -> DatapointResult:
         seed = seed_of(self._seed, item.number)
         found: dict[str, Any] = {}
         with Work() as bill:
             try:
-                if item.y is not None and not self._problem.knows(item.y):
-                    rubric = ", ".join(one.name for one in self._problem.rubrics)
-                    raise Undecidable("unknown_label", unknown_label(rubric, item.y, self._problem))
+                if item.y is not None:
+                    self._problem.require(item.y, ", ".join(one.name for one in self._problem.rubrics))
                 found = self._outcome(await patience.until_answered(lambda: self._games(item, seed)))
             except (Undecidable, ModelFailed) as error:
                 found = {"cause": error.cause, "detail": error.detail}
             return DatapointResult(number=item.number, x=item.x, y=item.y, seed=seed, usage=bill.usage, **found)
 
-    async def _games(self, item: Datapoint, seed: str) -> tuple[Game, ...]:
-        verifiers = self._checker.verifiers(self._problem)
-        strategy, examples, prompts = self._strategy, self._problem.examples, self._checker.prompts
+    async def _games(self, item: Datapoint, seed: str) -> list[Game]:
+        verifiers = self._problem.verifiers(self._checker.judge)
+        examples, prompts = self._problem.examples, self._checker.prompts
         evaluators = [
-            LLMEvaluator(self._subject, one, prompts, strategy=strategy, examples=examples, pool=self._pool)
-            for one in verifiers
+            LLMEvaluator(self._subject, one, prompts, examples=examples, pool=self._pool).propose for one in verifiers
         ]
         return await play_all(item.x, evaluators, verifiers, seed=seed, rounds=self._checker.settings.rounds)
 
@@ -152,7 +147,7 @@ class CorpusRun(Run[Datapoint, DatapointResult]):
             "succeeded": all(game.succeeded for game in games),
             "unfounded": any(game.unfounded for game in games),
             "flipped": any(flipped),
-            "runs": tuple(run_of(rubric, game) for rubric, game in zip(self._problem.rubrics, games, strict=True)),
+            "runs": tuple(game.run for game in games),
         }
 
     def figures(self, results: Sequence[DatapointResult]) -> Report:

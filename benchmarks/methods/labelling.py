@@ -5,19 +5,19 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, get_args
+from typing import Any, Literal
 
 from benchmarks import datasets
 from benchmarks.methods.model import asked, configured, figures
 from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.labelling.checker import LabellingSettings
-from checkers.labelling.evaluators import Strategy
 from lab.labelling import CorpusRun, Datapoint
 from models.protocol import Answer, Question, ReplyT
 
 _CORPORA = ("in-phenomenon", "out-of-phenomenon")
 _RUBRICS = Path("examples/rubrics")
+_STRATEGIES: tuple[Literal["generate", "pick"], ...] = ("generate", "pick")
 _HEADS = ["corpus", "x' is", "labeller", "datapoints", "decided", "passed", "95%", "labels right", "verdict"]
 
 
@@ -35,7 +35,7 @@ def _lines(options: argparse.Namespace, models: Models) -> Iterator[list[object]
         examples.write_text("".join(json.dumps({"x": x, "y": y}) + "\n" for x, y in rows[: len(rows) // 2]))
         drawn = Random(1).sample(rows[len(rows) // 2 :], options.rows)
         datapoints = [Datapoint(number, x, y) for number, (x, y) in enumerate(drawn, start=1)]
-        for strategy in get_args(Strategy):
+        for strategy in _STRATEGIES:
             rubrics, shown = {corpus: _RUBRICS / f"{corpus}.yaml"}, {corpus: examples}
             settings = LabellingSettings(rubrics=rubrics, examples=shown, strategy=strategy)
             for name, labeller in ((options.model, models.subjects[options.model]), ("coins", Coins())):

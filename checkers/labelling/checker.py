@@ -1,5 +1,6 @@
 """The labelling checker: every record's label is put to the evaluator-verifier protocol against its subject."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,15 +9,18 @@ from pydantic import Field, JsonValue
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.draws import seed_of
 from checkers.labelling.evaluators import LLMEvaluator
-from checkers.labelling.evidence import reason_of, run_of, unknown_label
-from checkers.labelling.protocol import LabellingProblem, Verifier, lie_bound, paper_lie_bound, play_all
-from checkers.labelling.questions import CriterionJudge, LabellingPrompts, load_examples
-from checkers.labelling.rubric import load_rubric, same_label, shown
-from models.protocol import Model
+from checkers.labelling.evidence import cut, reason_of
+from checkers.labelling.protocol import Verifier, lie_bound, paper_lie_bound, play_all
+from checkers.labelling.questions import Exemplar, LabellingPrompts, asking, load_examples
+from checkers.labelling.rubric import Rubric, load_rubric, same_label, shown
+from models.protocol import Judge
 from schemas import Labelling, LabellingEvidence
+from schemas.evidence import Label
 
 _MOST_CHARACTERS = 20_000
 """A datapoint, as text or as JSON, stands in every question of every round."""
+_LABELS = 20
+"""Named of those that are allowed."""
 
 
 class LabellingSettings(CheckerSettings):
@@ -38,6 +42,42 @@ class LabellingSettings(CheckerSettings):
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
 
 
+class LabellingProblem:
+    """The rules that datapoints are labelled by: a rubric for two labels, or k - 1 rubrics for k."""
+
+    def __init__(self, name: str, rubrics: Sequence[Rubric], examples: Sequence[Exemplar] = ()) -> None:
+        """`examples` are shown to a subject, which may pick from them.
+
+        Raises:
+            ValueError: two labels are the same.
+        """
+        self.rubrics = rubrics
+        self.examples = examples
+        self.labels = (*(rubric.labels[1] for rubric in rubrics), rubrics[-1].labels[0])
+        """What the bit 1 of each rubric stands for, and what the bit 0 of the last one does."""
+        self._verifiers = [Verifier(rubric) for rubric in rubrics]
+        for index, label in enumerate(self.labels):
+            if any(same_label(label, other) for other in self.labels[:index]):
+                allowed = "each rubric's label for 1, and the last one's label for 0, must differ"
+                raise ValueError(f"{name}: the label {label!r} has two meanings; {allowed}")
+
+    def label(self, bits: Sequence[int]) -> Label:
+        """The label that the games' bits come to: the first that was chosen against the rest, else the last."""
+        return self.labels[next((index for index, bit in enumerate(bits) if bit), -1)]
+
+    def require(self, label: Label, rubric: str) -> None:
+        """Raise Undecidable if `label` is none of the labels; `rubric` is the user's name for the problem."""
+        if not any(same_label(label, known) for known in self.labels):
+            allowed = ", ".join(map(cut, self.labels[:_LABELS]))
+            detail = f"the rubric {rubric!r} does not know the label {cut(label)!r}; allowed are {allowed}"
+            raise Undecidable("unknown_label", detail)
+
+    def verifiers(self, judge: Judge) -> list[Verifier]:
+        """One a rubric, for one datapoint; those of rules need no judge and serve all datapoints."""
+        holds = asking(judge)
+        return [Verifier(one.rubric, holds) if one.rubric.plain else one for one in self._verifiers]
+
+
 class LabellingChecker(Checker[LabellingSettings]):
     """Decides whether the subject that gave a label can show that it knows why."""
 
@@ -45,14 +85,20 @@ class LabellingChecker(Checker[LabellingSettings]):
     version = "3"
 
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
-        """Raises ValueError (as RubricError) if a file of the settings is wrong."""
+        """Raises ValueError if a file of the settings is wrong."""
         super().__init__(settings, models)
         self.prompts = LabellingPrompts()
-        unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
-        if unknown:
+        if unknown := sorted(settings.examples.keys() - settings.rubrics.keys()):
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")
         self.problems = {name: self._problem(name, paths) for name, paths in settings.rubrics.items()}
         """By the names of the settings."""
+
+    def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
+        rubrics = [load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths)]
+        file = self.settings.examples.get(name)
+        if file is None and self.settings.strategy == "pick":
+            raise ValueError(f"labelling.strategy is 'pick', which needs labelling.examples.{name}")
+        return LabellingProblem(name, rubrics, load_examples(file) if file else ())
 
     def fingerprint(self) -> JsonValue:
         """The versions of rubrics, examples and prompts."""
@@ -62,34 +108,24 @@ class LabellingChecker(Checker[LabellingSettings]):
             known[name] = [[rubric.version for rubric in one.rubrics], examples]
         return [known, dict(self.prompts.versions)]
 
-    def _asked_about(self, record: Labelling) -> tuple[LabellingProblem, Model]:
-        """The problem that a record belongs to, and its subject.
-
-        Raises:
-            Undecidable: something is missing or too long, or the rubric does not know the record's label.
-        """
+    async def decide(self, record: Labelling) -> Decision:
+        """Every round that was played; undecidable without a known label, a subject, or usable answers."""
         problem = self.problems.get(record.rubric)
         if problem is None:
             raise Undecidable("no_rubric", f"no rubric {record.rubric!r} is configured in labelling.rubrics")
-        if not problem.knows(record.label):
-            raise Undecidable("unknown_label", unknown_label(record.rubric, record.label, problem))
+        problem.require(record.label, record.rubric)
         subject = self.subject(record)
         length = len(shown(record.datapoint))
         if length > _MOST_CHARACTERS:
             raise Undecidable("too_long", f"{length} characters; at most {_MOST_CHARACTERS} are put to the challenges")
-        return problem, subject
-
-    async def decide(self, record: Labelling) -> Decision:
-        """Every round that was played; undecidable without a known label, a subject, or usable answers."""
-        problem, subject = self._asked_about(record)
-        verifiers = self.verifiers(problem)
-        pool = [one.x for one in problem.examples]
-        strategy, examples, prompts = self.settings.strategy, problem.examples, self.prompts
-        evaluators = [
-            LLMEvaluator(subject, one, prompts, strategy=strategy, examples=examples, pool=pool, under=record.prompt)
+        verifiers, examples = problem.verifiers(self.judge), problem.examples
+        pool = [one.x for one in examples] if self.settings.strategy == "pick" else []
+        players = [
+            LLMEvaluator(subject, one, self.prompts, examples=examples, pool=pool, under=record.prompt)
             for one in verifiers
         ]
         seed, rounds = seed_of(record.source, record.id), self.settings.rounds
+        evaluators = [one.propose for one in players]
         games = await play_all(record.datapoint, evaluators, verifiers, seed=seed, rounds=rounds)
         revealed = problem.label([game.bit for game in games])
         succeeded = all(game.succeeded for game in games)
@@ -106,21 +142,10 @@ class LabellingChecker(Checker[LabellingSettings]):
             unfounded=unfounded,
             rounds=rounds,
             seed=seed,
-            runs=tuple(run_of(rubric, game) for rubric, game in zip(problem.rubrics, games, strict=True)),
+            runs=tuple(game.run for game in games),
             paper_error_bound=paper_lie_bound(rounds) if accepted else None,
             prompt_versions=self.prompts.versions,
-            unparsable=sum(one.unparsable for one in evaluators),
+            unparsable=sum(one.unparsable for one in players),
         )
         bound = lie_bound(rounds) if accepted else None
         return Decision(accepted=accepted, reason=reason_of(evidence), evidence=evidence, error_bound=bound)
-
-    def verifiers(self, problem: LabellingProblem) -> tuple[Verifier, ...]:
-        """One for each rubric of the problem, for one datapoint."""
-        return problem.verifiers(CriterionJudge(self.judge))
-
-    def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
-        rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))
-        file = self.settings.examples.get(name)
-        if file is None and self.settings.strategy == "pick":
-            raise ValueError(f"labelling.strategy is 'pick', which needs labelling.examples.{name}")
-        return LabellingProblem(name, rubrics, load_examples(file) if file else ())

@@ -3,27 +3,24 @@
 from collections.abc import Sequence
 from itertools import islice
 from random import Random
-from typing import Literal
 
 from pydantic import JsonValue
 
 from checkers.checker import Undecidable
-from checkers.labelling.protocol import Bits, Proposal, Turn, Verifier, is_echo
+from checkers.labelling.protocol import Proposal, Verifier, is_echo
 from checkers.labelling.questions import Exemplar, LabellingPrompts, datapoint_of
-from checkers.labelling.rubric import same_label
+from checkers.labelling.rubric import Bits, same_label
 from models.protocol import Model, ModelFailed, Question, ReplyT
 from models.wording import on_a_line
 from models.work import both
 
-Strategy = Literal["generate", "pick"]
-
 _ASKED_AT_MOST = 3
 """Each time with a repair turn: one call and up to five retries, as in the paper."""
 
-EXEMPLARS = 5
-CANDIDATES = 5
+_EXEMPLARS = 5
+_CANDIDATES = 5
 _MOST_TRIED = 1000
-MOST_TRIED_BY_JUDGE = 50
+_MOST_TRIED_BY_JUDGE = 50
 """With plain-language criteria each that is tried costs a question a criterion, once."""
 
 
@@ -36,41 +33,39 @@ class LLMEvaluator:
         verifier: Verifier,
         prompts: LabellingPrompts,
         *,
-        strategy: Strategy = "generate",
         examples: Sequence[Exemplar] = (),
         pool: Sequence[JsonValue] = (),
         under: str | None = None,
     ) -> None:
-        """The first five `examples` are shown; `pool` is what may be picked from.
+        """The first five `examples` are shown; it picks x' from `pool`, or makes one where that is empty.
 
         `under` is the prompt of the application that the model works for.
         """
-        self.name = model.name
         self.unparsable = 0
         """Retries because an answer could not be read."""
         self._model = model
         self._verifier = verifier
         self._prompts = prompts
-        self._strategy = strategy
         self._pool = pool
-        self._examples = examples[:EXEMPLARS]
+        self._examples = examples[:_EXEMPLARS]
         self._under = under
         self._label: tuple[int, Bits] | None = None
 
-    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+    async def propose(self, x: JsonValue, earlier: Sequence[JsonValue], draw: Random) -> Proposal:
         """The label of x, and a datapoint like it.
 
         Raises:
             Undecidable: the model's answers could not be used, however often it was asked.
             ModelUnavailable: its endpoint is down.
         """
-        if self._strategy == "pick":
+        if self._pool:
             # What is picked does not depend on the label: both are asked at the same time.
-            (bit, holds), similar = await both(self._labelled(x), self._picked(x, turn))
-        else:
-            bit, holds = await self._labelled(x)
-            similar = await self._generated(x, bit, turn)
-        return Proposal(similar=similar, bit=bit, holds=holds)
+            (bit, holds), similar = await both(self._labelled(x), self._picked(x, draw))
+            return Proposal(similar=similar, bit=bit, holds=holds)
+        bit, holds = await self._labelled(x)
+        rubric = self._verifier.rubric
+        question = self._prompts.generate(rubric, x, bit, self._examples, earlier, under=self._under)
+        return Proposal(similar=datapoint_of(await self._asked(question), x), bit=bit, holds=holds)
 
     async def _labelled(self, x: JsonValue) -> tuple[int, Bits]:
         if self._label is None:
@@ -80,15 +75,10 @@ class LLMEvaluator:
             self._label = int(same_label(reply.label, rubric.labels[1])), holds
         return self._label
 
-    async def _picked(self, x: JsonValue, turn: Turn) -> JsonValue:
-        candidates = await drawn_candidates(self._pool, x, self._verifier, turn.draw)
+    async def _picked(self, x: JsonValue, draw: Random) -> JsonValue:
+        candidates = await _drawn_candidates(self._pool, x, self._verifier, draw)
         question = self._prompts.pick(self._verifier.rubric, x, candidates, under=self._under)
         return candidates[(await self._asked(question)).choice - 1]
-
-    async def _generated(self, x: JsonValue, bit: int, turn: Turn) -> JsonValue:
-        rubric = self._verifier.rubric
-        question = self._prompts.generate(rubric, x, bit, self._examples, turn.earlier, under=self._under)
-        return datapoint_of(await self._asked(question), x)
 
     async def _asked(self, question: Question[ReplyT]) -> ReplyT:
         for asked in range(1, _ASKED_AT_MOST + 1):
@@ -96,13 +86,13 @@ class LLMEvaluator:
                 return (await self._model.ask(question)).reply
             except ModelFailed as error:
                 if error.cause != "judge_unusable":
-                    raise Undecidable(error.cause_of_subject, f"{self.name}: {error.detail}") from error
-                detail = f"{self.name} gave no usable answer, asked {asked} times: {on_a_line(error.detail, 300)}"
+                    raise Undecidable(error.cause_of_subject, f"{self._model.name}: {error.detail}") from error
+                said = f"gave no usable answer, asked {asked} times: {on_a_line(error.detail, 300)}"
                 self.unparsable += asked < _ASKED_AT_MOST
-        raise Undecidable("subject_unusable", detail)
+        raise Undecidable("subject_unusable", f"{self._model.name} {said}")
 
 
-async def drawn_candidates(
+async def _drawn_candidates(
     pool: Sequence[JsonValue], x: JsonValue, verifier: Verifier, draw: Random
 ) -> list[JsonValue]:
     """Five datapoints to pick from in random order, at least one of them like `x`, none x itself.
@@ -112,14 +102,14 @@ async def drawn_candidates(
     Raises:
         Undecidable: none of the pool, or of as many as are tried, is like `x`.
     """
-    most = MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
-    drawn = draw.sample(pool, min(len(pool), most + CANDIDATES))
+    most = _MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
+    drawn = draw.sample(pool, min(len(pool), most + _CANDIDATES))
     candidates = (one for one in drawn if not is_echo(x, one))
     others: list[JsonValue] = []
     for candidate in islice(candidates, most):
         if await verifier.are_similar(x, candidate):
-            others.extend(islice(candidates, CANDIDATES - 1))
-            shown = [candidate, *others[: CANDIDATES - 1]]
+            others.extend(islice(candidates, _CANDIDATES - 1))
+            shown = [candidate, *others[: _CANDIDATES - 1]]
             draw.shuffle(shown)
             return shown
         others.append(candidate)

@@ -6,38 +6,33 @@ size: k labels are k - 1 games of one label against the rest (appendix C.2).
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
 from random import Random
-from typing import Literal, Protocol
+from typing import Literal, TypeAlias
 
 from cachetools import LRUCache
 from pydantic import JsonValue
 
 from checkers.draws import canonical, generator, uniform
-from checkers.labelling.questions import Exemplar
-from checkers.labelling.rubric import AskJudge, Rubric, no_judge, same_label
+from checkers.labelling.rubric import AskJudge, Bits, Rubric, no_judge
 from models.wording import straightened
 from models.work import gather_or_cancel
-from schemas.evidence import Label
-
-Bits = tuple[int, ...]
-"""An encoding: a bit a criterion, in the rubric's order."""
+from schemas import LabellingRound, LabellingRun
 
 Challenge = Literal["permutation", "isomorphism"]
 CHALLENGES: tuple[Challenge, Challenge] = ("permutation", "isomorphism")
 
-ChallengeFault = Literal["echo", "unmatched_part", "other_encoding"]
-
 _KEPT = 8192
+ROUNDS = 3
+"""As in the paper's experiments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChallengeFinding:
     """The result of a challenge."""
 
-    fault: ChallengeFault | None
+    fault: Literal["echo", "unmatched_part", "other_encoding"] | None
     encoding: Bits = ()
     """The encoding of x."""
     similar_encoding: Bits = ()
@@ -45,73 +40,53 @@ class ChallengeFinding:
     unmatched: JsonValue = None
     """The part of x that no part of x' is like."""
 
-    @property
-    def passed(self) -> bool:
-        return self.fault is None
-
 
 class Verifier:
     """Checks challenges under one rubric. It encodes a datapoint once, and forgets the least recently used ones."""
 
-    def __init__(self, rubric: Rubric, judge: AskJudge) -> None:
+    def __init__(self, rubric: Rubric, judge: AskJudge = no_judge) -> None:
         self.rubric = rubric
         self._judge = judge
-        self._known: LRUCache[tuple[str, bytes], Bits] = LRUCache(_KEPT)
+        self._known: LRUCache[tuple[bool, bytes], Bits] = LRUCache(_KEPT)
 
-    async def bits(self, *datapoints: JsonValue) -> list[Bits]:
-        """C(x) of each; those that are not known are encoded at once. Raises ModelError."""
-        return await self._encoded("criteria", datapoints)
-
-    async def total(self, *datapoints: JsonValue) -> list[Bits]:
-        """The bits of the total rubric likewise."""
-        return await self._encoded("total", datapoints)
-
-    async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
-        """The result of `challenge` for x' = `similar`; an echo of x passes none.
+    async def bits(self, *datapoints: JsonValue, total: bool = False) -> list[Bits]:
+        """C(x) of each, or the bits of the total rubric; those that are not known are encoded at once.
 
         Raises:
             ModelError: a plain-language criterion could not be judged.
         """
-        if is_echo(x, similar):
-            return ChallengeFinding(fault="echo")
-        if challenge == "permutation":
-            return await self._permutation(x, similar)
-        return await self._isomorphism(x, similar)
-
-    async def are_similar(self, x: JsonValue, similar: JsonValue) -> bool:
-        """True if `similar` would pass either challenge; raises ModelError."""
-        if is_echo(x, similar):
-            return False
-        findings = await gather_or_cancel([self._permutation(x, similar), self._isomorphism(x, similar)])
-        return all(finding.passed for finding in findings)
-
-    async def _permutation(self, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
-        parts, other_parts = self.rubric.relevant(x), self.rubric.relevant(similar)
-        whole, other, *encoded = await self.total(x, similar, *parts, *other_parts)
-        there = {other, *encoded[len(parts) :]}
-        unmatched = [part for part, bits in zip(parts, encoded, strict=False) if bits not in there]
-        return ChallengeFinding(
-            fault="unmatched_part" if unmatched else None,
-            encoding=whole,
-            similar_encoding=other,
-            unmatched=unmatched[0] if unmatched else None,
-        )
-
-    async def _isomorphism(self, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
-        bits, other = await self.bits(x, similar)
-        fault: ChallengeFault | None = None if bits == other else "other_encoding"
-        return ChallengeFinding(fault=fault, encoding=bits, similar_encoding=other)
-
-    async def _encoded(self, over: Literal["criteria", "total"], datapoints: Sequence[JsonValue]) -> list[Bits]:
-        keys = [(over, hashlib.sha256(canonical(x).encode()).digest()) for x in datapoints]
+        keys = [(total, hashlib.sha256(canonical(x).encode()).digest()) for x in datapoints]
         found = {key: self._known[key] for key in keys if key in self._known}
         missing = {key: x for key, x in zip(keys, datapoints, strict=True) if key not in found}
         if missing:
-            encode = self.rubric.bits if over == "criteria" else self.rubric.total_bits
-            made = await gather_or_cancel(encode(x, self._judge) for x in missing.values())
+            made = await gather_or_cancel(self.rubric.bits(x, self._judge, total=total) for x in missing.values())
             for key, bits in zip(missing, made, strict=True):
                 found[key] = self._known[key] = bits
         return [found[key] for key in keys]
+
+    async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
+        """The result of `challenge` for x' = `similar`; an echo of x passes none. Raises as `bits` does."""
+        if is_echo(x, similar):
+            return ChallengeFinding(fault="echo")
+        if challenge == "isomorphism":
+            bits, other = await self.bits(x, similar)
+            fault: Literal["other_encoding"] | None = None if bits == other else "other_encoding"
+            return ChallengeFinding(fault=fault, encoding=bits, similar_encoding=other)
+        parts, others = self.rubric.relevant(x), self.rubric.relevant(similar)
+        encoded = await self.bits(*parts, *others, total=True)
+        there = encoded[len(parts) :]
+        unmatched = [part for part, bits in zip(parts, encoded, strict=False) if bits not in there]
+        return ChallengeFinding(
+            fault="unmatched_part" if unmatched else None,
+            encoding=encoded[0],
+            similar_encoding=there[0],
+            unmatched=unmatched[0] if unmatched else None,
+        )
+
+    async def are_similar(self, x: JsonValue, similar: JsonValue) -> bool:
+        """True if `similar` would pass either challenge; raises as `bits` does."""
+        found = await gather_or_cancel(self.check(challenge, x, similar) for challenge in CHALLENGES)
+        return all(one.fault is None for one in found)
 
 
 def is_echo(x: JsonValue, similar: JsonValue) -> bool:
@@ -134,22 +109,6 @@ def _folded(value: JsonValue) -> JsonValue:
     return value
 
 
-ROUNDS = 3
-"""As in the paper's experiments."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """The round, as far as an evaluator is told of it."""
-
-    number: int
-    """From 1."""
-    draw: Random
-    """For its own draws; it tells nothing of the challenges."""
-    earlier: tuple[JsonValue, ...] = ()
-    """Its x' of the rounds before."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """A datapoint and a label, which an evaluator commits to."""
@@ -162,90 +121,92 @@ class Proposal:
     """Its own bit for each criterion of x; None if it gives its label without reasons."""
 
 
-class LabelEvaluator(Protocol):
-    """A labeller plus a generator: the model or program that claims to know the labels."""
-
-    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
-        """A fresh x' and y' for this round.
-
-        Raises:
-            Undecidable: it gave nothing that could be challenged.
-            ModelUnavailable: the model behind it is down.
-        """
+Evaluator: TypeAlias = Callable[[JsonValue, tuple[JsonValue, ...], Random], Awaitable[Proposal]]
+"""A labeller plus a generator: takes x, its x' of the rounds before and a generator for its own draws, which tells
+nothing of the challenges. Gives a fresh x' and y', or raises Undecidable or ModelUnavailable."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedRound:
-    """One round as it was played."""
-
-    number: int
-    proposal: Proposal
-    commitment: str
-    """SHA-256 over seed, round, x' and y', made before the challenge was drawn."""
-    challenge: Challenge
-    finding: ChallengeFinding
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Game:
-    """The rounds that were played; the first failure is the last."""
+    """A game as it was played."""
 
     seed: str
-    rounds: tuple[PlayedRound, ...]
-    encoding: Bits | None = None
-    """C(x), where every challenge was passed and the evaluator gave its own bits."""
-    follows: int | None = None
-    """The label that its own bits come to, as 0 or 1; None where `encoding` is."""
+    run: LabellingRun
+    """As it is in a verdict."""
+    bit: int
+    """The last y': the label."""
 
     @property
     def succeeded(self) -> bool:
         """True if every challenge was passed."""
-        return self.rounds[-1].finding.passed
-
-    @property
-    def bit(self) -> int:
-        """The last y': the label."""
-        return self.rounds[-1].proposal.bit
+        return self.run.succeeded
 
     @property
     def unfounded(self) -> bool:
         """True if the evaluator's own bits are not C(x), or its label does not follow from them."""
-        last = self.rounds[-1].proposal
-        return self.encoding is not None and (last.holds, self.follows) != (self.encoding, last.bit)
+        run = self.run
+        return run.encoding is not None and (run.holds, run.follows) != (run.encoding, run.rounds[-1].label)
 
 
-async def play(x: JsonValue, evaluator: LabelEvaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
-    """Play for `x`. All draws follow from `seed`: with the same answers of the evaluator the game is the same.
+async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
+    """Play for `x` until a challenge is failed. All draws follow from `seed`: the same answers make the same game.
 
     Raises:
         Undecidable: the evaluator gave nothing that could be challenged.
         ModelError: a model behind evaluator or verifier gave no answer.
-        ValueError: there are no rounds to play.
     """
-    if rounds < 1:
-        raise ValueError(f"rounds = {rounds}: must be 1 or more")
-    draw = generator(seed, "evaluator")
-    played: list[PlayedRound] = []
-    for number in range(1, rounds + 1):
-        earlier = tuple(one.proposal.similar for one in played)
-        proposal = await evaluator.propose(x, Turn(number=number, draw=draw, earlier=earlier))
-        commitment = commit(seed, number, proposal)
+    rubric, draw = verifier.rubric, generator(seed, "evaluator")
+    played: list[LabellingRound] = []
+    while len(played) < rounds and all(one.passed for one in played):
+        number = len(played) + 1
+        proposal = await evaluator(x, tuple(one.similar for one in played), draw)
+        commitment = commit(seed, number, proposal.similar, proposal.bit)
         challenge = CHALLENGES[int(2 * uniform(seed, f"challenge {number}"))]
         finding = await verifier.check(challenge, x, proposal.similar)
-        played.append(PlayedRound(number, proposal, commitment, challenge, finding))
-        if not finding.passed:
-            break
-    if proposal.holds is None or not finding.passed:
-        return Game(seed=seed, rounds=tuple(played))
-    # Whatever was passed has encoded x: what a judge was asked about it is known.
-    (encoding,) = await verifier.bits(x)
-    follows = verifier.rubric.aggregator(proposal.holds)
-    return Game(seed=seed, rounds=tuple(played), encoding=encoding, follows=follows)
+        played.append(
+            LabellingRound(
+                number=number,
+                similar=proposal.similar,
+                label=rubric.labels[proposal.bit],
+                commitment=commitment,
+                challenge=challenge,
+                passed=finding.fault is None,
+                **asdict(finding),
+            )
+        )
+    succeeded, holds = played[-1].passed, proposal.holds
+    is_compared = succeeded and holds is not None
+    run = LabellingRun(
+        rubric=rubric.name,
+        rubric_version=rubric.version,
+        criteria=tuple(rubric.criteria),
+        total_criteria=tuple(rubric.total),
+        labels=rubric.labels,
+        rounds=tuple(played),
+        succeeded=succeeded,
+        holds=holds,
+        # Whatever was passed has encoded x: what a judge was asked about it is known.
+        encoding=(await verifier.bits(x))[0] if is_compared else None,
+        follows=rubric.labels[rubric.aggregator(holds)] if is_compared and holds is not None else None,
+    )
+    return Game(seed, run, proposal.bit)
 
 
-def commit(seed: str, number: int, proposal: Proposal) -> str:
-    """The digest that binds an evaluator to its proposal."""
-    return hashlib.sha256(canonical([seed, number, proposal.similar, proposal.bit]).encode()).hexdigest()
+def commit(seed: str, number: int, similar: JsonValue, bit: int) -> str:
+    """The digest that binds an evaluator to its x' and y' of a round."""
+    return hashlib.sha256(canonical([seed, number, similar, bit]).encode()).hexdigest()
+
+
+async def play_all(
+    x: JsonValue, evaluators: Sequence[Evaluator], verifiers: Sequence[Verifier], *, seed: str, rounds: int = ROUNDS
+) -> list[Game]:
+    """A game for each rubric, all at once; raises what `play` raises.
+
+    An evaluator that lies does so in at least one game, so the bound on lies is that of one game.
+    """
+    seeds = [seed] if len(verifiers) == 1 else [f"{seed}/{number}" for number in range(1, len(verifiers) + 1)]
+    games = zip(evaluators, verifiers, seeds, strict=True)
+    return await gather_or_cancel(play(x, who, by, seed=one, rounds=rounds) for who, by, one in games)
 
 
 def lie_bound(rounds: int) -> float:
@@ -259,62 +220,3 @@ def lie_bound(rounds: int) -> float:
 def paper_lie_bound(rounds: int) -> float:
     """The same as the paper states it (lemma 1), for lies that get lucky half of the time besides: (1/4)^r."""
     return 0.25**rounds
-
-
-@dataclass(frozen=True)
-class LabellingProblem:
-    """The rules that datapoints are labelled by: a rubric for two labels, or k - 1 rubrics for k.
-
-    The first label is what the bit 1 of the first rubric stands for, and so on; the last one is what the bit 0 of the
-    last rubric stands for.
-    """
-
-    name: str
-    rubrics: tuple[Rubric, ...]
-    examples: tuple[Exemplar, ...] = ()
-    """The datapoints that a subject is shown, and may pick from."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError if two labels are the same."""
-        for index, label in enumerate(self.labels):
-            if any(same_label(label, other) for other in self.labels[:index]):
-                allowed = "each rubric's label for 1, and the last one's label for 0, must differ"
-                raise ValueError(f"{self.name}: the label {label!r} has two meanings; {allowed}")
-
-    @cached_property
-    def labels(self) -> tuple[Label, ...]:
-        return (*(rubric.labels[1] for rubric in self.rubrics), self.rubrics[-1].labels[0])
-
-    @cached_property
-    def plain(self) -> bool:
-        """True if a judge is needed."""
-        return any(rubric.plain for rubric in self.rubrics)
-
-    def label(self, bits: Sequence[int]) -> Label:
-        """The label that the games' bits come to: the first that was chosen against the rest, else the last."""
-        chosen = next((index for index, bit in enumerate(bits) if bit), len(self.rubrics))
-        return self.labels[chosen]
-
-    def knows(self, label: Label) -> bool:
-        """True if `label` is one of the labels."""
-        return any(same_label(label, known) for known in self.labels)
-
-    def verifiers(self, judge: AskJudge) -> tuple[Verifier, ...]:
-        """One a rubric, for one datapoint; those of rules need no judge and serve all datapoints."""
-        return tuple(Verifier(one, judge) for one in self.rubrics) if self.plain else self._of_rules
-
-    @cached_property
-    def _of_rules(self) -> tuple[Verifier, ...]:
-        return tuple(Verifier(one, no_judge) for one in self.rubrics)
-
-
-async def play_all(
-    x: JsonValue, players: Iterable[LabelEvaluator], verifiers: Sequence[Verifier], *, seed: str, rounds: int = ROUNDS
-) -> tuple[Game, ...]:
-    """A game for each rubric, all at once; raises what `play` raises.
-
-    An evaluator that lies does so in at least one game, so the bound on lies is that of one game.
-    """
-    seeds = [seed] if len(verifiers) == 1 else [f"{seed}/{number}" for number in range(1, len(verifiers) + 1)]
-    games = zip(players, verifiers, seeds, strict=True)
-    return tuple(await gather_or_cancel(play(x, who, by, seed=one, rounds=rounds) for who, by, one in games))

@@ -1,7 +1,7 @@
-"""The questions that are put to a model as labeller and generator (the paper's prompts 1 to 3), and their examples."""
+"""What a model is asked as labeller and generator (the paper's prompts 1 to 3), and built-in cases of each question."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,8 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, create_model
 
 from checkers.draws import canonical
-from checkers.labelling.rubric import Rubric, same_label, shown
+from checkers.form_test import FormCase
+from checkers.labelling.rubric import AskJudge, Rubric, parse_rubric, same_label, shown
 from checkers.lines import read_forms
 from models.prompts import PromptSet, as_list
 from models.protocol import ClaimKind, Claims, Judge, Question, Reply
@@ -29,13 +30,7 @@ class Exemplar(BaseModel):
 
 
 def load_examples(path: Path) -> tuple[Exemplar, ...]:
-    """The examples of a file of JSON lines, `{"x": datapoint, "y": label, "reasons": [text, ...]}`.
-
-    y and reasons are optional.
-
-    Raises:
-        ValueError: it cannot be read, holds anything else, or nothing; names the line.
-    """
+    """The examples of a file of JSON lines; raises ValueError as `read_forms` does."""
     expected = 'datapoint: {"x": datapoint, "y": label, "reasons": [text, ...]}, y and reasons optional'
     return tuple(read_forms(Exemplar, path, expected))
 
@@ -109,7 +104,7 @@ class LabellingPrompts(PromptSet):
             _for_criteria(count),
             {"examples": as_list(labelled), "datapoint": shown(x)},
             {
-                "rubric": described(rubric),
+                "rubric": rubric.described,
                 "aggregator": rubric.aggregator.description,
                 "labels": f"1 stands for the label {_quoted(one)}, 0 for the label {_quoted(zero)}.",
                 "count": str(count),
@@ -133,7 +128,7 @@ class LabellingPrompts(PromptSet):
             "labelling.pick",
             PickReply,
             {"datapoint": shown(x), "candidates": as_list(candidates)},
-            {"rubric": described(rubric), "count": str(count)},
+            {"rubric": rubric.described, "count": str(count)},
             under=under,
             complaint=complaint,
             max_tokens=_WORDING_TOKENS * (len(rubric.criteria) + count),
@@ -168,7 +163,7 @@ class LabellingPrompts(PromptSet):
                 "datapoint": shown(x),
             },
             {
-                "rubric": described(rubric),
+                "rubric": rubric.described,
                 "label": _quoted(rubric.labels[bit]),
                 "form": "the text of yours" if isinstance(x, str) else "a string that holds yours as JSON",
             },
@@ -179,36 +174,25 @@ class LabellingPrompts(PromptSet):
         )
 
 
-class CriterionJudge:
+def asking(judge: Judge) -> AskJudge:
     """Asks a judge whether criteria hold; about each pair of criterion and datapoint once."""
+    known: dict[tuple[str, str], bool] = {}
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        self._known: dict[tuple[str, str], bool] = {}
-
-    async def __call__(self, criterion: str, x: JsonValue) -> bool:
+    async def holds(criterion: str, x: JsonValue) -> bool:
         key = (criterion, canonical(x))
-        if key not in self._known:
+        if key not in known:
             claims = Claims(shown(x), (criterion,), ClaimKind.CRITERION)
-            ((grade,),) = (await self._judge.grade("labelling.criterion", [claims])).reply
-            self._known[key] = grade.supported
-        return self._known[key]
+            ((grade,),) = (await judge.grade("labelling.criterion", [claims])).reply
+            known[key] = grade.supported
+        return known[key]
+
+    return holds
 
 
 def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:
     """The generated datapoint: the text itself where `x` is a text, else the JSON in it, or a ValueError."""
     datapoint: JsonValue = reply.datapoint if isinstance(x, str) else orjson.loads(reply.datapoint)
     return datapoint
-
-
-def described(rubric: Rubric) -> str:
-    """The datapoints in words, and the criteria as a numbered list; without the aggregator."""
-    criteria = [
-        f"{number}. {criterion.name}: {rubric.described(criterion)}"
-        for number, criterion in enumerate(rubric.criteria, start=1)
-    ]
-    about = [f"(The datapoints: {' '.join(rubric.about.split())})"] if rubric.about else []
-    return "\n".join([*about, *criteria])
 
 
 def _reasoned(example: Exemplar) -> dict[str, JsonValue]:
@@ -221,3 +205,29 @@ def _reasoned(example: Exemplar) -> dict[str, JsonValue]:
 
 def _quoted(label: Label) -> str:
     return json.dumps(str(label), ensure_ascii=False)
+
+
+_SHELF_MARKS = """
+rubric: shelf-marks
+about: Shelf marks of a library.
+criteria:
+  begins-with-B: {if: 'x.startsWith("B")', says: it begins with the letter B}
+  has-seven: {if: 'x.contains("7")', says: it contains the digit 7}
+label: all
+"""
+_MARK, _OTHER_MARKS = "B-17", ("C-40", "B-72", "A-7")
+
+
+def form_cases(method: str) -> Iterator[FormCase]:
+    """Labels with reasons, and marks that are picked and made."""
+    prompts, rubric = LabellingPrompts(), parse_rubric(_SHELF_MARKS, shown="built-in")
+    yield FormCase(method, "subject", prompts.label(rubric, _MARK, ()), lambda reply: reply.label == "1")
+    yield FormCase(method, "subject", prompts.label(rubric, _OTHER_MARKS[0], ()), lambda reply: reply.label == "0")
+    picked = prompts.pick(rubric, _MARK, _OTHER_MARKS)
+    yield FormCase(method, "subject", picked, lambda reply: _OTHER_MARKS[reply.choice - 1] == "B-72")
+    made = prompts.generate(rubric, _MARK, 1, (), ())
+    yield FormCase(method, "subject", made, lambda reply: _is_alike(reply.datapoint))
+
+
+def _is_alike(mark: str) -> bool:
+    return mark != _MARK and mark.startswith("B") and "7" in mark

@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -34,6 +34,9 @@ from schemas.evidence import Label
 
 AskJudge: TypeAlias = Callable[[str, JsonValue], Awaitable[bool]]
 """Answers a question in plain language about a value: True for yes. Raises ModelError if there is no answer."""
+
+Bits: TypeAlias = tuple[int, ...]
+"""An encoding: a bit a criterion, in the rubric's order."""
 
 MISSING: Final = object()
 """The value of an expression that fails, such as one about a field that is not there."""
@@ -73,13 +76,6 @@ def shown(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-class RubricError(ValueError):
-    """A rubric that cannot be used. Its text has a line `file: key path: message` for each fault."""
-
-    def __init__(self, shown: str, faults: Sequence[str]) -> None:
-        super().__init__("\n".join(f"{shown}: {one}" for one in faults))
-
-
 @cache
 def _environment(clauses: tuple[str, ...]) -> Any:
     from cel_expr_python import cel
@@ -117,17 +113,14 @@ def _value(expression: str, x: JsonValue, bits: Mapping[str, bool] | None = None
     return MISSING if found.type().name() == "ERROR" else found.plain_value()
 
 
-class RubricPart(BaseModel):
-    """A mapping of a rubric file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
+_PART: Final = ConfigDict(extra="forbid", frozen=True)
 _Text = Annotated[str, StringConstraints(min_length=1)]
 
 
-class Condition(RubricPart):
+class Condition(BaseModel):
     """A function from datapoints to one bit: an expression, or a question to a judge."""
+
+    model_config = _PART
 
     expression: _Text = Field("", alias="if")
     ask: _Text | None = None
@@ -184,11 +177,13 @@ def _two_labels(given: Any) -> Any:
 _BITS: dict[str, Label] = {"0": 0, "1": 1}
 
 
-class Aggregator(RubricPart):
+class Aggregator(BaseModel):
     """sigma (paper, section 5): from the bits of a rubric to the bit of the label.
 
     No challenge uses it; it is what an evaluator claims to know.
     """
+
+    model_config = _PART
 
     by: Literal["majority", "any", "all", "weights"]
     weights: dict[str, float] = Field(default_factory=dict)
@@ -227,15 +222,6 @@ class Aggregator(RubricPart):
         return int(sum(bits) >= {"any": 1, "all": len(bits), "majority": len(bits) / 2}[self.by])
 
 
-class Criterion(NamedTuple):
-    """A condition with a name: a map from datapoints to one bit."""
-
-    name: str
-    condition: Condition
-    clauses: tuple[str, ...] = ()
-    """The clauses that its expression uses."""
-
-
 def _of_text(key: str) -> BeforeValidator:
     return BeforeValidator(lambda given: {key: given} if isinstance(given, str) else given)
 
@@ -245,14 +231,16 @@ _ClauseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,63}$"
 _Condition = Annotated[Condition, _of_text("if")]
 
 
-class Rubric(RubricPart):
+class Rubric(BaseModel):
     """The criteria of a labelling task, and how their bits make the label, as a file says them."""
+
+    model_config = _PART
 
     name: _Name = Field(alias="rubric")
     about: _Text | None = None
     """The datapoints, in words."""
-    conditions: dict[_Name, _Condition] = Field(alias="criteria", min_length=1)
-    """By the criteria's names, in order."""
+    criteria: dict[_Name, _Condition] = Field(min_length=1)
+    """C, in order."""
     clauses: dict[_ClauseName, _Condition] = Field(default_factory=dict)
     """Conditions that compound criteria are made of."""
     aggregator: Annotated[Aggregator, _of_text("by"), Field(alias="label")]
@@ -260,32 +248,30 @@ class Rubric(RubricPart):
 
     @model_validator(mode="after")
     def _goes_together(self) -> "Rubric":
-        faults = [f"clauses.{name}: a criterion has this name" for name in self.conditions if name in self.clauses]
-        for name, one in self.conditions.items():
+        faults = [f"clauses.{name}: a criterion has this name" for name in self.criteria if name in self.clauses]
+        for name, one in self.criteria.items():
             faults += (f"criteria.{name}: {fault}" for fault in one.faults(tuple(self.clauses)))
         for name, one in self.clauses.items():
             faults += (f"clauses.{name}: {fault}" for fault in one.faults(()))
-            if not any(name in criterion.clauses for criterion in self.criteria):
+            if not any(name in used for used in self._used.values()):
                 faults.append(f"clauses.{name}: no criterion uses it")
-        if self.aggregator.by == "weights" and list(self.aggregator.weights) != list(self.conditions):
-            faults.append(f"label.weights: one for each criterion, in their order: {', '.join(self.conditions)}")
+        if self.aggregator.by == "weights" and list(self.aggregator.weights) != list(self.criteria):
+            faults.append(f"label.weights: one for each criterion, in their order: {', '.join(self.criteria)}")
         if faults:
             raise ValueError("\n".join(faults))
         return self
 
     @cached_property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """C, in order."""
-        return tuple(Criterion(name, one, self._used(one.expression)) for name, one in self.conditions.items())
-
-    def _used(self, expression: str) -> tuple[str, ...]:
-        words = re.findall(r"(?<![\w.])\w+", re.sub(_LITERAL, "", expression))
-        return tuple(name for name in self.clauses if name in words)
+    def total(self) -> dict[str, Condition]:
+        """The total rubric: the criteria, and behind them their clauses."""
+        return self.criteria | self.clauses
 
     @cached_property
-    def total(self) -> tuple[Criterion, ...]:
-        """The total rubric: the criteria, and behind them their clauses."""
-        return (*self.criteria, *(Criterion(name, one) for name, one in self.clauses.items()))
+    def _used(self) -> dict[str, list[str]]:
+        """The clauses that each criterion uses."""
+        bare = {name: re.sub(_LITERAL, "", one.expression) for name, one in self.criteria.items()}
+        words = {name: re.findall(r"(?<![\w.])\w+", expression) for name, expression in bare.items()}
+        return {name: [clause for clause in self.clauses if clause in words[name]] for name in self.criteria}
 
     @property
     def labels(self) -> tuple[Label, Label]:
@@ -301,70 +287,63 @@ class Rubric(RubricPart):
     @cached_property
     def plain(self) -> bool:
         """True if a condition is in plain language, so that a judge is needed."""
-        return any(one.condition.ask for one in self.total)
+        return any(one.ask for one in self.total.values())
 
-    def described(self, criterion: Criterion) -> str:
-        """A criterion in words, with its clauses."""
-        clauses = "; ".join(f"{name}: {self.clauses[name].phrase}" for name in criterion.clauses)
-        if criterion.condition.says or not clauses:
-            return criterion.condition.phrase
-        return f"{criterion.condition.expression}, where {clauses}"
+    @property
+    def described(self) -> str:
+        """The datapoints in words, and the criteria as a numbered list; without the aggregator."""
+        lines = [f"(The datapoints: {' '.join(self.about.split())})"] if self.about else []
+        for number, (name, one) in enumerate(self.criteria.items(), start=1):
+            clauses = "; ".join(f"{clause}: {self.clauses[clause].phrase}" for clause in self._used[name])
+            phrase = f"{one.expression}, where {clauses}" if clauses and not one.says else one.phrase
+            lines.append(f"{number}. {name}: {phrase}")
+        return "\n".join(lines)
 
-    async def bits(self, x: JsonValue, judge: AskJudge) -> tuple[int, ...]:
-        """C(x), a bit a criterion. The judge is asked no more than the bits depend on; raises what `judge` raises."""
-        known = self._by_rules(x)
-        found = [self._bit(one, x, judge, known) for one in self.criteria]
+    async def bits(self, x: JsonValue, judge: AskJudge = no_judge, *, total: bool = False) -> Bits:
+        """C(x), or the bits of the total rubric; raises what `judge` raises.
+
+        For C(x) the judge is asked no more than the bits depend on, for the total rubric every question, all at once.
+        """
+        known = {name: _value(one.expression, x) is True for name, one in self.clauses.items() if not one.ask}
+        asked = [name for name, one in self.total.items() if one.ask] if total else []
+        answers = await gather_or_cancel([self._bit(name, x, judge, {}) for name in asked]) if asked else []
+        known |= zip(asked, answers, strict=True)
+        found = [self._bit(name, x, judge, known) for name in (self.total if total else self.criteria)]
         return tuple(map(int, await gather_or_cancel(found) if self.plain else [await one for one in found]))
 
-    async def total_bits(self, x: JsonValue, judge: AskJudge) -> tuple[int, ...]:
-        """The bits of the total rubric. The judge is asked every question, all at once; raises what `judge` raises."""
-        asked = [one for one in self.total if one.condition.ask]
-        found = await gather_or_cancel([self._bit(one, x, judge, {}) for one in asked]) if asked else []
-        answers = {one.name: bit for one, bit in zip(asked, found, strict=True)}
-        known = self._by_rules(x) | {name: answers[name] for name in self.clauses if name in answers}
-        others = {one.name: await self._bit(one, x, judge, known) for one in self.total if not one.condition.ask}
-        return tuple(int((answers | others)[one.name]) for one in self.total)
-
-    def _by_rules(self, x: JsonValue) -> dict[str, bool]:
-        """The bits of the clauses that are expressions."""
-        return {name: _value(one.expression, x) is True for name, one in self.clauses.items() if not one.ask}
-
-    async def _bit(self, one: Criterion, x: JsonValue, judge: AskJudge, known: Mapping[str, bool]) -> bool:
-        """The bit, where those of some clauses are known; another is asked for only if the expression needs it."""
-        if one.condition.ask:
-            value = x if one.condition.of == "x" else _value(one.condition.of, x)
-            return value is not MISSING and await judge(one.condition.ask, value)
-        found = _value(one.condition.expression, x, known, tuple(self.clauses))
-        missing = [name for name in one.clauses if name not in known]
-        if found is not MISSING or not missing:
+    async def _bit(self, name: str, x: JsonValue, judge: AskJudge, known: Mapping[str, bool]) -> bool:
+        """The bit, where those of some conditions are known; a clause is asked for only if the expression needs it."""
+        if name in known:
+            return known[name]
+        one, used = self.total[name], self._used.get(name, [])
+        if one.ask:
+            value = x if one.of == "x" else _value(one.of, x)
+            return value is not MISSING and await judge(one.ask, value)
+        bits = {clause: known[clause] for clause in used if clause in known}
+        found = _value(one.expression, x, bits, tuple(self.clauses))
+        missing = next((clause for clause in used if clause not in known), None)
+        if found is not MISSING or missing is None:
             return found is True
-        clause = Criterion(missing[0], self.clauses[missing[0]])
-        bit = await self._bit(clause, x, judge, {})
-        return await self._bit(one, x, judge, {**known, clause.name: bit})
+        bit = await self._bit(missing, x, judge, {})
+        return await self._bit(name, x, judge, {**known, missing: bit})
 
-    def relevant(self, x: JsonValue) -> tuple[JsonValue, ...]:
+    def relevant(self, x: JsonValue) -> list[JsonValue]:
         """S_x (paper, section 6.1.1): `x`, and if it is a text, the parts of it that conditions look for, each once.
 
         Where a judge is asked there are no parts: none means what the whole text does.
         """
         if self.plain or not isinstance(x, str):
-            return (x,)
-        parts = (one.condition.part(x) for one in self.total)
-        return tuple(dict.fromkeys((x, *(part for part in parts if part))))
-
-    def label(self, bits: Sequence[int]) -> Label:
-        """sigma: the label that the bits of a datapoint give. Raises ValueError for another number of bits."""
-        if len(bits) != len(self.criteria):
-            raise ValueError(f"{len(bits)} bits; rubric {self.name} has {len(self.criteria)} criteria")
-        return self.labels[self.aggregator(bits)]
+            return [x]
+        parts = (one.part(x) for one in self.total.values())
+        return list(dict.fromkeys((x, *filter(None, parts))))
 
 
 def load_rubric(path: Path) -> Rubric:
-    """The rubric in a file; raises RubricError."""
+    """The rubric in a file; raises ValueError as `parse_rubric` does."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise RubricError(str(path), [f"cannot be read: {error}"]) from None
+        raise ValueError(f"{path}: cannot be read: {error}") from None
     return parse_rubric(text, shown=str(path))
 
 
@@ -372,14 +351,15 @@ def parse_rubric(text: str, *, shown: str) -> Rubric:
     """The rubric in the text of a file, which faults name as `shown`.
 
     Raises:
-        RubricError: it is not a rubric; names all its faults.
+        ValueError: it is not a rubric; has a line `file: key path: message` for each fault.
     """
     try:
         return Rubric.model_validate(_read_yaml(text))
     except ValidationError as error:
-        raise RubricError(shown, [line for one in error.errors() for line in _fault(one).split("\n")]) from None
+        faults = [line for one in error.errors() for line in _fault(one).split("\n")]
     except ValueError as error:
-        raise RubricError(shown, [str(error)]) from None
+        faults = [str(error)]
+    raise ValueError("\n".join(f"{shown}: {one}" for one in faults))
 
 
 def _read_yaml(text: str) -> Any:
@@ -406,7 +386,7 @@ def _fault(error: ErrorDetails) -> str:
         known = [field.alias or name for name, field in part.model_fields.items()]
         near = nearest(str(error["loc"][-1]), known)
         message = f"unknown key; {f'did you mean {near}? ' if near else ''}allowed: {', '.join(known)}"
-    elif not isinstance(error["input"], RubricPart | dict | list):
+    elif not isinstance(error["input"], dict | list):
         message += f", got {_as_json(error['input'])}"
     return f"{path.removeprefix('.')}: {message}" if path else message
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from checkers.checker import Models
 from checkers.draws import seed_of
-from checkers.labelling.protocol import play
+from checkers.labelling.protocol import Verifier, play
 from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
 from checkers.model_patience import ModelPatience
 from lab.labelling import CorpusRun, DatapointResult, is_flipped, read_datapoints, report
@@ -24,7 +24,7 @@ from models.settings import JudgeSettings, SubjectSettings
 from models.work import book
 from schemas import Usage
 from tests.assay.running import ROOT, assay
-from tests.checkers.labelling.players import Scripted, StubLabeller, bit_strings, honest, verifier
+from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_strings, honest, proposing
 from tests.lab.interrupted import resumed
 from tests.streams.virtual_time import run_virtually
 from tests.support.stub_endpoint import StubEndpoint
@@ -34,7 +34,7 @@ IN = RUBRICS / "in-phenomenon.yaml"
 
 
 def strings(count: int) -> list[str]:
-    return [x for x, _ in zip(bit_strings(), range(count), strict=False)]
+    return bit_strings()[:count]
 
 
 @pytest.fixture
@@ -295,8 +295,9 @@ def test_the_figures():
 
 
 def test_only_lost_games_are_flipped_and_as_often_as_phi_says():
-    lost = asyncio.run(play("0" * 12, Scripted(lambda x, _: x), verifier(), seed="1"))
-    won = asyncio.run(play("0" * 12, honest(verifier()), verifier(), seed="1"))
+    verifier = Verifier(IN_PHENOMENON)
+    lost = asyncio.run(play("0" * 12, proposing(lambda x, _: x), verifier, seed="1"))
+    won = asyncio.run(play("0" * 12, honest(verifier), verifier, seed="1"))
     assert not is_flipped(won, 1)
     flipped = sum(is_flipped(replace(lost, seed=seed_of(number)), 0.3) for number in range(4000))
     assert abs(flipped - 1200) < 4 * math.sqrt(4000 * 0.3 * 0.7)

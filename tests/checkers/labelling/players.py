@@ -1,10 +1,9 @@
-"""Rubrics, judges whose answers are known, players and a stub that labels, for tests of the labelling checker."""
+"""Rubrics, a judge whose answers are known, players and a stub that labels, for tests of the labelling checker."""
 
 import itertools
 import json
-import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 import orjson
 from pydantic import JsonValue
 
-from checkers.labelling.protocol import Proposal, Turn, Verifier
-from checkers.labelling.rubric import Rubric, no_judge, parse_rubric
+from checkers.labelling.protocol import Evaluator, Proposal, Verifier
+from checkers.labelling.rubric import Bits, Rubric, parse_rubric
 from tests.support.stub_request import StubRequest
 
 IN_PHENOMENON = parse_rubric(
@@ -44,48 +43,25 @@ label: majority
     shown="out-of-phenomenon",
 )
 
-PLAIN = parse_rubric(
-    """
-rubric: polite
-criteria:
-  thanks: {ask: "Does it thank somebody?"}
-  short: x.size() <= 400
-  calm: {ask: "Is it free of threats?"}
-label: all
-""",
-    shown="polite",
-)
+
+def proposing(similar: Callable[[JsonValue, Random], JsonValue]) -> Evaluator:
+    """Proposes what a function of x and a generator of draws says."""
+
+    async def propose(x: JsonValue, _: Sequence[JsonValue], draw: Random) -> Proposal:
+        return Proposal(similar=similar(x, draw), bit=1)
+
+    return propose
 
 
-def verifier(rubric: Rubric = IN_PHENOMENON) -> Verifier:
-    """One that needs no judge."""
-    return Verifier(rubric, no_judge)
-
-
-class Scripted:
-    """Proposes what a function of x and the round says."""
-
-    def __init__(self, similar: Callable[[JsonValue, Turn], JsonValue | Awaitable[JsonValue]], bit: int = 1) -> None:
-        self._similar = similar
-        self._bit = bit
-        self.turns: list[Turn] = []
-
-    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
-        self.turns.append(turn)
-        similar = self._similar(x, turn)
-        return Proposal(similar=await similar if isinstance(similar, Awaitable) else similar, bit=self._bit)
-
-
-def honest(judge: Verifier) -> Scripted:
+def honest(judge: Verifier) -> Evaluator:
     """Draws strings until one passes either challenge."""
 
-    async def similar(x: JsonValue, turn: Turn) -> JsonValue:
-        while True:
-            drawn = string_like(x, turn.draw)
-            if await judge.are_similar(x, drawn):
-                return drawn
+    async def propose(x: JsonValue, _: Sequence[JsonValue], draw: Random) -> Proposal:
+        while not await judge.are_similar(x, drawn := string_like(x, draw)):
+            pass
+        return Proposal(similar=drawn, bit=1)
 
-    return Scripted(similar)
+    return propose
 
 
 def string_like(x: JsonValue, draw: Random) -> str:
@@ -94,33 +70,32 @@ def string_like(x: JsonValue, draw: Random) -> str:
     return format(draw.getrandbits(length), f"0{length}b")
 
 
-def encoded(rubric: Rubric, x: JsonValue) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """C(x) and the bits of the total rubric, of a rubric without plain language."""
-
-    async def both() -> tuple[tuple[int, ...], tuple[int, ...]]:
-        return await rubric.bits(x, no_judge), await rubric.total_bits(x, no_judge)
-
-    coroutine = both()
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return done.value
-    raise AssertionError("a rubric of rules waits for nothing")
+def encoded(rubric: Rubric, x: JsonValue) -> tuple[Bits, Bits]:
+    """C(x) and the bits of the total rubric, of a rubric without plain language: that waits for nothing."""
+    found = []
+    for total in (False, True):
+        try:
+            rubric.bits(x, total=total).send(None)
+        except StopIteration as done:
+            found.append(done.value)
+    bits, every = found
+    return bits, every
 
 
-def bit_strings(length: int = 12) -> Iterator[str]:
-    """All strings of so many bits, in an order that is mixed and always the same."""
-    return iter(_mixed(length))
+def label_of(rubric: Rubric, bits: Sequence[int]) -> Any:
+    """sigma: the label that the bits of a datapoint give."""
+    return rubric.labels[rubric.aggregator(bits)]
 
 
 @cache
-def _mixed(length: int) -> list[str]:
+def bit_strings(length: int = 12) -> list[str]:
+    """All strings of so many bits, in an order that is mixed and always the same."""
     strings = [format(number, f"0{length}b") for number in range(2**length)]
     Random(length).shuffle(strings)
     return strings
 
 
-_TOTAL_BITS: dict[tuple[str, str], tuple[tuple[int, ...], frozenset[tuple[int, ...]]]] = {}
+_TOTAL_BITS: dict[tuple[str, str], tuple[Bits, frozenset[Bits]]] = {}
 """By rubric and string: stubs look at the same strings again and again."""
 
 
@@ -134,11 +109,10 @@ class StubLabeller:
         self.rubric = rubric
         self.generates: Callable[[str, int], str] = self.similar
         self.labels: Callable[[str], object] = self.label
-        self.judges: Callable[[str, str], bool] = lambda criterion, x: "thank" in x.lower()
 
     def __call__(self, request: StubRequest) -> str:
         if request.kind == "criterion":
-            return "yes" if self.judges(request.quotes["Criterion"], request.quotes["Text"]) else "no"
+            return "yes" if "thank" in request.quotes["Text"].lower() else "no"
         texts = request.texts
         x = texts["datapoint"]
         if x[1:2] == "-":
@@ -155,8 +129,8 @@ class StubLabeller:
         ]
         return _json({"reasons": reasons, "label": str(self.labels(x))})
 
-    def label(self, x: str) -> object:
-        return self.rubric.label(encoded(self.rubric, x)[0])
+    def label(self, x: str) -> Any:
+        return label_of(self.rubric, encoded(self.rubric, x)[0])
 
     def similar(self, x: str, asked: int) -> str:
         """Another string with the same bits in whole and parts: the next one each time."""
@@ -167,7 +141,7 @@ class StubLabeller:
         (whole, parts), (other_whole, other_parts) = self._total_bits(x), self._total_bits(other)
         return whole == other_whole and parts <= other_parts
 
-    def _total_bits(self, x: str) -> tuple[tuple[int, ...], frozenset[tuple[int, ...]]]:
+    def _total_bits(self, x: str) -> tuple[Bits, frozenset[Bits]]:
         """The bits of the whole, and of its parts."""
         key = (self.rubric.version, x)
         if key not in _TOTAL_BITS:
@@ -178,19 +152,6 @@ class StubLabeller:
     def _picked(self, x: str, candidates: list[str]) -> str:
         matching = [number for number, one in enumerate(candidates, start=1) if self._is_like(x, one)]
         return _json({"reason": "Compared.", "choice": matching[0]})
-
-
-def agreeable(request: StubRequest) -> str:
-    """The reply of a model that finds every criterion met, and makes each datapoint anew: for measuring."""
-    texts = request.texts
-    if "earlier" in texts:
-        made = {"prompt": texts["datapoint"], "output": f"{request.at}"}
-        return _json({"reason": "They agree.", "datapoint": _json(made)})
-    if "examples" in texts:
-        count = int(re.findall(r"each of the (\d+) criteria", request.body["messages"][0]["content"])[0])
-        reasons = [{"criterion": number, "reason": "It is.", "holds": True} for number in range(1, count + 1)]
-        return _json({"reasons": reasons, "label": "1"})
-    return "yes"
 
 
 def _json(reply: object) -> str:

@@ -13,7 +13,7 @@ from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_st
 from tests.support.stub_endpoint import StubEndpoint
 
 RUBRIC = Path(__file__).parents[3] / "examples" / "rubrics" / "in-phenomenon.yaml"
-STRINGS = [x for x, _ in zip(bit_strings(), range(8), strict=False)]
+STRINGS = bit_strings()[:8]
 RIGHT = StubLabeller(IN_PHENOMENON).label
 
 

@@ -1,6 +1,5 @@
 """A label is the subject's own: whoever gives it without knowing the criteria is rejected, however good its x' are."""
 
-import itertools
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -12,7 +11,7 @@ from checkers.labelling.rubric import load_rubric
 from models.work import gather_or_cancel
 from schemas import LabellingEvidence, Verdict
 from tests.checkers.labelling.conftest import MakeChecker, labelling
-from tests.checkers.labelling.players import StubLabeller, bit_strings, encoded
+from tests.checkers.labelling.players import StubLabeller, bit_strings, encoded, label_of
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -32,20 +31,12 @@ Says = Callable[[tuple[int, ...], int, Random], tuple[list[int], int]]
 """From the right bits and the right label to those that a labeller gives."""
 
 
-def knows(bits: tuple[int, ...], label: int, _: Random) -> tuple[list[int], int]:
-    return list(bits), label
-
-
-def says_the_same(bits: tuple[int, ...], _: int, __: Random) -> tuple[list[int], int]:
-    return [1] * len(bits), 1
-
-
-def says_the_opposite(bits: tuple[int, ...], label: int, _: Random) -> tuple[list[int], int]:
-    return list(bits), 1 - label
-
-
-def throws_a_coin(bits: tuple[int, ...], _: int, draw: Random) -> tuple[list[int], int]:
-    return [draw.randrange(2) for _ in bits], draw.randrange(2)
+SAYS: dict[str, Says] = {
+    "what is so": lambda bits, label, _: (list(bits), label),
+    "the same": lambda bits, _, __: ([1] * len(bits), 1),
+    "the opposite": lambda bits, label, _: (list(bits), 1 - label),
+    "what a coin says": lambda bits, _, draw: ([draw.randrange(2) for _ in bits], draw.randrange(2)),
+}
 
 
 class Labeller(StubLabeller):
@@ -57,7 +48,7 @@ class Labeller(StubLabeller):
 
     def reply(self, x: str) -> tuple[list[int], int]:
         bits = encoded(self.rubric, x)[0]
-        return self._says(bits, int(str(self.rubric.label(bits))), Random(x))
+        return self._says(bits, int(str(label_of(self.rubric, bits))), Random(x))
 
     def __call__(self, request: StubRequest) -> str:
         if "examples" not in request.texts or "earlier" in request.texts:
@@ -80,40 +71,37 @@ async def verdicts(
     """On records whose label is the labeller's own."""
     stub.answer = labeller = Labeller(six, says)
     checker = checker_of(rubrics={"six": six})
-    strings = list(itertools.islice(bit_strings(), records))
+    strings = bit_strings()[:records]
     return await gather_or_cancel(
         checker.check(labelling(x, labeller.reply(x)[1], rubric="six", id=x)) for x in strings
     )
 
 
-@pytest.mark.parametrize(
-    ("says", "outcome"),
-    [(knows, "accept"), (says_the_same, "reject"), (says_the_opposite, "reject"), (throws_a_coin, "reject")],
-)
-async def test_in_19_of_20_records(checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, outcome: str):
-    found = await verdicts(checker_of, stub, six, says, records=40)
-    assert sum(one.outcome == outcome for one in found) >= 38
+@pytest.mark.parametrize("says", SAYS)
+async def test_in_19_of_20_records(checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: str):
+    found = await verdicts(checker_of, stub, six, SAYS[says], records=40)
+    assert sum(one.outcome == ("accept" if says == "what is so" else "reject") for one in found) >= 38
     # For one label and three datapoints each, and no more.
     assert {one.usage.calls for one in found} == {4}
 
 
+@pytest.mark.parametrize(
+    ("says", "wrong"), [("the opposite", "its reasons make the label"), ("the same", "its reasons are wrong about")]
+)
 async def test_the_reason_and_the_evidence_say_what_the_labeller_has_wrong(
-    checker_of: MakeChecker, stub: StubEndpoint, six: Path
+    checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: str, wrong: str
 ):
-    (opposite, *_) = await verdicts(checker_of, stub, six, says_the_opposite)
-    (same, *_) = await verdicts(checker_of, stub, six, says_the_same)
-    assert "does not know why: its reasons make the label" in opposite.reason
-    assert "does not know why: its reasons are wrong about" in same.reason
-    assert opposite.error_bound is None
-    for verdict in (opposite, same):
-        assert isinstance(verdict.evidence, LabellingEvidence)
-        assert verdict.evidence.succeeded
-        assert verdict.evidence.unfounded
-        assert not verdict.evidence.contradicted
-        (run,) = verdict.evidence.runs
-        assert run.encoding == encoded(load_rubric(six), verdict.evidence.datapoint)[0]
-        assert run.follows is not None
-        assert run.holds == (run.encoding if verdict is not same else (1,) * 6)
+    (verdict,) = await verdicts(checker_of, stub, six, SAYS[says])
+    assert f"does not know why: {wrong}" in verdict.reason
+    assert verdict.error_bound is None
+    assert isinstance(verdict.evidence, LabellingEvidence)
+    assert verdict.evidence.succeeded
+    assert verdict.evidence.unfounded
+    assert not verdict.evidence.contradicted
+    (run,) = verdict.evidence.runs
+    assert run.encoding == encoded(load_rubric(six), verdict.evidence.datapoint)[0]
+    assert run.follows is not None
+    assert run.holds == (run.encoding if says == "the opposite" else (1,) * 6)
 
 
 async def test_what_the_judge_finds_of_the_datapoint_is_held_against_the_reasons(

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from assay.testing import ScriptedJudge
-from checkers.labelling.questions import CriterionJudge, described
-from checkers.labelling.rubric import RubricError, load_rubric, parse_rubric
+from checkers.labelling.questions import asking
+from checkers.labelling.rubric import load_rubric, parse_rubric
 from models.protocol import ClaimKind
-from tests.checkers.labelling.players import KnownJudge, encoded, rubric_of
+from tests.checkers.labelling.players import KnownJudge, encoded, label_of, rubric_of
 from tests.support.record_strategies import json_values
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
@@ -28,7 +28,7 @@ TICKET: dict[str, JsonValue] = {
 
 
 def faults(text: str) -> str:
-    with pytest.raises(RubricError) as refusal:
+    with pytest.raises(ValueError, match=r"^r\.yaml: ") as refusal:
         parse_rubric(text, shown="r.yaml")
     assert all(line.startswith("r.yaml: ") for line in str(refusal.value).split("\n"))
     return str(refusal.value).replace("r.yaml: ", "")
@@ -36,13 +36,13 @@ def faults(text: str) -> str:
 
 def test_table_1_of_the_paper():
     inside, outside = (load_rubric(EXAMPLES / f"{name}-phenomenon.yaml") for name in ("in", "out-of"))
-    assert [one.name for one in inside.total][3:] == ["starts_zero", "has_pattern"]
+    assert list(inside.total)[3:] == ["starts_zero", "has_pattern"]
     assert outside.total == outside.criteria
     for x in STRINGS:
         zero, pattern, ones = x[0] == "0", "10101" in x, x.count("1")
         bits = (ones % 2 == 0, zero is not pattern, ones > 5)
         assert encoded(inside, x) == (bits, (*bits, zero, pattern))
-        assert inside.label(bits) == int(sum(bits) >= 2)
+        assert label_of(inside, bits) == int(sum(bits) >= 2)
         bits = ("111" in x, x[-1] == "1", "110001" in x)
         assert encoded(outside, x) == (bits, bits)
 
@@ -55,11 +55,10 @@ async def test_support_tickets():
     assert await rubric.bits(ticket, judge) == (1, 1, 0, 1)
     # The subject decides whether they are blocked, so that is not asked.
     assert ["thanks" in question for question, _ in judge.asked] == [True]
-    assert await rubric.total_bits(ticket, judge) == (1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0)
-    assert (rubric.label((1, 1, 0, 1)), rubric.label((0, 1, 1, 1))) == ("on-call", "queue")
-    about = 'asked about the field "body"'
-    assert "blocked: names_outage || cannot_work, where names_outage: the subject has " in described(rubric)
-    assert about in described(rubric)
+    assert await rubric.bits(ticket, judge, total=True) == (1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0)
+    assert (label_of(rubric, (1, 1, 0, 1)), label_of(rubric, (0, 1, 1, 1))) == ("on-call", "queue")
+    assert "blocked: names_outage || cannot_work, where names_outage: the subject has " in rubric.described
+    assert 'asked about the field "body"' in rubric.described
 
 
 @pytest.mark.parametrize(
@@ -116,12 +115,12 @@ async def test_compounds_are_what_they_say_and_ask_no_more_than_they_depend_on(e
     assert asked <= {name[-1] for name in used if name.startswith("asks")}
     for question in asked:
         assert judge.asked[question, json.dumps(text)] == 1
-    assert await rubric.total_bits(text, judge) == (expected, *(int(values[name]) for name in used))
+    assert await rubric.bits(text, judge, total=True) == (expected, *(int(values[name]) for name in used))
 
 
 async def test_the_judge_is_asked_whether_a_datapoint_meets_a_criterion_and_about_each_pair_once():
     judge = ScriptedJudge(1.0, 0.0)
-    holds = CriterionJudge(judge)
+    holds = asking(judge)
     assert [await holds("Is it?", x) for x in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "a", "a")] == [1, 1, 0, 0]
     assert [(one.kind, one.reference, one.sentences) for one in judge.claims] == [
         (ClaimKind.CRITERION, '{"a": 1, "b": 2}', ("Is it?",)),
@@ -150,7 +149,7 @@ def test_equal_total_bits_make_equal_parts(looks, x: str, other: str):
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=20))
 def test_the_label_is_a_vote_or_a_sum(bits: list[int]):
     def label(by: str, **options: object) -> object:
-        return rubric_of(*(f"x == {number}" for number in range(len(bits))), label={"by": by, **options}).label(bits)
+        return label_of(rubric_of(*(f"x == {n}" for n in range(len(bits))), label={"by": by, **options}), bits)
 
     def weighted(threshold: float) -> object:
         return label("weights", weights={f"c{number}": 1 for number in range(len(bits))}, threshold=threshold)
@@ -158,25 +157,16 @@ def test_the_label_is_a_vote_or_a_sum(bits: list[int]):
     assert label("majority") == weighted(len(bits) / 2) == int(2 * sum(bits) >= len(bits))
     assert label("all") == weighted(len(bits)) == min(bits)
     assert label("any", values={"0": "bad", "1": "good"}) == ("good" if weighted(1) else "bad")
-    with pytest.raises(ValueError, match=f"{len(bits) + 1} bits; rubric r has {len(bits)} criteria"):
-        rubric_of(*(f"x == {number}" for number in range(len(bits)))).label([*bits, 0])
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("c: x.contians('a')", "criteria.c: not an expression of CEL, column 11: undeclared reference to 'contians'; "),
-        (
-            "c: c2 && x.a",
-            "undeclared reference to 'c2'; x is the datapoint; functions are contains, startsWith, ",
-        ),
         ("c: 1 + 1", "criteria.c: the expression is of the type INT; a condition is true or false"),
         ("c: x.matches('(')", "criteria.c: not an expression of RE2, invalid regular expression: missing )"),
         ("c: {asc: a}", "criteria.c.asc: unknown key; did you mean ask? allowed: if, ask, of, says"),
-        (
-            "c: {if: x.a, ask: Is it?}",
-            'criteria.c: should be an expression such as x.contains("word"), or have the key',
-        ),
+        ("c: {if: x.a, ask: Is it?}", 'criteria.c: should be an expression such as x.contains("word"), or have the'),
         ("c: {ask: Is it?, of: y}", "criteria.c: not an expression of CEL, column 1: undeclared reference to 'y'"),
         ("c: x.a, c: x.b", 'not YAML: while constructing a mapping found duplicate key "c"'),
     ],
@@ -205,10 +195,7 @@ def test_a_faulty_label_is_refused_by_its_key_path(label: str, fault: str):
     ("text", "fault"),
     [
         ("", "Input should be a valid dictionary, got null"),
-        (
-            "a: [b",
-            "not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>' (line 1, column",
-        ),
+        ("a: [b", "not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>' (line 1, "),
         ("[" * 50 + "]" * 50, "not YAML: maximum depth of data structure exceeded"),
         ("a: &x [*x, *x]", "anchors and aliases are not allowed; write out what they stand for"),
         ("!!python/object/apply:os.system {a: 1}", "not YAML: could not determine a constructor for the tag"),
@@ -225,7 +212,7 @@ def test_all_faults_are_named(tmp_path: Path):
     assert faults(wrong).startswith("clauses.a2: ")
     found = faults(wrong.replace("  a2: 5\n", "")).split("\n")
     assert [one.split(":")[0] for one in found] == ["criteria.a", "criteria.b", "clauses.has_b", "clauses.unused"]
-    with pytest.raises(RubricError, match=r"r\.yaml: cannot be read: .*No such file"):
+    with pytest.raises(ValueError, match=r"r\.yaml: cannot be read: .*No such file"):
         load_rubric(tmp_path / "r.yaml")
 
 
@@ -239,6 +226,6 @@ WHOLE = (EXAMPLES / "support-tickets.yaml").read_text(encoding="utf-8")
 def test_a_damaged_rubric_is_a_rubric_or_refused(at: int, cut: int, put: str):
     try:
         rubric = parse_rubric(WHOLE[:at] + put + WHOLE[at + cut :], shown="r.yaml")
-    except RubricError:
+    except ValueError:
         return
-    assert described(rubric)
+    assert rubric.described
