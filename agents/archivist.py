@@ -86,8 +86,8 @@ class Archivist(GroupReader):
             "assay_archive_passed_over", "Messages that the archivist could not read, or the database refused"
         )
         self._failures = counter("assay_archive_failures", "Attempts to reach or to write to the store that failed")
-        self._agent_metrics.watch(
-            in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None
+        runtime.metrics.watch(
+            self.name, in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None
         )
         self._gathered = 0
         self._away: str | None = None

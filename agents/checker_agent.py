@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
@@ -93,7 +94,7 @@ class CheckerAgent(Listener):
             self._handle,
             runtime,
             writes=(*verdicts, topics.outcomes, *([topics.session_state] if sessions else [])),
-            screen=self,
+            screen=self._skipped_ahead,
             on_ended=self._ended,
             in_flight=lambda: len(self._taken_in),
             takeover=Takeover(
@@ -149,13 +150,20 @@ class CheckerAgent(Listener):
                 self._counts.invalid_left_out()
         return kind, reason, source, model
 
-    def count(self, passed_over: Mapping[Any, int]) -> None:
-        for (kind, reason, source, model), number in passed_over.items():
+    def _skipped_ahead(self, records: Iterable[Any]) -> int:
+        """Count those of these messages that are skipped before the first that is not."""
+        skipped: Counter[_PassedOver] = Counter()
+        for record in records:
+            if (one := self.passed_over(record.value, record.headers)) is None:
+                break
+            skipped[one] += 1
+        for (kind, reason, source, model), number in skipped.items():
             if reason is None:
                 self._counts.skip(kind, number)
             else:
                 self._counts.record(kind, number=number)
                 self._counts.left_out(reason, source, model, number)
+        return skipped.total()
 
     def _head(self, value: bytes) -> _Head | None:
         """None if it cannot be read, or is not whole."""

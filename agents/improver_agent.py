@@ -13,7 +13,8 @@ from checkers.plugin import Improver
 from models.protocol import ModelUnavailable
 from models.work import SingleFlight, observed_waits
 from schemas import Generation, Improvement, Verdict
-from streams.lookup import LookupFailed, RecordGone, RecordLookup
+from streams.errors import BrokerUnavailable
+from streams.lookup import RecordGone, RecordLookup
 from streams.messages import Hold, Incoming, Outgoing, improvement_message
 
 _NAME = "improver"
@@ -88,10 +89,10 @@ class ImproverAgent(Listener):
         if (limit_reached := self._budgets.exhausted(_NAME)) is not None:
             return not_tried(f"Not rewritten, as {limit_reached}.")
         try:
-            record = (await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)).record
+            _, record = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
         except RecordGone as gone:
             return not_tried(str(gone))
-        except LookupFailed as error:
+        except BrokerUnavailable as error:
             raise Hold(_LOOKUP_HOLD_SECONDS) from error
         if not isinstance(record, Generation):
             return not_tried("The record is not a response that could be rewritten.")

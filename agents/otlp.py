@@ -14,7 +14,7 @@ from agents.runtime import Agent, AgentFactory, Listener, Runtime, read_verdict
 from agents.webhooks.target import AT_ONCE, Reply, Target
 from schemas import Unreadable
 from streams.messages import Hold, Incoming, Outgoing, record_message
-from streams.otlp.decoding import Malformed, Signal, read_request
+from streams.otlp.decoding import Signal, read_request
 from streams.otlp.evaluations import evaluation, request_of
 from streams.otlp.messages import SkipReason
 from streams.otlp.records import Made, RecordMaker
@@ -87,7 +87,7 @@ class Intake:
         """The records of a request. Concurrent calls are served in order, one at a time.
 
         Raises:
-            Malformed: it is not a request.
+            Unreadable: it is not a request.
         """
 
         def make() -> Made:
@@ -117,10 +117,7 @@ class OtlpTopic(Listener):
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         if not incoming.value:
             raise Unreadable("empty", f"the message is empty; expected an OTLP request of {self._signal}")
-        try:
-            made = await self._intake.made(incoming.value, self._signal)
-        except Malformed as error:
-            raise Unreadable("invalid_record", f"{error}") from None
+        made = await self._intake.made(incoming.value, self._signal)
         return [record_message(record, self._topics) for record in made.records]
 
 

@@ -11,7 +11,7 @@ from aiokafka import TopicPartition
 
 from streams.clients import reader
 from streams.faust_app import PartitionProgress
-from streams.metrics import AgentMetrics
+from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings
 from streams.topics import partitions_of
 
@@ -33,7 +33,7 @@ class Pace:
     """The rates of one agent in this worker, over a minute with the same partitions."""
 
     def __init__(
-        self, agent: str, metrics: AgentMetrics, *, samples: bool, clock: Callable[[], float] = time.monotonic
+        self, agent: str, metrics: StreamMetrics, *, samples: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`samples`: fewer of its records may be checked, if a rule says so."""
         self._agent = agent
@@ -59,7 +59,8 @@ class Pace:
         if (seconds := now - moment) < _WINDOW_SECONDS:
             return
         arriving, finishing = (end - first_end) / seconds, (finished - first_finished) / seconds
-        self._metrics.pace(arriving, finishing)
+        self._metrics.arriving.labels(self._agent).set(arriving)
+        self._metrics.finished.labels(self._agent).set(finishing)
         share = finishing / arriving if arriving > finishing else 1.0
         too_slow = share < _KEEPS_UP and end - finished > _BACKLOG_SECONDS * finishing
         if too_slow and not self._reported:
@@ -83,7 +84,7 @@ async def report_pace(settings: StreamSettings, judge: str, records_a_second: fl
     """Log how many records a second the judge takes, and how many came in the last ten minutes.
 
     Raises:
-        BrokerUnavailable, TopicsMissing: as any reading of a topic.
+        StreamError: as any reading of a topic.
     """
     arriving = await _arriving(settings)
     enough = arriving * _KEEPS_UP <= records_a_second

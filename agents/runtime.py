@@ -13,13 +13,13 @@ from pydantic import ValidationError
 
 from agents.pace import Pace
 from schemas import Unreadable, Verdict, explain
-from streams.clients import Client, Consumer, group_consumer, start
+from streams.clients import Client, Consumer, group_consumer
+from streams.connection import start
 from streams.delivery import Delivery
 from streams.errors import StreamError
 from streams.faust_app import GroupApp
-from streams.messages import Handler, Incoming, OnEnded, Screen
+from streams.messages import Handler, Incoming, OnEnded, Publisher, Screen
 from streams.metrics import StreamMetrics
-from streams.publisher import Publisher
 from streams.settings import StreamSettings
 from streams.takeover import Takeover
 
@@ -118,25 +118,26 @@ class Listener(Agent):
         self.topics = (topic, *writes, settings.topics.dead_letter)
         self._runtime, self._needs = runtime, needs
         self._drain_seconds = settings.delivery.drain_seconds
-        self._metrics = runtime.metrics.agent(name)
+        metrics = self._metrics = runtime.metrics
         self._delivery = Delivery(
             name=name,
             handler=handler,
             publisher=runtime.publisher,
             settings=settings,
-            on_dead_letter=self._metrics.dead_letter,
+            on_dead_letter=lambda reason: metrics.dead_letters.labels(name, reason).inc(),
             on_fatal=runtime.fail,
             on_ended=on_ended,
             trial_seconds=trial_seconds,
             screen=screen,
             takeover=takeover,
         )
-        self._metrics.watch(
+        metrics.watch(
+            name,
             in_flight=in_flight or (lambda: self._delivery.in_flight),
             held=lambda: self._delivery.held,
             paused=lambda: self._delivery.paused,
         )
-        self._pace = Pace(name, self._metrics, samples=takeover is not None)
+        self._pace = Pace(name, metrics, samples=takeover is not None)
         self._app = GroupApp(f"{settings.topics.prefix}.{name}", settings, drain=self._drain, on_fatal=runtime.fail)
         self._app.listen(topic, self._delivery.run)
 
@@ -160,7 +161,7 @@ class Listener(Agent):
         if not self._app.joined:
             return
         progress = await self._app.progress()
-        self._metrics.lag(sum(each.end - each.finished for each in progress.values()))
+        self._metrics.lag.labels(self.name).set(sum(each.end - each.finished for each in progress.values()))
         self._pace.look(progress)
 
     def abandon(self) -> None:
@@ -187,7 +188,6 @@ class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # ai
         self.topics: Collection[str] = (*reads, *writes)
         self._runtime = runtime
         self._reads = reads
-        self._agent_metrics = runtime.metrics.agent(self.name)
         self._consumer: Consumer | None = None
         self._joined = False
         self._assigned: frozenset[TopicPartition] = frozenset()
@@ -235,7 +235,8 @@ class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # ai
         if self._consumer is not None and self._joined:
             ends = {place: self._consumer.highwater(place) for place in self._offsets}
             offsets = self._offsets.items()
-            self._agent_metrics.lag(sum(max(0, (ends[place] or 0) - offset) for place, offset in offsets))
+            lag = sum(max(0, (ends[place] or 0) - offset) for place, offset in offsets)
+            self._runtime.metrics.lag.labels(self.name).set(lag)
 
     async def on_partitions_revoked(self, revoked: set[Any]) -> None:
         self._joined, self._assigned = False, frozenset()

@@ -17,8 +17,7 @@ from agents.runtime import Agent, Runtime
 from checkers.plugin import RecordSource
 from models.protocol import ModelUnavailable
 from schemas import content_id
-from streams.messages import record_message
-from streams.publisher import TooLarge
+from streams.messages import TooLarge, record_message
 
 _BUDGET_SECONDS = 60.0
 """Between looks at a budget that is spent; it is reset at midnight."""
@@ -50,8 +49,8 @@ class Scheduler(Agent):
         self._waiting: set[str] = set()
         """Subjects that are away, or that no budget is left for."""
         self._tasks: list[asyncio.Task[None]] = []
-        runtime.metrics.agent(self.name).watch(
-            in_flight=lambda: len(self._asking), held=lambda: len(self._waiting), paused=lambda: False
+        runtime.metrics.watch(
+            self.name, in_flight=lambda: len(self._asking), held=lambda: len(self._waiting), paused=lambda: False
         )
 
     async def start(self) -> None:

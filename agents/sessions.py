@@ -22,7 +22,7 @@ from checkers.checker import Checker
 from schemas import Generation, Origin, Turn
 from streams.faust_app import GroupApp, PartitionProgress
 from streams.messages import Incoming, Outgoing
-from streams.takeover import Committed
+from streams.takeover import Commit
 from streams.topic_reader import read_topic
 from streams.topics import partitions_of
 
@@ -112,7 +112,7 @@ class Sessions:
         """By partition when its last turn was said."""
         self._ending = asyncio.Semaphore(_ENDING_AT_ONCE)
 
-    async def take_over(self, committed: Mapping[TP, Committed]) -> None:
+    async def take_over(self, committed: Mapping[TP, Commit]) -> None:
         """Restore what was said in these partitions; raises as `read_topic` and `Publisher.publish`."""
         kafka, topic = self._settings.kafka, self._settings.topics.session_state
         # There may be more partitions of the one topic than of the other.

@@ -14,11 +14,11 @@ from aiokafka.errors import KafkaError
 from prometheus_client import CollectorRegistry
 
 from agents.runtime import Agent, AgentFactory, Runtime
-from streams.broker_watch import BrokerWatch
+from streams.connection import BrokerWatch
 from streams.http import HttpServer, Probe
 from streams.logs import log_uncaught, mute_clients
+from streams.messages import Publisher
 from streams.metrics import StreamMetrics
-from streams.publisher import Publisher
 from streams.settings import StreamSettings
 from streams.topics import require_topics
 

@@ -11,7 +11,7 @@ from checkers.draws import generator
 from checkers.intervals import total
 from models.wording import counted
 from schemas import OUTCOMES, Abstention, Outcome, Usage, Verdict
-from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
+from schemas.base import BUNDLED_NOTE, is_bundled
 from streams.record_lines import Line
 
 _WIDTH = 80

@@ -55,7 +55,7 @@ class VerdictPrinter:
         `lookup`, a started one, finds the verdicts that the alert names.
 
         Raises:
-            LookupFailed: the broker did not answer.
+            BrokerUnavailable: the broker did not answer.
         """
         mark = click.style(alert.kind.replace("_", " ").upper(), fg=_ALERT_COLOURS.get(alert.kind), bold=True)
         yield f"{mark}  {alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {plain(alert.id)[:40]}"

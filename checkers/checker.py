@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.work import Work, work_limit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
-from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence
 from schemas.records import misspelt_hint
+from schemas.verdicts import record_attributes
 
 _DIGEST_DIGITS = 16
 

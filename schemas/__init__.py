@@ -1,8 +1,7 @@
 """The messages: records, verdicts, evidence, improvements, alerts and dead letters."""
 
 from schemas.alerts import Alert, AlertKind, Change, Commonality, RejectedRecord, SeriesAnew
-from schemas.attributes import Attribute, attributes_of
-from schemas.base import Measured, Origin, content_id, digest, is_name, nearest, to_json, verdict_id
+from schemas.base import Measured, Origin, Trace, content_id, digest, is_name, nearest, to_json, verdict_id
 from schemas.dead_letters import DeadLetter, DeadLetterReason
 from schemas.equivalence import (
     AlignedPhrases,
@@ -74,9 +73,9 @@ from schemas.records import (
     ToolCall,
     Turn,
 )
-from schemas.trace import Trace
 from schemas.verdicts import (
     OUTCOMES,
+    Attribute,
     Cascade,
     Improvement,
     ImprovementRound,
@@ -85,4 +84,5 @@ from schemas.verdicts import (
     SentenceChange,
     Usage,
     Verdict,
+    attributes_of,
 )

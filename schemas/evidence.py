@@ -8,7 +8,6 @@ from schemas.base import Fraction, Name, Wire
 from schemas.equivalence import EquivalenceEvidence
 from schemas.extraction import ExtractionEvidence
 from schemas.records import Turn
-from schemas.tool_calls import CallFinding
 
 
 class JudgedSentence(Wire):
@@ -263,6 +262,20 @@ class ProbeEvidence(Wire):
     """The subject's answer, as it gave it."""
     reasoning: str | None = None
     """The subject's words before it; null if it was asked for the answer alone."""
+
+
+class CallFinding(Wire):
+    """What the judge says of a value, or of how the response tells that the tool failed."""
+
+    name: str
+    """Name of the argument; of one within an object with the names before it: `address.city`. Else `(response)`."""
+    value: str
+    """The text, or the value as JSON; cut off if it is long."""
+    finding: Literal["supported", "unsupported", "unsure"]
+    """`unsure`: the judge leaves it open."""
+    support: Fraction
+    """Degree to which the value follows from what was said, or a failure from the response."""
+    reason: str
 
 
 class ToolCallEvidence(Judged):

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import orjson
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from schemas.alerts import Alert, SeriesAnew
 from schemas.dead_letters import DeadLetter
@@ -58,14 +57,8 @@ def json_schemas() -> dict[str, Schema]:
     return schemas
 
 
-class _Generator(GenerateJsonSchema):
-    def field_is_required(self, field: Any, total: bool) -> bool:
-        """Fields with a default are always written; readers may rely on them."""
-        return self.mode == "serialization" or super().field_is_required(field, total)
-
-
 def _described(name: str, of: Any, mode: Literal["validation", "serialization"]) -> Schema:
-    schema = TypeAdapter(of).json_schema(mode=mode, schema_generator=_Generator)
+    schema = TypeAdapter(of).json_schema(mode=mode)
     for described in (schema, *schema.get("$defs", {}).values()):
         identifier = described.get("properties", {}).get("id", {})
         # The default stands for "absent" and is no valid id.

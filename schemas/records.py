@@ -1,11 +1,14 @@
 """Records: outputs of deployed models as producers put them on the outputs topic; one class for each kind."""
 
+import re
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Any, Literal, Self, get_args
 
+import orjson
 from pydantic import (
     ConfigDict,
     FailFast,
@@ -17,9 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from schemas.base import Name, Text, Timestamp, Wire, content_id, nearest
-from schemas.tool_calls import has_failed
-from schemas.trace import OptionalTrace
+from schemas.base import Name, OptionalTrace, Text, Timestamp, Wire, content_id, nearest
 
 # Stop at the first bad item: a list may have a million of them.
 Texts = Annotated[tuple[Text, ...], FailFast()]
@@ -71,6 +72,14 @@ _MISSPELT_LIKENESS = 0.885
 _LONGEST_NAME = 24
 _UNKNOWN_LOOKED_AT = 64
 """A record may have a hundred thousand unknown fields."""
+
+_FLAGS = {"iserror": True, "success": False, "succeeded": False, "ok": False}
+"""What these fields are of a call that failed."""
+_STATUS = {str(code): code >= 400 for code in range(200, 600)}
+_STATUS |= dict.fromkeys(("error", "failed", "failure", "fail", "timeout"), True)
+_STATUS |= dict.fromkeys(("ok", "success", "succeeded", "successful", "completed", "done"), False)
+_ERROR_LINE = re.compile(r"\s*[\w.]{0,80}(?:error|exception)\b[^:\n]{0,80}:|\s*traceback \(", re.IGNORECASE)
+"""How programs report an error: `TimeoutError: no answer`."""
 
 
 class Envelope(Wire):
@@ -298,6 +307,25 @@ Record = Annotated[
 
 RECORD_TYPES: tuple[type[Envelope], ...] = (Generation, Paraphrase, Extraction, Labelling, Retrieval, Probe, ToolCall)
 RECORD_KINDS: tuple[str, ...] = tuple(get_args(one.model_fields["kind"].annotation)[0] for one in RECORD_TYPES)
+
+
+def has_failed(result: JsonValue) -> bool | None:
+    """Whether a tool's result, or an answer, says by its structure that the call failed; None if it does not say.
+
+    An error flag, an error, a status of words or of HTTP, or a text that begins as programs report errors.
+    """
+    if isinstance(result, str):
+        if _ERROR_LINE.match(result):
+            return True
+        with suppress(orjson.JSONDecodeError):
+            result = orjson.loads(result)
+    fields = result if isinstance(result, dict) else {}
+    known = {name.lower().replace("_", ""): value for name, value in fields.items()}
+    said = [known[name] is failed for name, failed in _FLAGS.items() if isinstance(known.get(name), bool)]
+    said += [bool(known[name]) for name in ("error", "errors", "exception") if name in known]
+    status = (str(known.get(name)).lower() for name in ("status", "statuscode", "httpstatus"))
+    said += [_STATUS[word] for word in status if word in _STATUS]
+    return any(said) if said else None
 
 
 def misspelt(kind: type[Envelope], fields: Collection[str]) -> dict[str, str]:

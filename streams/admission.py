@@ -1,4 +1,4 @@
-"""Admission: what holds a message back, and what lets it go.
+"""Admission: what holds a message back, and what lets it go; and the window of those begun and not acknowledged.
 
 1. **A slot.** A message begins when a slot is free. There are few slots at first, more while no message queues for a
    model, fewer while many do. A message that waits behind unusually long ones gives its slot up.
@@ -13,8 +13,11 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
 
 _QUEUE = 16
 """Messages that may queue for a model: enough that it is never idle, few enough that the last does not wait long."""
@@ -39,6 +42,79 @@ _SUSPECTS_IN_A_ROW = 3
 
 _STRIKES = 3
 """Trials in vain while others are answered: one or two may be chance, as where one of two instances is down."""
+
+
+Assigned: TypeAlias = tuple[object, int]
+"""A partition, and the group's generation in which it was assigned."""
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """That of a record that is begun, among those of its partition."""
+
+    partition: Assigned
+    offset: int
+    """The record's; later, that of the last record which was passed over behind it."""
+    begun: float
+    """When, by Unix time."""
+    finished: bool = False
+
+
+class AckWindow:
+    """The low-water mark: records finish in any order, and are acknowledged in the order of their offsets.
+
+    A partition that was reassigned and came back counts as another one: a record from before acknowledges nothing.
+    """
+
+    def __init__(self, size: int) -> None:
+        """So many places has a partition."""
+        self._size = size
+        self._places: dict[Assigned, deque[Place]] = {}
+        self._changed = asyncio.Event()
+
+    def first(self, partition: Assigned) -> Place | None:
+        """The first record that is not acknowledged."""
+        places = self._places.get(partition)
+        return places[0] if places else None
+
+    async def room(self, partition: Assigned) -> None:
+        """Wait while all places are taken."""
+        while len(self._places.get(partition, ())) >= self._size:
+            self._changed.clear()
+            await self._changed.wait()
+
+    def enter(self, partition: Assigned, offset: int) -> Place:
+        """Take the next place; in the order of the offsets."""
+        place = Place(partition, offset, time.time())
+        self._places.setdefault(partition, deque()).append(place)
+        return place
+
+    def finish(self, place: Place) -> int | None:
+        """The last offset that may be acknowledged now that this record is finished; None if none may."""
+        place.finished = True
+        places, last = self._places.get(place.partition, deque()), None
+        while places and places[0].finished:
+            last = places.popleft().offset
+        if not places:
+            self._places.pop(place.partition, None)
+        self._changed.set()
+        return last
+
+    def pass_over(self, partition: Assigned, offset: int) -> bool:
+        """Take no place for a record and those before it: they go with the one that they follow.
+
+        Returns:
+            True if they follow none, and may be acknowledged now.
+        """
+        places = self._places.get(partition)
+        if places:
+            places[-1].offset = offset
+        return not places
+
+    def clear(self) -> None:
+        """Forget everything: nothing of it is acknowledged any more."""
+        self._places.clear()
+        self._changed.set()
 
 
 class Slots:

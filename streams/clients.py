@@ -1,35 +1,24 @@
-"""Kafka clients from the settings: one place for addresses, TLS and SASL."""
+"""Kafka clients: consumers in and without a group, and one for topics and groups."""
 
 import asyncio
 import contextlib
 import math
 import random
-import ssl
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from types import MappingProxyType
 from typing import Any, Self
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.client import AIOKafkaClient
-from aiokafka.conn import AIOKafkaConnection, OAuthAuthenticator
-from aiokafka.errors import (
-    KafkaConnectionError,
-    KafkaError,
-    NodeNotReadyError,
-    RequestTimedOutError,
-    SaslAuthenticationFailed,
-)
-from aiokafka.helpers import create_ssl_context
+from aiokafka.errors import KafkaConnectionError, NodeNotReadyError, RequestTimedOutError
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
 from aiokafka.util import commit_structure_validate
 
-from streams.errors import BrokerUnavailable, StreamError
+from streams.connection import connection, start, why_no_answer
+from streams.errors import BrokerUnavailable
 from streams.settings import DeliverySettings, KafkaSettings, StreamSettings
-from streams.token_command import token_command
-from streams.unreachable import why_unreachable
 
 REQUEST_TIMEOUT_SECONDS = 60.0
 """A broker restarts within some 45 s, reading its log included; a verdict under way must outlive that. A connection
@@ -45,9 +34,6 @@ partitions away for that: another worker would wait for the same dead judge."""
 
 _LETTING_GO_SECONDS = 10.0
 """Cancelled checks are waited for two seconds; the rest is for a machine that is busy to its limits."""
-
-_CLIENT_ID = "assay"
-"""This client's name in the brokers' logs, metrics and quotas; a quota can go by the user instead."""
 
 _HEARTBEATS_PER_SESSION = 3
 """One lost heartbeat, and one late one, must not cost the partitions."""
@@ -176,94 +162,6 @@ class _Admin(AIOKafkaAdminClient):  # type: ignore[misc]  # aiokafka is untyped
             with contextlib.suppress(NodeNotReadyError, KafkaConnectionError, RequestTimedOutError):
                 return await super()._send_request(request, each)
         return await super()._send_request(request, last)
-
-
-class _OAuthAuthenticator(OAuthAuthenticator):  # type: ignore[misc]  # aiokafka is untyped
-    """Recognises a refusal: aiokafka takes any answer to the token for a yes, and then finds no brokers."""
-
-    async def step(self, payload: bytes | None) -> tuple[bytes, bool] | None:
-        if payload:
-            # RFC 7628: an answer that is not empty says why the token was refused.
-            raise SaslAuthenticationFailed(payload.decode(errors="replace"))
-        step: tuple[bytes, bool] | None = await super().step(payload)
-        return step
-
-
-def _hearing(connection: AIOKafkaConnection) -> _OAuthAuthenticator:
-    return _OAuthAuthenticator(sasl_oauth_token_provider=connection._sasl_oauth_token_provider)  # noqa: SLF001
-
-
-AIOKafkaConnection.authenticator_oauth = _hearing
-
-
-def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-    """Arguments of an aiokafka client: the connection, and the user's properties of its kind.
-
-    Raises:
-        StreamError: a certificate or key cannot be read; the setting is named.
-    """
-    return {"bootstrap_servers": kafka.servers} | _arguments(kafka) | dict(properties)
-
-
-def _arguments(kafka: KafkaSettings) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"client_id": _CLIENT_ID, "security_protocol": kafka.security_protocol}
-    if kafka.sasl_mechanism is not None:
-        arguments["sasl_mechanism"] = kafka.sasl_mechanism
-    if kafka.sasl_password is not None:
-        arguments |= {
-            "sasl_plain_username": kafka.sasl_username,
-            "sasl_plain_password": kafka.sasl_password.get_secret_value(),
-        }
-    if kafka.sasl_token_command is not None:
-        arguments["sasl_oauth_token_provider"] = token_command(
-            kafka.sasl_token_command, tuple(kafka.sasl_extensions.items())
-        )
-    if kafka.security_protocol.endswith("SSL"):
-        arguments["ssl_context"] = _ssl_context(kafka)
-    return arguments
-
-
-def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
-    encrypted = False
-
-    # Without a password OpenSSL would ask for one at the terminal.
-    def password() -> str:
-        nonlocal encrypted
-        encrypted = True
-        return "" if kafka.ssl_key_password is None else kafka.ssl_key_password.get_secret_value()
-
-    try:
-        setting = "ssl_cafile"
-        context: ssl.SSLContext = create_ssl_context(cafile=kafka.ssl_cafile)
-        if kafka.ssl_certfile is not None:
-            setting = "ssl_certfile or kafka.ssl_keyfile"
-            context.load_cert_chain(kafka.ssl_certfile, kafka.ssl_keyfile, password)
-    except ssl.SSLError:
-        if encrypted:
-            raise StreamError("the key of kafka.ssl_keyfile is encrypted; see kafka.ssl_key_password") from None
-        raise StreamError(f"kafka.{setting} is not a PEM file of that kind, or the key is another's") from None
-    except OSError as error:
-        raise StreamError(f"the file of kafka.{setting} cannot be read: {error.strerror}") from None
-    return context
-
-
-async def start(client: Any, kafka: KafkaSettings) -> None:
-    """Connect.
-
-    Raises:
-        BrokerUnavailable: naming the address, the reason and the setting to look at.
-    """
-    try:
-        await client.start()
-    except (KafkaError, OSError) as error:
-        raise BrokerUnavailable(
-            await why_no_answer(kafka) or f"{type(error).__name__} at {kafka.bootstrap_servers}"
-        ) from error
-
-
-async def why_no_answer(kafka: KafkaSettings) -> str | None:
-    """The reason why no client can connect, and the setting to look at; None if a broker answers."""
-    return await why_unreachable(kafka, _arguments(kafka))
 
 
 def rebalance_timeout_seconds(delivery: DeliverySettings) -> float:

@@ -4,9 +4,10 @@ import asyncio
 import random
 import time
 import traceback
-from collections.abc import Callable, Coroutine, Hashable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,19 @@ import structlog
 from aiokafka.errors import KafkaError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
-from streams.ack_window import AckWindow, Pending, Position
-from streams.admission import Gate, Slot, Slots
+from streams.admission import AckWindow, Assigned, Gate, Place, Slot, Slots
 from streams.errors import StreamError
-from streams.messages import Handler, Hold, Incoming, OnEnded, Outgoing, Screen, dead_letter_message
-from streams.publisher import Publisher, TooLarge
+from streams.messages import (
+    Handler,
+    Hold,
+    Incoming,
+    OnEnded,
+    Outgoing,
+    Publisher,
+    Screen,
+    TooLarge,
+    dead_letter_message,
+)
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
 from streams.takeover import Takeover
 
@@ -81,20 +90,18 @@ class Delivery:
         """That of the last takeover."""
         self._taking_over = asyncio.Lock()
         self._publisher = publisher
-        self._settings = settings.delivery
-        self._records = settings.records
         self._topics = settings.topics
         self._on_dead_letter = on_dead_letter
         self._on_fatal = on_fatal
         self._on_ended = on_ended
         self._gate = Gate(self._log_gate, trial_seconds)
         self._window = AckWindow(_WINDOW)
-        self._slots = Slots(self._settings.concurrency)
-        self._begun: dict[Slot, tuple[Pending, Incoming]] = {}
+        self._slots = Slots(settings.delivery.concurrency)
+        self._begun: dict[Incoming, Place] = {}
         """Records begun and not finished."""
         self._idle = asyncio.Event()
         self._idle.set()
-        self._running: dict[asyncio.Task[None], Slot] = {}
+        self._running: dict[asyncio.Task[None], Incoming] = {}
         """Those among them whose answer is not on its way to the broker yet."""
         self._draining = False
         self._consumer: Any = None
@@ -120,7 +127,7 @@ class Delivery:
         self._consumer = stream.app.consumer
         async for event in stream.noack().events():
             message = event.message
-            await self._begin_all(message.value, message.tp, message.generation_id)
+            await self._begin_all(message.value, (message.tp, message.generation_id))
 
     async def drain(self, seconds: float) -> None:
         """Start nothing more, let running records finish for `seconds`, then cancel and forget the rest.
@@ -131,8 +138,8 @@ class Delivery:
         self._epoch += 1
         self._draining = True
         try:
-            for task, slot in self._running.items():
-                if slot.only_waits:
+            for task, incoming in self._running.items():
+                if incoming.slot.only_waits:
                     task.cancel()
             if self._consumer is not None and not self._consumer.is_member():
                 seconds = 0
@@ -148,44 +155,42 @@ class Delivery:
                 await asyncio.wait(left_over, timeout=_CANCEL_SECONDS)
         finally:
             # Of an answer that is on its way nobody knows whether it arrives.
-            for slot in self._begun.keys() - set(self._running.values()):
-                self._give_back(slot)
+            for incoming in self._begun.keys() - set(self._running.values()):
+                self._give_back(incoming)
             self._window.clear()
             self._gate.open()
             self._draining = False
 
-    async def _begin_all(self, records: list[Any], tp: Any, generation: int) -> None:
+    async def _begin_all(self, records: list[Any], partition: Assigned) -> None:
         """Begin the records of a list, unless there is a drain meanwhile: then the partition is being handed over."""
         epoch = self._epoch
+        tp, generation = partition
         await self.take_over(generation)
         # Taken out of the list: those that are finished need not wait there for those that are not begun.
         records.reverse()
         while records and epoch == self._epoch:
-            record = self._next(records, tp, generation)
+            record = self._next(records, partition)
             if record is None:
                 await asyncio.sleep(0)
                 continue
-            at = Position(tp, generation, record.offset, time.time())
             is_new = (tp, record.offset) not in self._answered
             answer = self._answered.pop((tp, record.offset), None)
             if not is_new and answer is None:
-                self._pass_over(at)
+                self._pass_over(partition, record.offset)
                 continue
             await self._slots.acquire()
             trial, begun = 0, False
             try:
                 trial = await self._gate.passed() if is_new else 0
                 if epoch == self._epoch:
-                    place = await self._window.enter(at)
-                    begun = epoch == self._epoch
-                    if not begun:
-                        self._window.withdraw(place)
+                    await self._window.room(partition)
+                begun = epoch == self._epoch
             finally:
                 if not begun:
                     self._slots.release()
                     self._gate.passed_trial(trial)
             if begun:
-                self._begin(place, record, trial, answer)
+                self._begin(self._window.enter(partition, record.offset), record, trial, answer)
 
     async def take_over(self, generation: int) -> None:
         """Read what others have answered of the partitions that are assigned now; again until that can be read."""
@@ -209,145 +214,119 @@ class Delivery:
                 break
             self._generation = generation
 
-    def _next(self, records: list[Any], tp: Any, generation: int) -> Any | None:
+    def _next(self, records: list[Any], partition: Assigned) -> Any | None:
         """Take off the list what is passed over, then the next record; None if the event loop is to have its turn."""
-        if self._screen is None:
-            return records.pop()
-        passed_over: dict[Hashable, int] = {}
-        record = last = None
-        for _ in range(min(len(records), _IN_A_TURN)):
-            record = records.pop()
-            reason = self._screen.passed_over(record.value, record.headers)
-            if reason is None:
-                break
-            passed_over[reason] = passed_over.get(reason, 0) + 1
-            record, last = None, record
-        if last is not None:
-            self._screen.count(passed_over)
-            self._pass_over(Position(tp, generation, last.offset))
-        return record
+        passed_over = 0
+        if self._screen is not None and (passed_over := self._screen(islice(reversed(records), _IN_A_TURN))):
+            last = records[-passed_over]
+            del records[-passed_over:]
+            self._pass_over(partition, last.offset)
+        return records.pop() if records and passed_over < _IN_A_TURN else None
 
-    def _pass_over(self, at: Position) -> None:
-        if self._window.pass_over(at):
-            self._acknowledge(at)
+    def _pass_over(self, partition: Assigned, offset: int) -> None:
+        if self._window.pass_over(partition, offset):
+            self._acknowledge(partition, offset)
 
-    def _acknowledge(self, at: Position) -> None:
+    def _acknowledge(self, partition: Assigned, offset: int) -> None:
         """Have Faust's timer commit the offset behind a record, all before it being finished."""
-        last, since = self._last_answered.get(at.tp, (-1, 0.0))
-        if at.offset >= last:
-            first = self._window.first(at)
+        last, since = self._last_answered.get(partition[0], (-1, 0.0))
+        if offset >= last:
+            first = self._window.first(partition)
             since = time.time() if first is None else first.begun
-        self._consumer.acknowledge(at.tp, at.offset + 1, since)
+        self._consumer.acknowledge(partition[0], offset + 1, since)
 
-    def _begin(self, place: Pending, record: Any, trial: int, answer: Outgoing | None) -> None:
-        slot = Slot(self._slots)
+    def _begin(self, place: Place, record: Any, trial: int, answer: Outgoing | None) -> None:
         position, sent_at = (record.topic, record.partition, record.offset), record.timestamp / 1000
-        incoming = Incoming(*position, record.key, record.value, slot, record.headers, sent_at)
-        self._begun[slot] = place, incoming
+        incoming = Incoming(*position, record.key, record.value, Slot(self._slots), record.headers, sent_at)
+        self._begun[incoming] = place
         self._idle.clear()
-        work = self._deliver(incoming, slot, trial) if answer is None else self._send([answer], incoming, slot)
-        self._run(slot, work)
+        self._run(incoming, self._deliver(incoming, trial) if answer is None else self._send([answer], incoming))
 
-    def _run(self, slot: Slot, work: Coroutine[Any, Any, None]) -> None:
+    def _run(self, incoming: Incoming, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._running[task] = slot
+        self._running[task] = incoming
         task.add_done_callback(self._ran)
 
     def _ran(self, task: asyncio.Task[None]) -> None:
-        slot = self._running.pop(task)
+        incoming = self._running.pop(task)
         if task.cancelled():
-            self._give_back(slot)
+            self._give_back(incoming)
         elif (error := task.exception()) is not None:
-            self._undelivered(slot, error)
+            self._undelivered(incoming, error)
 
-    async def _deliver(self, incoming: Incoming, slot: Slot, trial: int) -> None:
-        answer = await self._answer(incoming, slot, trial)
+    async def _deliver(self, incoming: Incoming, trial: int) -> None:
+        try:
+            answer = await self._answer(incoming, trial)
+        except Unreadable as error:
+            answer = [self._letter(incoming, error.reason, error.detail)]
         if self._takeover is not None:
             answer = [self._takeover.mark(message, incoming) for message in answer]
-        await self._send(answer, incoming, slot)
+        await self._send(answer, incoming)
 
     async def _send(
-        self,
-        answer: Sequence[Outgoing],
-        incoming: Incoming,
-        slot: Slot,
-        keep: Sequence[int] = (MAX_KEPT_BYTES, 0),
+        self, answer: Sequence[Outgoing], incoming: Incoming, keep: Sequence[int] = (MAX_KEPT_BYTES, 0)
     ) -> None:
         """Put the answer on its way; the broker's answer finishes the record.
 
         `keep`: how much of the message a dead letter is to hold that goes instead of an answer that is too large, and
         how much one instead of that letter: one that no broker takes would end every worker that meets the message.
         """
-        if not self._consumer.is_member():
-            await self._be_member(slot)
+        while not self._consumer.is_member():
+            # The partitions may be another's, who answers the record: until the group says so, or the drain.
+            if self._draining:
+                raise asyncio.CancelledError
+            incoming.slot.only_waits = True
+            await asyncio.sleep(_MEMBER_PAUSE_SECONDS)
+        incoming.slot.only_waits = False
         try:
             if incoming.before_answer is not None:
                 await incoming.before_answer()
-            await self._publisher.send(answer, partial(self._acknowledged, incoming, slot, keep))
+            await self._publisher.send(answer, partial(self._acknowledged, incoming, keep))
         except TooLarge as error:
-            await self._send_instead(error, incoming, slot, keep)
+            await self._send_instead(error, incoming, keep)
 
-    async def _send_instead(self, error: TooLarge, incoming: Incoming, slot: Slot, keep: Sequence[int]) -> None:
+    async def _send_instead(self, error: TooLarge, incoming: Incoming, keep: Sequence[int]) -> None:
         if not keep:
             raise error
         detail = f"the answer is larger than the broker takes: {error}"
         letter = self._letter(incoming, "undeliverable", detail, keep_bytes=keep[0])
         if self._takeover is not None:
             letter = self._takeover.mark(letter, incoming)
-        await self._send([letter], incoming, slot, keep[1:])
+        await self._send([letter], incoming, keep[1:])
 
-    async def _be_member(self, slot: Slot) -> None:
-        """Wait while the partitions may be another's, who answers the record: until the group says so, or the drain."""
-        while not self._consumer.is_member():
-            if self._draining:
-                raise asyncio.CancelledError
-            slot.only_waits = True
-            await asyncio.sleep(_MEMBER_PAUSE_SECONDS)
-        slot.only_waits = False
+    def _acknowledged(self, incoming: Incoming, keep: Sequence[int], fault: Exception | None) -> None:
+        if isinstance(fault, TooLarge):
+            self._run(incoming, self._send_instead(fault, incoming, keep))
+        elif fault is not None:
+            self._undelivered(incoming, fault)
+        elif (place := self._end(incoming)) and (last := self._window.finish(place)) is not None:
+            self._acknowledge(place.partition, last)
 
-    def _acknowledged(self, incoming: Incoming, slot: Slot, keep: Sequence[int], fault: Exception | None) -> None:
-        if fault is None:
-            self._finish(slot)
-        elif isinstance(fault, TooLarge):
-            self._run(slot, self._send_instead(fault, incoming, slot, keep))
-        else:
-            self._undelivered(slot, fault)
-
-    def _finish(self, slot: Slot) -> None:
-        ended = self._end(slot)
-        if ended is not None and (finished := list(self._window.finish(ended[0]))):
-            self._acknowledge(finished[-1])
-
-    def _give_back(self, slot: Slot) -> bool:
+    def _give_back(self, incoming: Incoming) -> bool:
         """Leave the record to its next reader; False if it was given back before."""
-        ended = self._end(slot)
-        if ended is not None:
-            ended[1].given_back = True
-            self._on_ended(ended[1], False)
-        return ended is not None
+        if self._end(incoming) is None:
+            return False
+        incoming.given_back = True
+        self._on_ended(incoming, False)
+        return True
 
-    def _end(self, slot: Slot) -> tuple[Pending, Incoming] | None:
+    def _end(self, incoming: Incoming) -> Place | None:
         """Take it off the records under way; None if it was given back in a drain."""
-        ended = self._begun.pop(slot, None)
-        if ended is not None:
-            slot.end()
+        place = self._begun.pop(incoming, None)
+        if place is not None:
+            incoming.slot.end()
         if not self._begun:
             self._idle.set()
-        return ended
+        return place
 
-    def _undelivered(self, slot: Slot, error: BaseException) -> None:
-        if self._give_back(slot):
+    def _undelivered(self, incoming: Incoming, error: BaseException) -> None:
+        if self._give_back(incoming):
             _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
             self._on_fatal(error)
 
-    async def _answer(self, incoming: Incoming, slot: Slot, trial: int) -> Sequence[Outgoing]:
-        try:
-            return await self._handled(incoming, slot, trial)
-        except Unreadable as error:
-            return [self._letter(incoming, error.reason, error.detail)]
-
-    async def _handled(self, incoming: Incoming, slot: Slot, trial: int) -> Sequence[Outgoing]:
-        failures = 0
+    async def _answer(self, incoming: Incoming, trial: int) -> Sequence[Outgoing]:
+        """Have it handled until there is an answer; raises `Unreadable`."""
+        failures, slot = 0, incoming.slot
         try:
             while True:
                 incoming.attempt += 1
@@ -365,7 +344,7 @@ class Delivery:
                         raise
                     failures += 1
                     if failures >= _ATTEMPTS:
-                        return [self._letter(incoming, "checker_failed", _place_of(error))]
+                        return [self._letter(incoming, "checker_failed", _raised_at(error))]
                     await asyncio.sleep(_FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * random.uniform(0.75, 1.25))  # noqa: S311
                 else:
                     if answer is None:
@@ -408,15 +387,8 @@ class Delivery:
             key=incoming.key,
         )
         # The detail may quote the record, so it goes to the topic only and never into a log.
-        _log.warning(
-            "dead letter",
-            checker=self._name,
-            id=letter.id,
-            reason=reason,
-            topic=incoming.topic,
-            partition=incoming.partition,
-            offset=incoming.offset,
-        )
+        at = letter.origin.model_dump()
+        _log.warning("dead letter", checker=self._name, id=letter.id, reason=reason, **at)
         message = dead_letter_message(letter, self._topics)
 
         def delivered() -> None:
@@ -434,7 +406,7 @@ def _is_cancelled() -> bool:
     return task is None or task.cancelling() > 0
 
 
-def _place_of(error: BaseException) -> str:
+def _raised_at(error: BaseException) -> str:
     """The exception's class and where it was raised. Without its text, which may quote the record."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""

@@ -9,9 +9,5 @@ class BrokerUnavailable(StreamError):
     """No broker answered."""
 
 
-class TopicsMissing(StreamError):
-    """A topic that must exist does not."""
-
-
 class ExtraMissing(StreamError):
     """An optional dependency that is needed is not installed."""

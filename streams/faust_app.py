@@ -9,16 +9,13 @@ from typing import Any, NamedTuple, cast
 import faust
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from aiokafka.structs import OffsetAndMetadata
-from faust.app.base import BootStrategy
 from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
-from faust.transport.utils import DefaultSchedulingStrategy
 from faust.types import TP
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer, rebalance_timeout_seconds
 from streams.settings import StreamSettings
-from streams.takeover import Committed, Note, read_note
+from streams.takeover import Commit
 
 _LISTS_WAITING = 1
 """Lists between the fetcher and the agent: the next one is there when the agent has begun the last record of one."""
@@ -78,13 +75,6 @@ class _ConsumerThread(driver.AIOKafkaConsumerThread):
         return lists
 
 
-class _Lists(DefaultSchedulingStrategy):
-    """Hands on the records of a partition that were fetched together as one."""
-
-    def iterate(self, records: Mapping[TP, list[ConsumerRecord]]) -> Iterator[tuple[TP, Any]]:
-        return iter(records.items())
-
-
 class _AsTheyAre(faust.Schema[Any, Any]):
     """Leaves the records of a list as the client gave them."""
 
@@ -104,6 +94,7 @@ class _Consumer(driver.Consumer):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
+        self.scheduler = self  # type: ignore[assignment]  # all of one that is asked for
         self._acknowledged: dict[TP, tuple[int, float]] = {}
         """By partition the offset behind the last record acknowledged, where that is to be committed; and since when
         those from there on may have been answered."""
@@ -114,6 +105,10 @@ class _Consumer(driver.Consumer):
         self._seeking = asyncio.Lock()
         self._sought: Mapping[TP, int | None] = {}
         """The committed offsets of the partitions at the last seek."""
+
+    def iterate(self, records: Mapping[TP, list[ConsumerRecord]]) -> Iterator[tuple[TP, Any]]:
+        """Hand on the records of a partition that were fetched together as one."""
+        return iter(records.items())
 
     def acknowledge(self, tp: TP, offset: int, since: float) -> None:
         """Note that all records of a partition before `offset` are finished; the timer commits it.
@@ -132,7 +127,7 @@ class _Consumer(driver.Consumer):
             self._member_until = heard_at + session
         return now < self._member_until
 
-    async def taken_over(self) -> Mapping[TP, Committed]:
+    async def taken_over(self) -> Mapping[TP, Commit]:
         """The group's commits in the assigned partitions.
 
         Where nothing is committed, the first offset is from now on: before anything is answered, a commit notes since
@@ -141,22 +136,16 @@ class _Consumer(driver.Consumer):
         Raises:
             KafkaError: the partitions were taken away meanwhile, say.
         """
-        return cast("Mapping[TP, Committed]", await self._thread.call_thread(self._taken_over))
+        return cast("Mapping[TP, Commit]", await self._thread.call_thread(self._taken_over))
 
-    async def _taken_over(self) -> Mapping[TP, Committed]:
+    async def _taken_over(self) -> Mapping[TP, Commit]:
         consumer = self._thread._ensure_consumer()  # noqa: SLF001
-        committed = await consumer.committed_with_notes()
-        found: dict[TP, Committed] = {}
-        if fresh := consumer.assignment() - committed.keys():
-            since = str(Note(time.time()))
-            first = await consumer.beginning_offsets(fresh)
-            await consumer.commit({place: OffsetAndMetadata(offset, since) for place, offset in first.items()})
-            found = {TP(*place): Committed(offset, None) for place, offset in first.items()}
-        self._begun = {}
-        for place, at in committed.items():
-            note = read_note(at.metadata)
-            self._begun[TP(*place)] = note.begun if note else 0
-            found[TP(*place)] = Committed(at.offset, note and note.since)
+        found = {TP(*place): Commit.read(at) for place, at in (await consumer.committed_with_notes()).items()}
+        self._begun = {tp: at.begun for tp, at in found.items()}
+        if fresh := consumer.assignment() - found.keys():
+            first, since = await consumer.beginning_offsets(fresh), time.time()
+            await consumer.commit({place: Commit(offset, since).noted for place, offset in first.items()})
+            found |= {TP(*place): Commit(offset) for place, offset in first.items()}
         return found
 
     async def ends(self) -> Mapping[TP, int]:
@@ -192,7 +181,7 @@ class _Consumer(driver.Consumer):
         if (acknowledged := self._acknowledged.pop(tp, None)) is None:
             return None
         offset, since = acknowledged
-        self.notes[tp] = str(Note(since, self._begun.get(tp, 0)))
+        self.notes[tp] = Commit(offset, since, self._begun.get(tp, 0)).noted.metadata
         return offset
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
@@ -264,18 +253,8 @@ class _Silent(Monitor):
         pass
 
 
-class _Transport(driver.Transport):
-    Consumer = _Consumer
-
-
-class _WithoutProducer(BootStrategy):
-    enable_kafka_producer = False
-
-
 class GroupApp(faust.App):
     """One consumer group on one topic: lists of raw records, no tables, no web server, no producer."""
-
-    BootStrategy = _WithoutProducer
 
     def __init__(
         self,
@@ -301,13 +280,14 @@ class GroupApp(faust.App):
             web_enabled=False,
             topic_allow_declare=False,
             topic_disable_leader=True,
-            ConsumerScheduler=_Lists,
             stream_buffer_maxsize=_LISTS_WAITING,
             broker_commit_interval=_COMMIT_SECONDS,
             broker_session_timeout=settings.kafka.session_seconds,
             broker_request_timeout=REQUEST_TIMEOUT_SECONDS,
             broker_rebalance_timeout=rebalance_timeout_seconds(settings.delivery),
         )
+        self.boot_strategy.enable_kafka_producer = False
+        self.transport.Consumer = _Consumer  # type: ignore[misc]
 
     def listen(self, topic: str, body: Callable[[Any], Awaitable[None]]) -> None:
         """Process the stream of `topic` with `body` as this app's agent; its messages are lists of records."""
@@ -328,12 +308,6 @@ class GroupApp(faust.App):
         """The group's generation in which the partitions are its own; None where they may be others'."""
         is_member = self.joined and cast("_Consumer", self.consumer).is_member()
         return self.consumer_generation_id if is_member else None
-
-    def _new_transport(self) -> _Transport:
-        return _Transport(self.conf.broker_consumer, self)
-
-    def _new_producer_transport(self) -> _Transport:
-        return _Transport(self.conf.broker_producer, self)
 
     def _create_directories(self) -> None:
         # A store in memory writes nothing.

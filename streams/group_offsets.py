@@ -14,10 +14,11 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import CommitFailedError, KafkaError
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.clients import Consumer, admin, connection, start
+from streams.clients import Consumer, admin
+from streams.connection import connection, start
 from streams.errors import StreamError
 from streams.settings import KafkaSettings, StreamSettings
-from streams.takeover import Note, read_note
+from streams.takeover import Commit
 from streams.topics import partitions_of
 
 _TRIES = 30
@@ -28,20 +29,18 @@ within seconds."""
 _log = structlog.get_logger(__name__)
 
 
-async def commits(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, OffsetAndMetadata]]:
+async def commits(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, Commit]]:
     """By group and partition what was committed last; nothing of a partition of which nothing was.
 
     Raises:
-        BrokerUnavailable: no broker answered.
-        TopicsMissing: naming the command that creates it.
-        StreamError: the broker refused.
+        StreamError: no broker answered, there is no such topic, or the broker refused.
     """
     places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
     found = {}
     async with admin(kafka) as client:
         for group in groups:
             offsets = await _offsets(client, group, places)
-            found[group] = {place.partition: at for place, at in offsets.items() if at.offset >= 0}
+            found[group] = {place.partition: Commit.read(at) for place, at in offsets.items() if at.offset >= 0}
     return found
 
 
@@ -77,8 +76,7 @@ async def commit_starting_offsets(settings: StreamSettings, checkers: Collection
     groups = {name: f"{prefix}.{name}" for name in {*checkers, *known}}
     found = await commits(settings.kafka, topic, groups.values())
     new = sorted(name for name in checkers if not found[groups[name]])
-    notes = [read_note(at.metadata) for each in found.values() for at in each.values()]
-    runs = any(note is None or not note.is_first_start for note in notes)
+    runs = any(not at.is_first_start for each in found.values() for at in each.values())
     for name in new:
         await _commit(settings, groups[name], at_end=runs)
         if runs:
@@ -95,8 +93,7 @@ async def _commit(settings: StreamSettings, group: str, *, at_end: bool) -> None
         found: Mapping[TopicPartition, int]
         found = await (consumer.end_offsets(places) if at_end else consumer.beginning_offsets(places))
         now = time.time()
-        notes = {place: str(Note(now, at * at_end, not at_end)) for place, at in found.items()}
-        await consumer.commit({place: OffsetAndMetadata(at, notes[place]) for place, at in found.items()})
+        await consumer.commit({place: Commit(at, now, at * at_end, not at_end).noted for place, at in found.items()})
     except CommitFailedError:
         # Another worker was as quick, and has joined: a group with members takes no commits of others.
         _log.info("a group has begun already", group=group)

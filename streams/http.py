@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 import orjson
@@ -50,8 +51,8 @@ class HttpServer:
         """
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
-        app.router.add_get("/healthz", self._healthz)
-        app.router.add_get("/readyz", self._readyz)
+        app.router.add_get("/healthz", partial(_answer, self._alive))
+        app.router.add_get("/readyz", partial(_answer, self._ready))
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
         await runner.setup()
         site = web.TCPSite(runner, self._settings.host, self._settings.port)
@@ -75,14 +76,8 @@ class HttpServer:
         body = generate_latest(self._registry)
         return web.Response(body=body, headers={"content-type": CONTENT_TYPE_LATEST})
 
-    async def _healthz(self, _: web.Request) -> web.Response:
-        return await _answer(self._alive)
 
-    async def _readyz(self, _: web.Request) -> web.Response:
-        return await _answer(self._ready)
-
-
-async def _answer(probes: Mapping[str, Probe]) -> web.Response:
+async def _answer(probes: Mapping[str, Probe], _: web.Request) -> web.Response:
     faults = {name: fault for name, probe in probes.items() if (fault := await _ask(probe)) is not None}
     parts = {name: faults.get(name, "ok") for name in probes}
     body = orjson.dumps({"ok": not faults, "parts": parts})

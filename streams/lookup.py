@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Self
 
 import orjson
 from aiokafka import TopicPartition
@@ -12,8 +12,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 
 from schemas import Envelope, Origin, RejectedRecord, Unreadable, Verdict, explain, read_record
 from schemas.base import Name, Timestamp
-from streams.clients import Client, Consumer, connection, start
-from streams.errors import StreamError
+from streams.clients import Client, Consumer
+from streams.connection import connection, start
+from streams.errors import BrokerUnavailable
 from streams.settings import StreamSettings
 
 _READ_SECONDS = 10.0
@@ -27,10 +28,6 @@ _FETCH_BYTES = 1_048_576
 
 _KEPT_BYTES = 16 * _FETCH_BYTES
 """Most bytes kept of the last fetches of all partitions together."""
-
-
-class LookupFailed(StreamError):
-    """The broker did not answer; the message may exist."""
 
 
 class RecordGone(Exception):
@@ -66,13 +63,6 @@ class ResultHeader(BaseModel):
             raise Unreadable("not_json", f"not JSON at line {error.lineno}, column {error.colno}") from None
         except ValidationError as error:
             raise Unreadable("invalid_record", f"no verdict, improvement or alert: {explain(error)}") from None
-
-
-class StoredRecord(NamedTuple):
-    """A record and the bytes that its producer wrote."""
-
-    data: bytes
-    record: Envelope
 
 
 class RecordLookup(Client):
@@ -115,31 +105,25 @@ class RecordLookup(Client):
         if consumer is not None:
             await consumer.stop()
 
-    async def record(self, origin: Origin | None, source: str, record_id: str | None) -> StoredRecord:
-        """The record with this source and id at `origin`.
+    async def record(self, origin: Origin | None, source: str, record_id: str | None) -> tuple[bytes, Envelope]:
+        """The record with this source and id at `origin`, behind the bytes that its producer wrote.
 
         Only the outputs topic is read, whatever `origin` says. If that topic was deleted and created again, it holds
         other records at the same offsets, which are not returned.
 
         Raises:
             RecordGone: it is not there any more.
-            LookupFailed: the broker did not answer within ten seconds.
+            BrokerUnavailable: the broker did not answer within ten seconds.
         """
-        if origin is None:
-            raise RecordGone("The verdict does not say where its record is.")
-        at, outputs = _shown(origin), self._settings.topics.outputs
-        if origin.topic != outputs:
-            raise RecordGone(f"The record is said to be at {at}; records are read from {outputs} alone.")
-        data = await self.read(origin)
-        if data is None:
-            raise RecordGone(f"The record is gone: {at} is not there any more.")
+        at = "its place, which is not known" if origin is None else _shown(origin)
+        data = await self.read(origin) if origin is not None and origin.topic == self._settings.topics.outputs else None
         try:
-            record = read_record(data, max_bytes=self._settings.records.max_bytes)
-        except Unreadable as error:
-            raise RecordGone(f"The message at {at} is not a record: {error.reason}.") from None
-        if (record.source, record.id) != (source, record_id):
-            raise RecordGone(f"The record is gone: another one is at {at}.")
-        return StoredRecord(data, record)
+            record = read_record(data or b"", max_bytes=self._settings.records.max_bytes)
+        except Unreadable:
+            record = None
+        if data is None or record is None or (record.source, record.id) != (source, record_id):
+            raise RecordGone(f"The record is gone: it is not at {at}.")
+        return data, record
 
     async def verdict(self, rejected: RejectedRecord) -> Verdict | None:
         """The verdict that an alert names; None if it is gone, or the alert does not say where it is.
@@ -147,7 +131,7 @@ class RecordLookup(Client):
         Only the topic of rejected verdicts is read, whatever the alert says.
 
         Raises:
-            LookupFailed: the broker did not answer within ten seconds.
+            BrokerUnavailable: the broker did not answer within ten seconds.
         """
         origin = rejected.verdict_origin
         if origin is None or origin.topic != self._settings.topics.rejected:
@@ -162,25 +146,24 @@ class RecordLookup(Client):
         """The message at `origin`, empty if it has no value; None if it is gone.
 
         Raises:
-            LookupFailed: the broker did not answer within ten seconds.
+            BrokerUnavailable: the broker did not answer within ten seconds.
         """
         place = TopicPartition(origin.topic, origin.partition)
         try:
-            async with asyncio.timeout(_READ_SECONDS):
-                if (kept := self._kept.get(place)) is None or origin.offset not in kept:
-                    async with self._turn:
-                        # The previous holder of the lock may have fetched it as well.
-                        if (kept := self._kept.get(place)) is None or origin.offset not in kept:
-                            kept = await self._fetch(place, origin.offset)
+            async with asyncio.timeout(_READ_SECONDS), self._turn:
+                kept = self._kept.get(place, {})
+                if origin.offset not in kept:
+                    kept = await self._fetch(place, origin.offset)
         except (TimeoutError, KafkaError, OSError) as error:
-            raise LookupFailed(f"no Kafka broker said what is at {_shown(origin)} ({type(error).__name__})") from error
+            fault = f"no Kafka broker said what is at {_shown(origin)} ({type(error).__name__})"
+            raise BrokerUnavailable(fault) from error
         return kept.get(origin.offset)
 
     async def _fetch(self, place: TopicPartition, offset: int) -> dict[int, bytes]:
         """The messages from `offset` on, by offset; empty if there is none at `offset` and none to come."""
         consumer = self._consumer
         if consumer is None:
-            raise LookupFailed("the look-up is not running")
+            raise BrokerUnavailable("the look-up is not running")
         # aiokafka asks for a missing topic again and again, without a pause.
         if place.topic not in self._topics:
             self._topics = await consumer.topics()

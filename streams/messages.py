@@ -1,11 +1,17 @@
-"""Messages as they are read from topics and published."""
+"""Messages as they are read from topics and published; one is out when the broker has acknowledged it."""
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from functools import lru_cache, partial
+from typing import Any, TypeAlias
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.client import AIOKafkaClient
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
 from schemas import (
     Alert,
@@ -23,7 +29,19 @@ from schemas import (
     to_json,
 )
 from streams.admission import Slot
-from streams.settings import TopicSettings
+from streams.clients import REQUEST_TIMEOUT_SECONDS, Client
+from streams.connection import connection, start
+from streams.errors import StreamError
+from streams.settings import StreamSettings, TopicSettings
+
+_BATCH_BYTES = 262_144
+"""Many small produce requests cost a quarter of a worker's time; 256 KiB hold the messages of 5 ms of linger."""
+
+_LINGER_MILLISECONDS = 5
+
+_RECONNECT_PAUSE_SECONDS = 0.25
+"""While a partition has no leader, aiokafka's sender asks for metadata again without any pause: thousands of log
+lines and connections a second through a broker's restart. A quarter of a second delays the recovery unnoticeably."""
 
 Headers: TypeAlias = list[tuple[str, bytes]]
 
@@ -129,14 +147,9 @@ partition begin in the order of their offsets.
 """
 
 
-class Screen(Protocol):
-    """Decides at a glance which messages a handler would pass over: they cost no task."""
-
-    def passed_over(self, value: bytes | None, headers: Sequence[tuple[str, bytes]]) -> Hashable | None:
-        """Why a message is passed over, for `count`; None if it goes to the handler."""
-
-    def count(self, passed_over: Mapping[Hashable, int]) -> None:
-        """Count messages that were passed over, so many for each reason."""
+Screen: TypeAlias = Callable[[Iterable[Any]], int]
+"""How many of the next messages, aiokafka's `ConsumerRecord`s, a handler would pass over before the first that goes to
+it. They cost no task; the screen counts them."""
 
 
 def recheck_of(headers: Sequence[tuple[str, bytes]]) -> str | None:
@@ -193,26 +206,25 @@ def _headers_of(checker: str, outcome: Outcome) -> Headers:
 def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outgoing:
     source, at = f"/assay/improvers/{improvement.improver}", improvement.improved_at
     headers = _cloud_event(improvement.id, source, "improvement", at, improvement.record_id)
-    headers.append(("assay-status", improvement.status.encode()))
-    return Outgoing(topics.improved, subject_key(improvement.source, improvement.model), to_json(improvement), headers)
+    return _about(topics.improved, improvement, [*headers, ("assay-status", improvement.status.encode())])
 
 
 def alert_message(alert: Alert | SeriesAnew | TrueRateAlert, topics: TopicSettings) -> Outgoing:
     source, subject = f"/assay/checkers/{alert.checker}", f"{alert.source}/{alert.model}"
     headers = _cloud_event(alert.id, source, _ALERTS[type(alert)], alert.raised_at, subject)
-    return Outgoing(topics.alerts, subject_key(alert.source, alert.model), to_json(alert), headers)
+    return _about(topics.alerts, alert, headers)
 
 
 def request_message(request: ReviewRequest, topics: TopicSettings) -> Outgoing:
     source = f"/assay/checkers/{request.checker}"
     headers = _cloud_event(request.id, source, "review-request", request.asked_at, request.verdict_id)
-    return Outgoing(topics.review_requests, subject_key(request.source, request.model), to_json(request), headers)
+    return _about(topics.review_requests, request, headers)
 
 
 def label_message(label: Label, topics: TopicSettings) -> Outgoing:
     """Keyed as its request, in whose partition it is looked for."""
     headers = _cloud_event(label.id, "/assay/labels", "label", label.labelled_at, label.verdict_id)
-    return Outgoing(topics.labels, subject_key(label.source, label.model), to_json(label), headers)
+    return _about(topics.labels, label, headers)
 
 
 def calibration_message(calibration: Calibration, topics: TopicSettings, key: bytes, partition: int) -> Outgoing:
@@ -230,6 +242,12 @@ def dead_letter_message(letter: DeadLetter, topics: TopicSettings) -> Outgoing:
     return Outgoing(topics.dead_letter, letter.id.encode(), to_json(letter), headers)
 
 
+def _about(
+    topic: str, said: Improvement | Alert | SeriesAnew | TrueRateAlert | ReviewRequest | Label, headers: Headers
+) -> Outgoing:
+    return Outgoing(topic, subject_key(said.source, said.model), to_json(said), headers)
+
+
 def _cloud_event(id_: str, source: str, kind: str, time: datetime, subject: str) -> Headers:
     """CloudEvents 1.0 attributes in Kafka's binary mode."""
     return [
@@ -241,3 +259,178 @@ def _cloud_event(id_: str, source: str, kind: str, time: datetime, subject: str)
         ("ce_subject", subject.encode()),
         ("content-type", b"application/json"),
     ]
+
+
+class TooLarge(Exception):
+    """The message exceeds what the broker or the producer takes."""
+
+
+_Acknowledgement: TypeAlias = asyncio.Future[Any]
+"""The broker's answer about one message: aiokafka's `RecordMetadata`, or a fault."""
+
+
+class Publisher(Client):
+    """An idempotent producer that waits for all in-sync replicas."""
+
+    def __init__(self, settings: StreamSettings) -> None:
+        self._settings = settings
+        self._producer: AIOKafkaProducer | None = None
+        self._followers: deque[tuple[asyncio.Future[Outgoing | None], Callable[[Exception | None], None]]] = deque()
+        """Messages to be published after others that are on their way, in the order of these; of one that the broker
+        does not take, None."""
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def client(self) -> AIOKafkaClient:
+        """The started producer's, for requests of other kinds."""
+        if self._producer is None:
+            raise StreamError("the producer is not running")
+        return self._producer.client
+
+    async def start(self) -> None:
+        """Connect.
+
+        Raises:
+            BrokerUnavailable: no broker answered.
+        """
+        producer = AIOKafkaProducer(
+            **connection(self._settings.kafka, self._settings.kafka.producer),
+            acks="all",
+            enable_idempotence=True,
+            max_batch_size=_BATCH_BYTES,
+            linger_ms=_LINGER_MILLISECONDS,
+            request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
+        )
+        _reconnect_calmly(producer.client)
+        self._producer = producer
+        await start(producer, self._settings.kafka)
+
+    async def stop(self) -> None:
+        """Send what is queued, then disconnect."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await producer.stop()
+
+    async def publish(self, *messages: Outgoing) -> None:
+        """Return when the broker has acknowledged `messages`, and what is to be published after them.
+
+        Raises:
+            TooLarge: it exceeds what the broker or the producer takes.
+            StreamError: the broker did not take it within the request timeout (60 s).
+        """
+        acknowledged = asyncio.get_running_loop().create_future()
+
+        def ended(fault: Exception | None) -> None:
+            if acknowledged.done():
+                return
+            if fault is None:
+                acknowledged.set_result(None)
+            else:
+                acknowledged.set_exception(fault)
+
+        await self.send(messages, ended)
+        await acknowledged
+
+    async def send(self, messages: Sequence[Outgoing], ended: Callable[[Exception | None], None]) -> None:
+        """Return when `messages` are put behind those before them; it waits while too much is on its way.
+
+        Args:
+            messages: what is to be published.
+            ended: called when the broker has acknowledged all of them, and what is to be published after them, with
+                None; or, at the first that it does not take, with what `publish` raises. It is called once, and not if
+                this raises.
+
+        Raises:
+            TooLarge, StreamError: as `publish`.
+        """
+        left = len(messages)
+
+        def answered(fault: Exception | None) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0 or (fault is not None and left > 0):
+                left = 0
+                ended(fault)
+
+        for message in messages:
+            following = None if message.then is None else asyncio.get_running_loop().create_future()
+            acknowledgement = await self._put(message)
+            acknowledgement.add_done_callback(partial(self._acknowledged, message, answered, following))
+            if following is not None:
+                self._followers.append((following, answered))
+                self._following = self._following or asyncio.create_task(self._follow())
+        if not messages:
+            ended(None)
+
+    async def _put(self, message: Outgoing) -> _Acknowledgement:
+        if self._producer is None:
+            raise StreamError("the producer is not running")
+        try:
+            acknowledgement: _Acknowledgement = await self._producer.send(
+                message.topic, message.value, message.key, message.partition, headers=message.headers
+            )
+        except KafkaError as error:
+            raise _fault(message, error) from error
+        return acknowledgement
+
+    def _acknowledged(
+        self,
+        message: Outgoing,
+        answered: Callable[[Exception | None], None],
+        following: asyncio.Future[Outgoing | None] | None,
+        acknowledgement: _Acknowledgement,
+    ) -> None:
+        fault: Exception | None = None
+        then = None
+        try:
+            if acknowledgement.cancelled():
+                raise StreamError(f"given up on {message.topic}")
+            if (error := acknowledgement.exception()) is not None:
+                raise _fault(message, error)
+            if message.on_delivered is not None:
+                message.on_delivered()
+            if message.then is not None:
+                then = message.then(_position(acknowledgement.result()))
+        except Exception as error:  # noqa: BLE001
+            # Nobody awaits this; unsaid, it would leave the record unfinished for ever.
+            fault = error
+        if following is not None:
+            following.set_result(then)
+        if following is None or fault is not None:
+            answered(fault)
+
+    async def _follow(self) -> None:
+        """Send what follows, in the order of what it follows, whichever topic that is on."""
+        while self._followers:
+            following, answered = self._followers.popleft()
+            if (message := await following) is not None:
+                try:
+                    await self.send((message,), answered)
+                except Exception as error:  # noqa: BLE001 - as above
+                    answered(error)
+        self._following = None
+
+
+def _position(answer: Any) -> Origin | None:
+    """Where the message is; None where the broker took a repeat of the request, of which it does not say it."""
+    if answer.log_start_offset < 0:
+        return None
+    return Origin(topic=answer.topic, partition=answer.partition, offset=answer.offset)
+
+
+def _fault(message: Outgoing, error: BaseException) -> Exception:
+    if isinstance(error, MessageSizeTooLargeError):
+        return TooLarge(f"{len(message.value or b'')} bytes")
+    return StreamError(f"{type(error).__name__} on {message.topic}")
+
+
+def _reconnect_calmly(client: Any) -> None:
+    update: Callable[..., Awaitable[bool]] = client._metadata_update  # noqa: SLF001 - no public hook for it
+
+    async def with_pause(*args: Any, **kwargs: Any) -> bool:
+        updated = await update(*args, **kwargs)
+        if not updated:
+            await asyncio.sleep(_RECONNECT_PAUSE_SECONDS)
+        return updated
+
+    client._metadata_update = with_pause  # noqa: SLF001

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Final, Literal, TypeAlias, get_args
 
-import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from schemas import OUTCOMES, RECORD_KINDS, DeadLetterReason, Verdict
@@ -19,8 +18,6 @@ LeftOut: TypeAlias = Literal["route", "sample", "budget"]
 # From a checker that only computes (milliseconds) to a judge that is retried (a minute).
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 60)
 
-_log = structlog.get_logger(__name__)
-
 
 class StreamMetrics:
     """Metrics of records, verdicts, dead letters and intake on one registry."""
@@ -31,7 +28,6 @@ class StreamMetrics:
         self.currency = currency
         self._max_subjects = max_subjects
         self._subjects: set[tuple[str, str]] = set()
-        self._told_beyond = False
         counter = partial(Counter, registry=registry)
         gauge = partial(Gauge, registry=registry)
         self.subjects_beyond = counter(
@@ -114,8 +110,16 @@ class StreamMetrics:
         )
         self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", ["agent"])
 
-    def agent(self, name: str) -> "AgentMetrics":
-        return AgentMetrics(self, name)
+    def watch(
+        self, agent: str, *, in_flight: Callable[[], int], held: Callable[[], int], paused: Callable[[], bool]
+    ) -> None:
+        """Begin an agent's series: call these at every scrape."""
+        self.in_flight.labels(agent).set_function(in_flight)
+        self.held.labels(agent).set_function(held)
+        self.paused.labels(agent).set_function(paused)
+        # Prometheus sees no increase in a series that begins at 1: the first dead letter would alert nobody.
+        for reason in get_args(DeadLetterReason):
+            self.dead_letters.labels(agent, reason)
 
     def checker(self, name: str, counts: Collection[str] = ()) -> "CheckerMetrics":
         """Those of a checker; `counts` are the kinds of which it counts the records for all."""
@@ -133,47 +137,10 @@ class StreamMetrics:
         if pair in self._subjects:
             return pair
         if len(self._subjects) >= self._max_subjects:
-            self._beyond(number)
+            self.subjects_beyond.inc(number)
             return (OTHER, OTHER)
         self._subjects.add(pair)
         return pair
-
-    def _beyond(self, number: int) -> None:
-        if not self._told_beyond:
-            self._told_beyond = True
-            _log.warning(
-                "more subjects than have their own labels; further ones count as other", maximum=self._max_subjects
-            )
-        self.subjects_beyond.inc(number)
-
-
-class AgentMetrics:
-    """The metrics of one agent."""
-
-    def __init__(self, metrics: StreamMetrics, agent: str) -> None:
-        self._metrics = metrics
-        self._agent = agent
-        # Prometheus sees no increase in a series that begins at 1: the first dead letter would alert nobody.
-        for reason in get_args(DeadLetterReason):
-            metrics.dead_letters.labels(agent, reason)
-
-    def watch(self, *, in_flight: Callable[[], int], held: Callable[[], int], paused: Callable[[], bool]) -> None:
-        """Call these at every scrape."""
-        self._metrics.in_flight.labels(self._agent).set_function(in_flight)
-        self._metrics.held.labels(self._agent).set_function(held)
-        self._metrics.paused.labels(self._agent).set_function(paused)
-
-    def dead_letter(self, reason: DeadLetterReason) -> None:
-        self._metrics.dead_letters.labels(self._agent, reason).inc()
-
-    def pace(self, arriving: float, finished: float) -> None:
-        """Note records a second."""
-        self._metrics.arriving.labels(self._agent).set(arriving)
-        self._metrics.finished.labels(self._agent).set(finished)
-
-    def lag(self, messages: int) -> None:
-        """Note a lag that is known; until then, and after it was cleared, there is no series."""
-        self._metrics.lag.labels(self._agent).set(messages)
 
 
 class CheckerMetrics:
@@ -183,36 +150,31 @@ class CheckerMetrics:
         """`counts` are the kinds of which it counts the records for all checkers."""
         self._metrics = metrics
         self._checker = checker
-        self._records: dict[str, Counter] = {}
-        self._all_records = {kind: metrics.records.labels(kind) for kind in counts}
-        self._left_out: dict[tuple[LeftOut, str, str], Counter] = {}
-        self._verdicts: dict[tuple[str, str], dict[str, Counter]] = {}
-        self._calls = metrics.calls.labels(checker)
-        self._prompt_tokens = metrics.tokens.labels(checker, "prompt")
-        self._completion_tokens = metrics.tokens.labels(checker, "completion")
-        self._cost = metrics.cost.labels(checker, metrics.currency)
-        self._cache_hits = metrics.cache_hits.labels(checker)
-        self._seconds = metrics.seconds.labels(checker)
-        self._last_verdict = metrics.last_verdict.labels(checker)
-        self._given_back = metrics.given_back.labels(checker)
-        self._left_out_invalid = metrics.left_out_invalid.labels(checker)
+        self._counts = counts
+        # All begin at zero, so that the first is an increase.
+        for kind in counts:
+            metrics.records.labels(kind)
+        for direction in ("prompt", "completion"):
+            metrics.tokens.labels(checker, direction)
+        metrics.cost.labels(checker, metrics.currency)
+        own = (metrics.calls, metrics.cache_hits, metrics.seconds, metrics.last_verdict)
+        for each in (*own, metrics.given_back, metrics.left_out_invalid):
+            each.labels(checker)
 
     def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1, again: bool = False) -> None:
         """Count records of a kind that the checker takes, and the fields that their producer seems to have meant.
 
         What is on the topic once more, to be checked `again`, is not another record.
         """
-        if (counter := self._records.get(kind)) is None:
-            counter = self._records[kind] = self._metrics.checker_records.labels(self._checker, kind)
-        counter.inc(number)
-        if (of_all := self._all_records.get(kind)) is not None and not again:
-            of_all.inc(number)
+        self._metrics.checker_records.labels(self._checker, kind).inc(number)
+        if kind in self._counts and not again:
+            self._metrics.records.labels(kind).inc(number)
         for field in misspelt:
             self._metrics.misspelt.labels(self._checker, kind, field).inc()
 
     def give_back(self) -> None:
         """Count a record that was received and comes again, here or elsewhere."""
-        self._given_back.inc()
+        self._metrics.given_back.labels(self._checker).inc()
 
     def skip(self, kind: str, number: int = 1) -> None:
         """Count records of a kind that the checker does not take."""
@@ -220,43 +182,37 @@ class CheckerMetrics:
 
     def left_out(self, reason: LeftOut, source: str, model: str, number: int = 1) -> None:
         """Count records of the checker's kinds that it did not check."""
-        key = reason, *self._metrics.subject(source, model, number)
-        if (counter := self._left_out.get(key)) is None:
-            counter = self._left_out[key] = self._metrics.left_out.labels(self._checker, *key)
-        counter.inc(number)
+        subject = self._metrics.subject(source, model, number)
+        self._metrics.left_out.labels(self._checker, reason, *subject).inc(number)
 
     def invalid_left_out(self) -> None:
         """Count a skipped record that was read all the same, and is invalid."""
-        self._left_out_invalid.inc()
+        self._metrics.left_out_invalid.labels(self._checker).inc()
 
     def checked(self, seconds: float) -> None:
-        self._seconds.observe(seconds)
+        self._metrics.seconds.labels(self._checker).observe(seconds)
 
     def verdict(self, verdict: Verdict) -> None:
         """Count a delivered verdict and its usage."""
-        subject = self._metrics.subject(verdict.source, verdict.model)
-        if (counters := self._verdicts.get(subject)) is None:
+        metrics, checker, usage = self._metrics, self._checker, verdict.usage
+        subject = metrics.subject(verdict.source, verdict.model)
+        for outcome in OUTCOMES:
             # All three begin at once, so that the first of each that comes later is an increase.
-            counters = {each: self._metrics.verdicts.labels(self._checker, each, *subject) for each in OUTCOMES}
-            self._verdicts[subject] = counters
+            metrics.verdicts.labels(checker, outcome, *subject).inc(
+                outcome == verdict.outcome and not verdict.rechecked
+            )
         if verdict.rechecked:
-            self._metrics.rechecked.labels(self._checker, verdict.outcome).inc()
-        else:
-            counters[verdict.outcome].inc()
-        self._last_verdict.set_to_current_time()
+            metrics.rechecked.labels(checker, verdict.outcome).inc()
+        metrics.last_verdict.labels(checker).set_to_current_time()
         if verdict.cascade is not None:
             for place, judge in enumerate(("first", "second")):
-                # Both begin at once, so that the first escalation is an increase.
-                self._metrics.cascade.labels(self._checker, judge).inc(verdict.cascade.escalated == place)
-        usage = verdict.usage
-        _grow(self._calls, usage.calls)
-        _grow(self._prompt_tokens, usage.prompt_tokens)
-        _grow(self._completion_tokens, usage.completion_tokens)
-        _grow(self._cost, usage.cost)
-        _grow(self._cache_hits, usage.cached)
-
-
-def _grow(counter: Counter, amount: float) -> None:
-    # Most verdicts leave some at zero; a third party's may even say less, which no counter takes.
-    if amount > 0:
-        counter.inc(amount)
+                metrics.cascade.labels(checker, judge).inc(verdict.cascade.escalated == place)
+        for counter, amount in (
+            (metrics.calls.labels(checker), usage.calls),
+            (metrics.tokens.labels(checker, "prompt"), usage.prompt_tokens),
+            (metrics.tokens.labels(checker, "completion"), usage.completion_tokens),
+            (metrics.cost.labels(checker, metrics.currency), usage.cost),
+            (metrics.cache_hits.labels(checker), usage.cached),
+        ):
+            # A third party's may be negative, which no counter takes.
+            counter.inc(max(amount, 0))

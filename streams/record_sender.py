@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from schemas import Envelope, Unreadable, read_record
-from streams.messages import Outgoing, recheck_message, recheck_of, record_message
-from streams.publisher import Publisher, TooLarge
+from streams.messages import Outgoing, Publisher, TooLarge, recheck_message, recheck_of, record_message
 from streams.record_lines import Line
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
@@ -31,8 +30,7 @@ async def send_records(
     file of any length may have any number of them.
 
     Raises:
-        BrokerUnavailable: no broker answered.
-        Undelivered: the broker stopped acknowledging; what was sent before stays sent.
+        StreamError: no broker answered, or it stopped acknowledging; what was sent before stays sent.
     """
 
     async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
@@ -53,8 +51,7 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
     `refuse` is called about each that is too long for it.
 
     Raises:
-        BrokerUnavailable: no broker answered.
-        Undelivered: the broker stopped acknowledging; what was sent before stays sent.
+        StreamError: no broker answered, or it stopped acknowledging; what was sent before stays sent.
     """
     sent = 0
     faults: list[Exception] = []
@@ -95,7 +92,7 @@ async def past_records(
     Those that a recheck put there are skipped.
 
     Raises:
-        BrokerUnavailable, TopicsMissing: as `read_topic`.
+        StreamError: as `read_topic`.
     """
     count, begin, end = 0, since.timestamp() * 1000, until.timestamp() * 1000
     async with aclosing(read_topic(settings.kafka, settings.topics.outputs, since=since)) as messages:

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
 from streams.lookup import RecordLookup
-from streams.messages import REPLAYED_FROM, Outgoing
-from streams.publisher import Publisher, TooLarge
+from streams.messages import REPLAYED_FROM, Outgoing, Publisher, TooLarge
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
@@ -87,10 +86,8 @@ async def replay(
         repaired: the payload to send instead, by the letter's id.
 
     Raises:
-        BrokerUnavailable: no broker answered.
-        TopicsMissing: there is no topic of dead letters.
-        LookupFailed: the broker did not give back what was too long for a letter; what was yielded is done.
-        Undelivered: the broker stopped acknowledging; what was yielded is done.
+        StreamError: no broker answered, there is no topic of dead letters, or the broker stopped answering; what was
+            yielded is done.
     """
     repaired = repaired or {}
     async with Publisher(settings).running() as publisher:

@@ -1,6 +1,7 @@
 """Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -99,31 +100,24 @@ class KafkaSettings(SettingsSection):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        login = ("sasl_username", "sasl_password")
-        token = ("sasl_token_command",)
-        needed, other = (token, login) if self.sasl_mechanism == "OAUTHBEARER" else (login, (*token, "sasl_extensions"))
-        given = {name for name in ("sasl_mechanism", *needed, *other) if getattr(self, name) not in (None, {})}
-        if self.security_protocol.startswith("SASL"):
-            if missing := [name for name in ("sasl_mechanism", *needed) if name not in given]:
-                raise ValueError(f"security_protocol {self.security_protocol} needs {', '.join(missing)} as well")
-            if useless := [name for name in other if name in given]:
-                raise ValueError(
-                    f"{', '.join(useless)} given with sasl_mechanism {self.sasl_mechanism}, which has no use for it"
-                )
-        elif given:
-            raise ValueError(
-                f"{', '.join(sorted(given))} given with security_protocol {self.security_protocol}; "
-                "SASL_PLAINTEXT or SASL_SSL use it"
-            )
+        given = {name for name in type(self).model_fields if getattr(self, name) not in (None, {})}
+        needed, allowed = set[str](), set[str]()
+        protocol, mechanism = self.security_protocol, self.sasl_mechanism
+        if protocol.startswith("SASL"):
+            is_token = mechanism == "OAUTHBEARER"
+            needed = {"sasl_mechanism", *(["sasl_token_command"] if is_token else ["sasl_username", "sasl_password"])}
+            allowed = needed | ({"sasl_extensions"} if is_token else set())
+        if protocol.endswith("SSL"):
+            allowed |= {"ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_key_password"}
+        if missing := sorted(needed - given):
+            raise ValueError(f"security_protocol {protocol} needs {', '.join(missing)} as well")
+        if useless := sorted(name for name in given - allowed if name.startswith(("sasl_", "ssl_"))):
+            has = f"security_protocol {protocol}{f' and sasl_mechanism {mechanism}' if mechanism else ''}"
+            raise ValueError(f"{', '.join(useless)} given with {has}, which has no use for it")
         if (self.ssl_certfile is None) != (self.ssl_keyfile is None):
             raise ValueError("ssl_certfile and ssl_keyfile go together")
         if self.ssl_key_password is not None and self.ssl_keyfile is None:
             raise ValueError("ssl_key_password is of no use without ssl_keyfile")
-        tls = [name for name in ("ssl_cafile", "ssl_certfile") if getattr(self, name) is not None]
-        if tls and not self.security_protocol.endswith("SSL"):
-            raise ValueError(
-                f"{', '.join(tls)} given with security_protocol {self.security_protocol}; SSL or SASL_SSL use it"
-            )
         return self
 
     @property
@@ -149,41 +143,31 @@ class KafkaSettings(SettingsSection):
         return {name: each for name, each in self.properties.items() if _PROPERTIES[name][1] in ("all", clients)}
 
 
-def _read(value: Mapping[Any, Any]) -> dict[str, Property]:
+def _read(value: Mapping[Any, Any], before: str = "") -> dict[str, Property]:
     """Client properties by aiokafka's names; ValueError names one that cannot be set, and what is allowed."""
     read: dict[str, Property] = {}
-    for written, each in _flat(value):
-        if (name := written.replace(".", "_")) not in _PROPERTIES:
-            allowed = ", ".join(one.replace("_", ".") for one in _PROPERTIES)
-            raise ValueError(f"{written!r} cannot be set here; allowed are {allowed}")
-        try:
-            read[name] = _PROPERTIES[name][0].validate_python(each)
-        except ValidationError as error:
-            raise ValueError(f"{written!r} is {each!r}: {error.errors()[0]['msg']}") from None
-    return read
-
-
-def _flat(value: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Names with dots: TOML takes an unquoted one for tables within each other."""
-    for name, each in value.items():
-        whole = f"{before}{name}"
+    for key, each in value.items():
+        name = f"{before}{key}".replace(".", "_")
         if isinstance(each, Mapping):
-            yield from _flat(each, f"{whole}.")
+            # TOML takes an unquoted name with dots for tables within each other.
+            read |= _read(each, f"{before}{key}.")
+        elif name not in _PROPERTIES:
+            allowed = ", ".join(one.replace("_", ".") for one in _PROPERTIES)
+            raise ValueError(f"{before + key!r} cannot be set here; allowed are {allowed}")
         else:
-            yield whole, each
+            try:
+                read[name] = _PROPERTIES[name][0].validate_python(each)
+            except ValidationError as error:
+                raise ValueError(f"{before + key!r} is {each!r}: {error.errors()[0]['msg']}") from None
+    return read
 
 
 Days = Annotated[float, Field(gt=0, le=36_500)] | Literal["forever"]
 
 
-class _TopicName:
+def _topic(name: str) -> "cached_property[str]":
     """The name of a topic, behind the prefix."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, topics: "TopicSettings", _: type) -> str:
-        return f"{topics.prefix}.{self._name}"
+    return cached_property(lambda topics: f"{topics.prefix}.{name}")
 
 
 class TopicSettings(SettingsSection):
@@ -208,23 +192,23 @@ class TopicSettings(SettingsSection):
         """`min.insync.replicas` of the topics: one broker may be away, and nothing is lost with another."""
         return max(1, self.replication - 1)
 
-    outputs: ClassVar[_TopicName] = _TopicName("outputs")
-    accepted: ClassVar[_TopicName] = _TopicName("verdicts.accepted")
-    rejected: ClassVar[_TopicName] = _TopicName("verdicts.rejected")
-    abstained: ClassVar[_TopicName] = _TopicName("verdicts.abstained")
-    improved: ClassVar[_TopicName] = _TopicName("improved")
-    alerts: ClassVar[_TopicName] = _TopicName("alerts")
-    dead_letter: ClassVar[_TopicName] = _TopicName("dead-letter")
-    review_requests: ClassVar[_TopicName] = _TopicName("review.requests")
-    labels: ClassVar[_TopicName] = _TopicName("labels")
-    calibration: ClassVar[_TopicName] = _TopicName("calibration")
-    outcomes: ClassVar[_TopicName] = _TopicName("outcomes")
+    outputs: ClassVar[cached_property[str]] = _topic("outputs")
+    accepted: ClassVar[cached_property[str]] = _topic("verdicts.accepted")
+    rejected: ClassVar[cached_property[str]] = _topic("verdicts.rejected")
+    abstained: ClassVar[cached_property[str]] = _topic("verdicts.abstained")
+    improved: ClassVar[cached_property[str]] = _topic("improved")
+    alerts: ClassVar[cached_property[str]] = _topic("alerts")
+    dead_letter: ClassVar[cached_property[str]] = _topic("dead-letter")
+    review_requests: ClassVar[cached_property[str]] = _topic("review.requests")
+    labels: ClassVar[cached_property[str]] = _topic("labels")
+    calibration: ClassVar[cached_property[str]] = _topic("calibration")
+    outcomes: ClassVar[cached_property[str]] = _topic("outcomes")
     """Accepts and rejects in one order, for the monitors; internal."""
-    trust_state: ClassVar[_TopicName] = _TopicName("trust-state")
+    trust_state: ClassVar[cached_property[str]] = _topic("trust-state")
     """State of the trust monitor, a message for each series."""
-    label_state: ClassVar[_TopicName] = _TopicName("label-state")
+    label_state: ClassVar[cached_property[str]] = _topic("label-state")
     """State of the labels' agent, a message for each series."""
-    session_state: ClassVar[_TopicName] = _TopicName("session-state")
+    session_state: ClassVar[cached_property[str]] = _topic("session-state")
     """What was said in sessions that are not silent yet, a message for each conversation and each group."""
 
     @property
@@ -246,7 +230,8 @@ class TopicSettings(SettingsSection):
 
     @property
     def all(self) -> tuple[str, ...]:
-        return tuple(getattr(self, name) for name, each in vars(TopicSettings).items() if isinstance(each, _TopicName))
+        names = (name for name, each in vars(TopicSettings).items() if isinstance(each, cached_property))
+        return tuple(getattr(self, name) for name in names)
 
 
 class HttpSettings(SettingsSection):

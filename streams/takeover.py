@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import structlog
+from aiokafka.structs import OffsetAndMetadata
 from faust.types import TP
 
 from schemas import Origin
@@ -26,17 +27,32 @@ _CLOCKS = timedelta(seconds=5)
 """Answers are stamped by another machine's clock than the commit may be, and those of machines that keep time differ
 by less."""
 
-
 _NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, at the first start))?")
 
 
-class Committed(NamedTuple):
-    """A group's commit in a partition."""
+class Commit(NamedTuple):
+    """A group's commit in a partition, with what is noted next to the offset."""
 
     offset: int
-    since: float | None
+    since: float | None = None
     """Since when, by Unix time, messages from there on may have been answered. None where it was someone else who has
     set the offset: they are to be answered again."""
+    begun: int = 0
+    """The offset that the group began at: what is before it was never to be checked."""
+    is_first_start: bool = False
+    """True in a deployment's first commits, before any record was worked off."""
+
+    @property
+    def noted(self) -> OffsetAndMetadata:
+        """As the group keeps it."""
+        end = ", at the first start" if self.is_first_start else f", begun at {self.begun}" if self.begun else ""
+        return OffsetAndMetadata(self.offset, f"answers since {self.since or 0:.3f}{end}")
+
+    @classmethod
+    def read(cls, at: OffsetAndMetadata) -> "Commit":
+        if (note := _NOTE.fullmatch(at.metadata)) is None:
+            return cls(at.offset)
+        return cls(at.offset, float(note[1]), int(note[2] or 0), note[3] is not None)
 
 
 _log = structlog.get_logger(__name__)
@@ -54,7 +70,7 @@ class Takeover:
         *,
         follows: str,
         follow_up: Callable[[bytes, Origin], Outgoing | None],
-        restore: Callable[[Mapping[TP, Committed]], Awaitable[None]] | None = None,
+        restore: Callable[[Mapping[TP, Commit]], Awaitable[None]] | None = None,
     ) -> None:
         """`answers` are the topics of the answers to messages of `topic`, one message each.
 
@@ -74,11 +90,11 @@ class Takeover:
         place = f"{self._name}/{incoming.topic}/{incoming.partition}/{incoming.offset}"
         return _marked(message, place.encode())
 
-    async def read(self, committed: Mapping[TP, Committed]) -> dict[tuple[TP, int], Outgoing | None]:
+    async def read(self, committed: Mapping[TP, Commit]) -> dict[tuple[TP, int], Outgoing | None]:
         """What is answered from the committed offsets on, by partition and offset; and what is still to follow it.
 
         Raises:
-            BrokerUnavailable, TopicsMissing: as `read_topic`; and what `restore` raises.
+            StreamError: as `read_topic`; and what `restore` raises.
         """
         if self._restore is not None:
             await self._restore(committed)
@@ -108,7 +124,7 @@ class Takeover:
         )
         return found
 
-    def _answered(self, message: Any, committed: Mapping[TP, Committed]) -> tuple[TP, int] | None:
+    def _answered(self, message: Any, committed: Mapping[TP, Commit]) -> tuple[TP, int] | None:
         """The partition and offset that `message` answers, if it does so for this group beyond what is committed."""
         name, topic, partition, offset = (_mark_of(message) or b"///").decode(errors="replace").rsplit("/", 3)
         if name != self._name or topic != self._topic or not (partition.isdecimal() and offset.isdecimal()):
@@ -121,27 +137,6 @@ class Takeover:
         at = Origin(topic=message.topic, partition=message.partition, offset=message.offset)
         follow_up = self._follow_up(message.value, at)
         return follow_up and _marked(follow_up, _mark_of(message) or b"")
-
-
-class Note(NamedTuple):
-    """What a checker's commit notes next to the offset."""
-
-    since: float
-    """Since when, by Unix time, messages from its offset on may have been answered."""
-    begun: int = 0
-    """The offset that the group began at: what is before it was never to be checked."""
-    is_first_start: bool = False
-    """True in a deployment's first commits, before any record was worked off."""
-
-    def __str__(self) -> str:
-        end = ", at the first start" if self.is_first_start else f", begun at {self.begun}" if self.begun else ""
-        return f"answers since {self.since:.3f}{end}"
-
-
-def read_note(note: str) -> Note | None:
-    """Read it back; None if it is none of ours."""
-    match = _NOTE.fullmatch(note)
-    return match and Note(float(match[1]), int(match[2] or 0), match[3] is not None)
 
 
 def _marked(message: Outgoing, place: bytes) -> Outgoing:

@@ -10,6 +10,7 @@ import threading
 import time
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
+from contextlib import suppress
 
 import orjson
 from aiokafka.abc import AbstractTokenProvider
@@ -105,44 +106,31 @@ def token_command(command: tuple[str, ...], extensions: tuple[tuple[str, str], .
 
 def _read(printed: bytes) -> tuple[str, float]:
     """Token and seconds that it lives."""
-    text = printed.decode("ascii", errors="replace").strip()
-    token, seconds = _from_json(text) if text.startswith("{") else (text, None)
+    token, seconds = printed.decode("ascii", errors="replace").strip(), None
+    try:
+        if token.startswith("{"):
+            answer = orjson.loads(token)
+            token, seconds = str(answer["access_token"]), answer.get("expires_in")
+            seconds = None if seconds is None else float(seconds)
+    except (ValueError, TypeError, KeyError):
+        token = ""
     if not _VISIBLE.fullmatch(token):
         raise _failed(
             "the command printed no token; it prints the token alone on one line, or JSON as token endpoints answer: "
             '{"access_token": …, "expires_in": SECONDS}'
         )
     if seconds is None:
-        seconds = _life_of_jwt(token)
+        # A JWT says when it ends, unless it has no `exp`; another token does not.
+        with suppress(ValueError, TypeError, KeyError, IndexError):
+            seconds = float(orjson.loads(urlsafe_b64decode(token.split(".")[1] + "=="))["exp"]) - time.time()
     if seconds is not None and seconds <= 0:
         raise _failed("the command printed a token that has expired; is this machine's clock right?")
     return token, _UNTOLD_SECONDS if seconds is None else seconds
 
 
-def _from_json(text: str) -> tuple[str, float | None]:
-    try:
-        answer = orjson.loads(text)
-        seconds = answer.get("expires_in")
-        return str(answer.get("access_token", "")), None if seconds is None else float(seconds)
-    except (ValueError, TypeError):
-        return "", None
-
-
-def _life_of_jwt(token: str) -> float | None:
-    """Seconds that are left of a JWT; None for another token, or one without `exp`."""
-    parts = token.split(".")
-    if len(parts) != 3:
-        return None
-    try:
-        return float(orjson.loads(urlsafe_b64decode(parts[1] + "=="))["exp"]) - time.time()
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
 def _last_line(said: bytes) -> str:
     """The last words of a failing command, without what could be a secret."""
-    lines = said.decode(errors="replace").split("\n")
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    last = said.decode(errors="replace").strip().rpartition("\n")[2]
     shown = "".join(sign for sign in _LIKE_A_SECRET.sub("…", last) if sign.isprintable())[:_LONGEST_SAID]
     return f": {shown}" if shown else ""
 

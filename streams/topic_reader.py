@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
@@ -13,8 +13,8 @@ from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.base import Wire
-from streams.broker_watch import BrokerWatch, Report
 from streams.clients import REQUEST_TIMEOUT_SECONDS, reader
+from streams.connection import BrokerWatch, Report
 from streams.errors import BrokerUnavailable
 from streams.settings import KafkaSettings
 from streams.topics import partitions_of
@@ -59,7 +59,7 @@ async def read_topic(
 
     Raises:
         BrokerUnavailable: no broker answered, or none did for a minute while there was more to read.
-        TopicsMissing: naming the command that creates them.
+        StreamError: a topic is missing; it names the command that creates it.
     """
     partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
     partitions = [place for place in partitions if numbers is None or place.partition in numbers]
@@ -93,7 +93,7 @@ async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
     """The time before which messages of one of these topics are deleted already; None if none is.
 
     Raises:
-        BrokerUnavailable, TopicsMissing: as `read_topic`.
+        StreamError: as `read_topic`.
     """
     partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
     latest: datetime | None = None
@@ -113,19 +113,13 @@ async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
 async def _first_since(
     consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int], since: datetime
 ) -> dict[TopicPartition, int]:
-    first = await _offsets_of(consumer, ends, int(since.timestamp() * 1000))
+    found = await consumer.offsets_for_times(dict.fromkeys(ends, int(since.timestamp() * 1000)))
+    first: dict[TopicPartition, int] = {place: at.offset for place, at in found.items() if at is not None}
     if rest := ends.keys() - first.keys():
         # There is nothing as new; but the embedded broker never says: all is read then.
-        known = await _offsets_of(consumer, rest, 0)
-        first |= {place: ends[place] for place in known}
+        known = await consumer.offsets_for_times(dict.fromkeys(rest, 0))
+        first |= {place: ends[place] for place, at in known.items() if at is not None}
     return first
-
-
-async def _offsets_of(
-    consumer: AIOKafkaConsumer, partitions: Iterable[TopicPartition], milliseconds: int
-) -> dict[TopicPartition, int]:
-    found = await consumer.offsets_for_times(dict.fromkeys(partitions, milliseconds))
-    return {place: first.offset for place, first in found.items() if first is not None}
 
 
 async def _merged(
@@ -178,8 +172,7 @@ class TopicView(Generic[MessageT]):
         """Yield the messages on the topics, oldest first; with `follow` then those that arrive, without end.
 
         Raises:
-            BrokerUnavailable: no broker answered.
-            TopicsMissing: naming the command that creates them.
+            StreamError: as `read_topic`.
         """
         seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
         reading = read_topic(self._kafka, *self._topics, follow=follow, report=self._report)

@@ -9,7 +9,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import IncompatibleBrokerVersion, KafkaError, TopicAlreadyExistsError, for_code
 
 from streams.clients import admin
-from streams.errors import StreamError, TopicsMissing
+from streams.errors import StreamError
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 
 _COMPACTED = {
@@ -161,13 +161,13 @@ async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
 
     Raises:
         BrokerUnavailable: no broker answered.
-        TopicsMissing: naming them and the command that creates them.
+        StreamError: naming those that are missing, and the command that creates them.
     """
     async with admin(kafka) as client:
         present = set(await client.list_topics())
     missing = [topic for topic in topics if topic not in present]
     if missing:
-        raise TopicsMissing(
+        raise StreamError(
             f"no topic {', '.join(missing)} at {kafka.bootstrap_servers}; "
             "`assay topics create` creates assay's own topics; create those of an OpenTelemetry collector yourself"
         )
@@ -177,8 +177,7 @@ async def partitions_of(kafka: KafkaSettings, topic: str) -> list[int]:
     """The partitions of `topic`, in order.
 
     Raises:
-        BrokerUnavailable: no broker answered.
-        TopicsMissing: naming the command that creates it.
+        BrokerUnavailable, StreamError: as `require_topics`.
     """
     await require_topics(kafka, [topic])
     async with admin(kafka) as client:

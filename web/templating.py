@@ -5,7 +5,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from schemas import OUTCOMES
-from schemas.bundled_judge import BUNDLED_ACCURACY, is_bundled
+from schemas.base import BUNDLED_ACCURACY, is_bundled
 from web import texts
 from web.filters import RANGES
 from web.rates import HEIGHT, SHOWN_FROM, WIDTH

@@ -58,7 +58,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         self, runtime: Runtime, reads: Sequence[str], writes: Sequence[str], state_topic: str, flush_seconds: float
     ) -> None:
         super().__init__(runtime, reads=reads, writes=[*writes, state_topic])
-        self._agent_metrics.watch(in_flight=lambda: 0, held=lambda: 0, paused=lambda: False)
+        runtime.metrics.watch(self.name, in_flight=lambda: 0, held=lambda: 0, paused=lambda: False)
         self._state_topic = state_topic
         self._flush_seconds = flush_seconds
         self._partitions: dict[int, PartitionT] = {}

@@ -16,7 +16,7 @@ from agents.monitor.settings import BaselineEntry, TrustSettings
 from agents.monitor.versions import VersionCount, change, counted, ids_of, rates
 from checkers.intervals import wilson
 from schemas import Alert, AlertKind, Change, Measured, RejectedRecord, SeriesAnew, content_id
-from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
+from schemas.base import BUNDLED_NOTE, is_bundled
 
 FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.
 _MOST: Final = 6  # Versions that are watched side by side; the one that was longest without a verdict makes room.

@@ -137,7 +137,7 @@ class _Webhook(Listener):
         record = None
         if self._lookup is not None:
             try:
-                record = (await self._lookup.record(header.origin, header.source, header.record_id)).data
+                record, _ = await self._lookup.record(header.origin, header.source, header.record_id)
             except RecordGone:
                 pass
             except StreamError as error:

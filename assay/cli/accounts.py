@@ -12,7 +12,6 @@ from agents.accounts import Accounts
 from assay.cli.common import MOMENT, configured, print_figures
 from assay.config import Configuration
 from streams.group_offsets import commits
-from streams.takeover import read_note
 from streams.topic_reader import kept_since, read_topic
 
 MISSING = 1
@@ -36,11 +35,11 @@ async def _taken(loaded: Configuration, asked_since: datetime, names: Collection
     groups = {name: f"{topics.prefix}.{name}" for name in wanted}
     # In this order: a group's committed messages were answered before, and the answers are read to their end after.
     found = await commits(kafka, topics.outputs, [*groups.values()])
-    finished: dict[str, dict[int, tuple[int, int]]] = {}
-    for name, group in groups.items():
-        if named or found[group]:
-            notes = {number: (at.offset, read_note(at.metadata)) for number, at in found[group].items()}
-            finished[name] = {number: (note.begun if note else 0, offset) for number, (offset, note) in notes.items()}
+    finished = {
+        name: {number: (at.begun, at.offset) for number, at in found[group].items()}
+        for name, group in groups.items()
+        if named or found[group]
+    }
     answers = (topics.accepted, topics.rejected, topics.abstained, topics.dead_letter)
     since = max(asked_since, await kept_since(kafka, *answers) or asked_since)
     kinds = frozenset[str]().union(*(installed[name].kinds for name in loaded.routing.checkers or installed))

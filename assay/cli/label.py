@@ -21,8 +21,7 @@ from models.wording import counted
 from schemas import Label, ReviewRequest, Verdict, content_id, explain, valid_labels
 from schemas.base import Name
 from streams.lookup import RecordGone, RecordLookup
-from streams.messages import Outgoing, label_message, request_message
-from streams.publisher import Publisher
+from streams.messages import Outgoing, Publisher, label_message, request_message
 from streams.settings import StreamSettings
 from streams.topic_reader import TopicView
 
@@ -199,7 +198,7 @@ async def _list(loaded: Configuration, annotator: str | None) -> None:
             verdict = verdicts.get(one.verdict_id)
             lines = [] if verdict is None else printer.explanation(verdict)
             try:
-                found = (await lookup.record(one.origin, one.source, one.record_id)).record
+                _, found = await lookup.record(one.origin, one.source, one.record_id)
                 lines = [*labelled("output: ", getattr(found, "response", "")), *lines]
             except RecordGone:
                 lines = [*lines, "The record is no longer on its topic."]

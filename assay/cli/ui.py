@@ -15,8 +15,7 @@ from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup
-from streams.messages import label_message
-from streams.publisher import Publisher, TooLarge
+from streams.messages import Publisher, TooLarge, label_message
 from streams.settings import StreamSettings
 from web.app import create_app
 from web.review import NotSent
@@ -104,10 +103,10 @@ class _RecordFinder:
             async with asyncio.timeout(_LOOKUP_SECONDS), self._turn:
                 if self._lookup is None:
                     self._lookup = await self._stack.enter_async_context(RecordLookup(self._settings).running())
-                found = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
+                data, record = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
         except (RecordGone, StreamError, TimeoutError):
             return None
-        return to_json(self._redaction.of(found.record)) if self._redaction else found.data
+        return to_json(self._redaction.of(record)) if self._redaction else data
 
 
 class _LabelSender:

@@ -9,8 +9,7 @@ from typing import Any
 
 from benchmarks.tables import table
 from schemas import read_record
-from streams.messages import record_message
-from streams.publisher import Publisher
+from streams.messages import Publisher, record_message
 from streams.settings import StreamSettings
 from tests.support.kafka import KafkaBroker, running_kafka
 from tests.support.scenarios import Place

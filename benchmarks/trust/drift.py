@@ -172,6 +172,6 @@ def run(data: Path) -> bool:
         print(text)
         dropped = prometheus.query("assay_trust_dropped == 1")
         print(f"\nPrometheus has assay_trust_dropped = 1 for {', '.join(sorted(at['source'] for at, _ in dropped))}.")
-        others = sorted({alert.name for alert in inbox.alerts} - {"AssayTrustDrop"})
+        others = sorted({alert.labels["alertname"] for alert in inbox.alerts} - {"AssayTrustDrop"})
         print(f"Other alerts that arrived: {', '.join(others) or 'none'}.")
     return well

@@ -11,7 +11,8 @@ from models.judges.questions import control_sentences
 from models.protocol import ClaimKind, Claims, Judgement
 from models.wording import counted, on_a_line
 from schemas import ToolCall, ToolCallEvidence
-from schemas.tool_calls import CallFinding, has_failed
+from schemas.evidence import CallFinding
+from schemas.records import has_failed
 
 _RESPONSE = "(response)"
 """Stands in the place of an argument's name."""

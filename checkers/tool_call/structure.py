@@ -20,7 +20,7 @@ from referencing.jsonschema import EMPTY_REGISTRY
 
 from models.wording import on_a_line
 from schemas import ToolCall, ToolCallEvidence
-from schemas.tool_calls import has_failed
+from schemas.records import has_failed
 
 _MOST_ARGUMENTS, _MOST_FAULTS, _MOST_NAMES, _SHOWN = 20, 10, 5, 200
 _MOST_BYTES = 32_768

@@ -14,7 +14,7 @@ from models.endpoint import client_options, quoted, request_headers, secrets_of
 from models.local.encoder import bundled_model
 from models.model_loading import ModelUnusable, sentence_transformer
 from models.settings import EndpointSettings
-from schemas.bundled_judge import BUNDLED_MODEL
+from schemas.base import BUNDLED_MODEL
 
 BUNDLED = "bundled"
 """Names the model that comes with the local judge."""

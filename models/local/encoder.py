@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.model_loading import ModelUnusable, batches_of, loading
-from schemas.bundled_judge import BUNDLED_MODEL
+from schemas.base import BUNDLED_MODEL
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -11,7 +11,7 @@ from models.local.matching import judge_entailment, judge_paraphrase, judge_phra
 from models.local_grader import Graded
 from models.model_loading import THREADS
 from models.protocol import ClaimKind, Claims, Judgement
-from schemas.bundled_judge import BUNDLED_MODEL
+from schemas.base import BUNDLED_MODEL
 
 VERSION = "13"
 """Changes with every number that grades depend on, fitted or not: verdicts name it."""

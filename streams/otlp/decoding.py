@@ -11,6 +11,8 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from schemas import Unreadable
+
 Signal: TypeAlias = Literal["traces", "logs"]
 
 _DEEPEST = 100
@@ -21,10 +23,6 @@ _LARGEST_JSON = 4_194_304
 
 _TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")
-
-
-class Malformed(ValueError):
-    """The message is not a request of OTLP; the error does not quote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +52,21 @@ def read_request(data: bytes, signal: Signal) -> list[Item]:
     """The items of a request; its first byte says whether it is JSON.
 
     Raises:
-        Malformed: it is not a request.
+        Unreadable: it is not a request; the error does not quote it.
     """
     # No message of protobuf begins with a brace: a group that was never allowed.
     json = data.startswith(b"{")
     is_span = signal == "traces"
     request: Any = ExportTraceServiceRequest() if is_span else ExportLogsServiceRequest()
     if json and len(data) > _LARGEST_JSON:
-        raise Malformed(f"JSON of more than {_LARGEST_JSON} bytes; send protobuf, or less at once")
+        raise Unreadable("invalid_record", f"JSON of more than {_LARGEST_JSON} bytes; send protobuf, or less at once")
     try:
         if json:
             Parse(data, request, ignore_unknown_fields=True, max_recursion_depth=_DEEPEST)
         else:
             request.ParseFromString(data)
     except (DecodeError, ParseError, RecursionError, ValueError):
-        raise Malformed(f"not a {'JSON' if json else 'protobuf'} request of {signal}") from None
+        raise Unreadable("invalid_record", f"not a {'JSON' if json else 'protobuf'} request of {signal}") from None
     return list(_items(request, is_span=is_span, json=json))
 
 

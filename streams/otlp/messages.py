@@ -10,7 +10,7 @@ import orjson
 from pydantic import ValidationError
 
 from schemas import Tool
-from schemas.tool_calls import has_failed
+from schemas.records import has_failed
 from streams.otlp.names import TOOL_DEFINITIONS
 
 SkipReason: TypeAlias = Literal[

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cachetools import TTLCache
 
@@ -32,12 +32,6 @@ _KEPT_CHARACTERS = 64_000_000
 _TRACE_CHARACTERS = 1000
 """Counted for each trace besides its documents: some ten thousand are kept at most with short ones."""
 
-_TOOLS = "/tools"
-"""Behind a trace's id: the key of what its tools answered."""
-
-_CALLED = "/called"
-"""Likewise: ids and names of calls that are records."""
-
 _MOST_CALLS = 64
 """Of one span: more are an attack, or a loop."""
 
@@ -49,6 +43,9 @@ Document: TypeAlias = dict[str, Any]
 
 Documents: TypeAlias = list[tuple[int, list[str]]]
 """The texts that a trace has found, with the time."""
+
+Found: TypeAlias = Literal["documents", "tools", "called"]
+"""What a trace has: documents, what its tools answered, and ids and names of calls that are records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,9 @@ class RecordMaker:
         self._settings = settings
         self._max_bytes = max_bytes
         self._fields = {name: (*settings.attributes.get(name, ()), *own) for name, own in names.FIELDS.items()}
-        self._documents: TTLCache[str, Documents] = TTLCache(_KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size)
+        self._documents: TTLCache[tuple[str, Found], Documents] = TTLCache(
+            _KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size
+        )
 
     def make(self, items: Iterable[Item]) -> Made:
         """The records of a request; the same ones, with the same ids, if it comes again."""
@@ -126,7 +125,7 @@ class RecordMaker:
             made += [("failed", one | {"response": told}) for one in failures(said[asked or 0 :])]
         if made:
             envelope |= {"tools": tools_of(item.attributes), "contexts": self._known(item, said, asked)}
-            self._keep(item, f"{item.trace_id}{_CALLED}", [text for call in calls for text in (call.id, call.name)])
+            self._keep(item, "called", [text for call in calls for text in (call.id, call.name)])
         for at, (what, fields) in enumerate(made[:_MOST_CALLS], start=1):
             records.append(ToolCall(**envelope, **fields, kind="tool_call", id=f"{_id(item)}-{what}-{at}"))
         return records
@@ -149,56 +148,46 @@ class RecordMaker:
         texts = parts_text(item.attributes.get(names.SYSTEM, []))
         texts += [text for at, message in enumerate(said) if at != asked for text in message.texts]
         texts += [result.text for message in said for result in message.results]
-        texts += self._found_before(item, item.trace_id) + self._found_before(item, f"{item.trace_id}{_TOOLS}")
+        texts += self._found_before(item, "documents") + self._found_before(item, "tools")
         return list(dict.fromkeys(filter(None, texts)))
 
     def _contexts(self, item: Item, before: list[ChatMessage], said: list[ChatMessage]) -> list[str]:
-        if documents := self._found_before(item, item.trace_id):
-            return documents
-        if results := [result.text for message in said for result in message.results]:
-            return results
-        if results := self._found_before(item, f"{item.trace_id}{_TOOLS}"):
-            return results
+        told = [result.text for message in said for result in message.results]
+        if found := self._found_before(item, "documents") or told or self._found_before(item, "tools"):
+            return found
         if self._settings.contexts != "prompt" or item.attributes.get(names.COMPACTED):
             return []
         texts = parts_text(item.attributes.get(names.SYSTEM, []))
         return texts + [text for message in before if message.role != "assistant" for text in message.texts]
 
-    def _found_before(self, item: Item, key: str) -> list[str]:
-        """The texts under `key` that were there when the call began."""
-        return [text for ended, texts in self._documents.get(key, ()) if ended <= item.began for text in texts]
+    def _found_before(self, item: Item, what: Found) -> list[str]:
+        """What its trace had when the call began."""
+        kept = self._documents.get((item.trace_id, what), ())
+        return [text for ended, texts in kept if ended <= item.began for text in texts]
 
-    def _keep(self, item: Item, key: str, texts: list[str]) -> None:
-        kept = [*self._documents.get(key, ()), (item.ended, texts)]
+    def _keep(self, item: Item, what: Found, texts: list[str]) -> None:
+        kept = [*self._documents.get((item.trace_id, what), ()), (item.ended, texts)]
         if _size(kept) < _KEPT_CHARACTERS:
-            self._documents[key] = kept
+            self._documents[item.trace_id, what] = kept
 
     def _tool(self, item: Item) -> list[Envelope]:
         name, arguments, result = (self._field(item, one) for one in ("tool", "arguments", "result"))
         if result:
-            self._keep(item, f"{item.trace_id}{_TOOLS}", [result])
-        called = {one for _, kept in self._documents.get(f"{item.trace_id}{_CALLED}", ()) for one in kept}
+            self._keep(item, "tools", [result])
+        called = {one for _, kept in self._documents.get((item.trace_id, "called"), ()) for one in kept}
         # A call that its model's span has shown needs no second record; a span that names none is one of its name.
         if not name or not arguments or (item.attributes.get(names.TOOL_CALL_ID) or name) in called:
             raise NotTaken("context" if result else "other")
-        return [
-            ToolCall(
-                **self._envelope(item),
-                id=_id(item),
-                kind="tool_call",
-                name=name,
-                arguments=arguments,
-                contexts=self._known(item, [], None),
-                result=result,
-            )
-        ]
+        known = self._known(item, [], None)
+        call = {"name": name, "arguments": arguments, "contexts": known, "result": result}
+        return [ToolCall(**self._envelope(item), **call, kind="tool_call", id=_id(item))]
 
     def _retrieval(self, item: Item) -> list[Envelope]:
         documents = _documents(item.attributes)
         if not documents:
             raise NotTaken("no_content")
         texts = [document["text"] for document in documents]
-        self._keep(item, item.trace_id, texts)
+        self._keep(item, "documents", texts)
         query = next(filter(None, (item.attributes.get(name) for name in names.QUERY)), None)
         matched, *others = documents
         if not query or "score" not in matched:
@@ -224,11 +213,7 @@ class RecordMaker:
             "session": self._field(item, "session"),
             "tenant": self._field(item, "tenant"),
             "metadata": metadata,
-            "trace": Trace(
-                trace_id=item.trace_id,
-                span_id=item.span_id,
-                response_id=response_id or None,
-            ),
+            "trace": Trace(trace_id=item.trace_id, span_id=item.span_id, response_id=response_id or None),
             "occurred_at": datetime.fromtimestamp((item.ended or item.began) / 1e9, UTC),
         }
 

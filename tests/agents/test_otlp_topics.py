@@ -14,9 +14,9 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from agents.checker_agent import CheckerAgent
 from agents.otlp import otlp_agents
 from agents.runtime import AgentFactory
-from schemas import Trace
+from schemas import Trace, Unreadable
 from streams.clients import admin
-from streams.otlp.decoding import Malformed, read_request
+from streams.otlp.decoding import read_request
 from streams.otlp.records import RecordMaker
 from streams.otlp.settings import OtlpSettings
 from tests.support.checkers import Accept
@@ -72,7 +72,7 @@ async def test_2000_broken_messages_are_each_a_dead_letter_or_counted(prepared: 
     for message in messages:
         try:
             made = maker.make(read_request(message, "traces"))
-        except Malformed:
+        except Unreadable:
             expected["letters"] += 1
         else:
             expected["records"] += len(made.records)

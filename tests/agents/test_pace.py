@@ -34,7 +34,7 @@ class Series:
     def __init__(self, *, samples: bool = True) -> None:
         self.registry = CollectorRegistry()
         self.now = 0.0
-        metrics = StreamMetrics(self.registry, max_subjects=1).agent("consistency")
+        metrics = StreamMetrics(self.registry, max_subjects=1)
         self.pace = Pace("consistency", metrics, samples=samples, clock=lambda: self.now)
         self.end = self.finished = 0.0
 

@@ -23,13 +23,12 @@ from agents.sessions import Conversation, Sessions
 from schemas import CriterionEvidence, Generation, Verdict, read_record
 from streams.admission import Slot, Slots
 from streams.faust_app import PartitionProgress
-from streams.messages import RECHECK, Incoming, Outgoing
+from streams.messages import RECHECK, Incoming, Outgoing, Publisher
 from streams.metrics import StreamMetrics
-from streams.publisher import Publisher
 from streams.record_lines import Line
 from streams.record_sender import send_records
 from streams.settings import StreamSettings, TopicSettings
-from streams.takeover import Committed
+from streams.takeover import Commit
 from tests.checkers.criteria.setting import BROKEN, KEPT, WORDS, by_word, criterion
 from tests.support.checkers import Recalls
 from tests.support.scenarios import Place
@@ -86,7 +85,7 @@ class Run:
         runtime = Runtime(settings=self.settings, publisher=_Publisher(self._keep), metrics=metrics, fail=print)
         self.sessions = Sessions(Recalls(), runtime)
         with patch("agents.sessions.partitions_of", self._partitions), patch("agents.sessions.read_topic", self._read):
-            asyncio.run(self.sessions.take_over({TP(TOPIC, 0): Committed(committed, since)}))
+            asyncio.run(self.sessions.take_over({TP(TOPIC, 0): Commit(committed, since)}))
 
     async def _partitions(self, *_: Any) -> list[int]:
         return [0]

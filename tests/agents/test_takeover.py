@@ -14,9 +14,8 @@ from faust.types import TP
 from agents.monitor.outcomes import SeriesOutcome, missing_outcome
 from streams.admission import Slot, Slots
 from streams.group_offsets import commit_starting_offsets
-from streams.messages import Incoming, verdict_message
-from streams.publisher import Publisher
-from streams.takeover import Committed, Takeover
+from streams.messages import Incoming, Publisher, verdict_message
+from streams.takeover import Commit, Takeover
 from tests.support.checkers import Accept, RejectsNo, Sleep
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, first_of, first_verdicts, put, record
@@ -91,7 +90,7 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
         follows=topics.outcomes,
         follow_up=lambda answer, at: missing_outcome(topics, answer, at),
     )
-    noted = {TP(topics.outputs, 0): Committed(0, time.time() - 60)}
+    noted = {TP(topics.outputs, 0): Commit(0, time.time() - 60)}
     assert await takeover.read(noted) == {(TP(topics.outputs, 0), 0): None}
     publisher = Publisher(settings)
     await publisher.start()
@@ -104,8 +103,8 @@ async def test_an_answer_without_what_follows_it_is_followed_up(prepared: Place)
     assert follow_up is not None
     assert SeriesOutcome.model_validate_json(follow_up.value).verdict_id == verdict.id
     # Somebody who sets the offset back wants the records to be checked again.
-    assert await takeover.read({TP(topics.outputs, 0): Committed(0, None)}) == {}
-    assert await takeover.read({TP(topics.outputs, 0): Committed(2, time.time())}) == {}
+    assert await takeover.read({TP(topics.outputs, 0): Commit(0, None)}) == {}
+    assert await takeover.read({TP(topics.outputs, 0): Commit(2, time.time())}) == {}
 
 
 def running(place: Place, *names: str, deployment: tuple[str, ...] = ()) -> AbstractAsyncContextManager[WorkerHere]:

@@ -16,7 +16,7 @@ from aiokafka.errors import KafkaTimeoutError
 from agents import worker as worker_module
 from agents.checker_agent import CheckerAgent
 from agents.worker import COULD_NOT_FINISH
-from streams import broker_watch
+from streams import connection
 from streams.errors import StreamError
 from streams.topic_reader import read_topic
 from tests.support.checkers import Accept, Sleep
@@ -134,7 +134,7 @@ async def test_a_broker_that_is_away_holds_up_neither_the_end_nor_an_error_at_th
 async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_as_ever(
     own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(broker_watch, "_ASK_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "_ASK_SECONDS", 0.3)
     monkeypatch.setattr(worker_module, "_MEASURE_EVERY_SECONDS", 0.2)
     place = Place(own_kafka.bootstrap_servers, "gone", tmp_path)
     raw, settings = await place.ready()

@@ -34,19 +34,9 @@ def test_a_records_id_does_not_depend_on_the_order_of_keys(document, random):
 
 
 @given(documents)
-def test_a_records_id_does_not_depend_on_white_space_and_escapes(document):
-    assert record_id(document, indent=2) == record_id(document, ensure_ascii=False, separators=(",", ":"))
-
-
-@given(documents)
 def test_a_derived_id_stays_when_the_record_is_written_and_read(document):
     record = read_record(json.dumps(document).encode(), max_bytes=10**6)
     assert read_record(to_json(record), max_bytes=10**6).id == record.id
-
-
-@given(documents, names)
-def test_an_id_of_the_producers_is_kept(document, given_id):
-    assert record_id({**document, "id": given_id}) == given_id
 
 
 @given(documents, json_values, json_values)
@@ -54,11 +44,6 @@ def test_other_content_gives_another_derived_id(document, one, other):
     document = {name: value for name, value in document.items() if name != "id"}
     same = digest(one) == digest(other)
     assert (record_id({**document, "unknown": one}) == record_id({**document, "unknown": other})) == same
-
-
-def test_the_same_moment_in_another_zone_gives_the_same_derived_id():
-    berlin = record_id({**MINIMAL, "occurred_at": "2026-11-20T10:30:00+01:00"})
-    assert berlin == record_id({**MINIMAL, "occurred_at": "2026-11-20T09:30:00Z"})
 
 
 def test_a_derived_id_is_pinned():
@@ -78,9 +63,6 @@ def test_a_verdict_id_is_pinned():
 
 ORIGIN = Origin(topic="assay.outputs", partition=3, offset=41)
 
-origins = st.builds(
-    Origin, topic=st.sampled_from(["assay.outputs", "other"]), partition=st.integers(0, 5), offset=st.integers(0, 5)
-)
 reasons = st.sampled_from(get_args(DeadLetterReason))
 payloads = st.none() | st.binary(max_size=200)
 
@@ -93,27 +75,19 @@ def letter(payload: bytes | None = b"{", **fields: object) -> DeadLetter:
 
 
 @given(payloads, st.integers(0, 200))
-def test_at_most_so_many_bytes_are_kept_and_they_are_the_first(payload, keep_bytes):
+def test_the_whole_message_is_known_by_length_and_digest_however_little_is_kept(payload, keep_bytes):
     kept = letter(payload, keep_bytes=keep_bytes)
     assert kept.payload == (payload or b"")[:keep_bytes]
     assert kept.truncated == (len(payload or b"") > keep_bytes)
-
-
-@given(payloads, st.integers(0, 200))
-def test_the_whole_message_is_known_by_length_and_digest_however_little_is_kept(payload, keep_bytes):
-    kept = letter(payload, keep_bytes=keep_bytes)
     assert kept.payload_bytes == len(payload or b"")
     assert kept.payload_sha256 == hashlib.sha256(payload or b"").hexdigest()
 
 
-@given(origins, reasons, origins, reasons)
-def test_ids_are_equal_exactly_when_place_and_reason_are(origin, reason, other_origin, other_reason):
-    same = (origin, reason) == (other_origin, other_reason)
-    assert (letter(origin=origin, reason=reason).id == letter(origin=other_origin, reason=other_reason).id) == same
-
-
-def test_a_redelivered_message_gives_the_same_id_whoever_reads_it():
-    assert letter(checker="consistency", detail="cut").id == letter(checker="retrieval", detail="cut off").id
+def test_ids_are_those_of_place_and_reason():
+    letters = [letter(origin=ORIGIN.model_copy(update={"offset": at})) for at in (1, 2)]
+    letters += [letter(reason="too_deep"), letter(checker="consistency", detail="cut off"), letter()]
+    assert len({one.id for one in letters}) == 4
+    assert letters[-1].id == letters[-2].id
 
 
 def test_a_letter_is_small_however_large_the_message():

@@ -3,13 +3,13 @@
 import json
 import time
 from random import Random
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas import RECORD_KINDS, DeadLetterReason, Envelope, Unreadable, read_record
+from schemas import DeadLetterReason, Envelope, Unreadable, read_record
 from tests.support.malformed import MAX_BYTES, REASONS, SHAPES
 from tests.support.record_strategies import documents, json_values
 
@@ -62,13 +62,6 @@ def test_a_record_with_any_byte_replaced_is_a_record_or_unreadable(document, dat
     read_or_refuse(bytes(whole))
 
 
-@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"])
-def test_a_time_beyond_the_calendar_in_utc_is_an_invalid_record(moment):
-    unreadable = refused(json.dumps({**MINIMAL, "occurred_at": moment}).encode())
-    assert unreadable.reason == "invalid_record"
-    assert "occurred_at" in unreadable.detail
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32))
@@ -78,29 +71,15 @@ def test_every_malformed_shape_is_refused_with_its_reason(shape, seed):
     assert 0 < len(unreadable.detail) <= MAX_DETAIL
 
 
-def test_there_are_shapes_for_every_fault_of_a_message():
-    faults_of_a_message = KNOWN_REASONS - {"checker_failed", "undeliverable"}
-    assert set(REASONS.values()) == faults_of_a_message
-
-
 def test_a_message_of_exactly_the_limit_is_read():
     data = json.dumps(MINIMAL).encode()
     assert read_record(data, max_bytes=len(data)).source == "minutes"
     assert refused(data, max_bytes=len(data) - 1).reason == "oversized"
 
 
-@pytest.mark.parametrize("depth", [1, 30, 63])
-def test_nesting_up_to_the_limit_is_read(depth):
-    nested: Any = 1
-    for _ in range(depth):
-        nested = [nested]
+def test_nesting_up_to_the_limit_is_read():
+    nested = json.loads("[" * 63 + "]" * 63)
     read_record(json.dumps({**MINIMAL, "extra": nested}).encode(), max_bytes=MAX_BYTES)
-
-
-def test_an_unknown_kind_is_named_with_what_is_allowed():
-    unreadable = refused(json.dumps({**MINIMAL, "kind": "picture"}).encode())
-    assert "picture" in unreadable.detail
-    assert all(kind in unreadable.detail for kind in RECORD_KINDS)
 
 
 @pytest.mark.parametrize(
@@ -122,11 +101,6 @@ def test_an_unknown_kind_is_named_with_what_is_allowed():
 )
 def test_a_usual_slip_is_named(data, said):
     assert said in refused(data).detail
-
-
-def test_a_long_value_is_not_echoed():
-    detail = refused(json.dumps({**MINIMAL, "source": "s" * 50_000}).encode()).detail
-    assert "s" * 200 not in detail
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.ack_window import AckWindow, Position
-from streams.admission import Gate, Slot, Slots
+from streams.admission import AckWindow, Gate, Slot, Slots
 from tests.streams.virtual_time import run_virtually
 from tests.support.waiting import until
 
@@ -205,64 +204,39 @@ def test_a_message_is_given_up_only_while_others_are_answered_and_after_the_conf
     run_virtually(run)
 
 
-@given(st.permutations(range(12)))
-def test_whatever_the_order_of_finishing_the_acknowledged_are_a_prefix(order):
-    async def run():
-        window = AckWindow(12)
-        places = [await window.enter(Position("p", 1, offset)) for offset in range(12)]
-        acknowledged: list[int] = []
-        finished = set()
-        for offset in order:
-            finished.add(offset)
-            acknowledged += [message.offset for message in window.finish(places[offset])]
-            low_water = next((each for each in range(12) if each not in finished), 12)
-            assert acknowledged == list(range(low_water))
-        assert len(window) == 0
-
-    asyncio.run(run())
-
-
 @given(st.data())
-def test_what_is_passed_over_is_acknowledged_with_what_it_stands_behind(data):
+def test_whatever_the_order_of_finishing_what_is_acknowledged_is_a_prefix(data):
     passed_over = data.draw(st.lists(st.booleans(), min_size=1, max_size=14))
     order = data.draw(st.permutations([offset for offset, passed in enumerate(passed_over) if not passed]))
-
-    async def run():
-        window = AckWindow(14)
-        places, low = {}, 0
-        for offset, passed in enumerate(passed_over):
-            message = Position("p", 1, offset)
-            if not passed:
-                places[offset] = await window.enter(message)
-            elif window.pass_over(message):
-                low = offset + 1
-        for finished, offset in enumerate(order):
-            unfinished = [len(passed_over), *order[finished + 1 :]]
-            for message in window.finish(places[offset]):
-                assert message.offset >= low
-                low = message.offset + 1
-            assert low == min(unfinished)
-
-    asyncio.run(run())
+    window, places, low = AckWindow(14), {}, 0
+    for offset, passed in enumerate(passed_over):
+        if not passed:
+            places[offset] = window.enter(("p", 1), offset)
+        elif window.pass_over(("p", 1), offset):
+            low = offset + 1
+    for finished, offset in enumerate(order):
+        last = window.finish(places[offset])
+        low = low if last is None else last + 1
+        assert low == min([len(passed_over), *order[finished + 1 :]])
+    assert window.first(("p", 1)) is None
 
 
 async def test_a_full_window_waits_for_its_oldest():
     window = AckWindow(2)
-    first = await window.enter(Position("p", 1, 0))
-    second = await window.enter(Position("p", 1, 1))
-    entering = asyncio.create_task(window.enter(Position("p", 1, 2)))
-    assert list(window.finish(second)) == []
+    first, second = window.enter(("p", 1), 0), window.enter(("p", 1), 1)
+    waiting = asyncio.create_task(window.room(("p", 1)))
+    assert window.finish(second) is None
     await asyncio.sleep(0)
-    assert not entering.done()
-    assert [message.offset for message in window.finish(first)] == [0, 1]
-    await entering
+    assert not waiting.done()
+    assert window.finish(first) == 1
+    await waiting
 
 
 @pytest.mark.parametrize("generation", [1, 2])
-async def test_what_finishes_after_its_partition_was_handed_over_acknowledges_nothing(generation):
+def test_what_finishes_after_its_partition_was_handed_over_acknowledges_nothing(generation):
     window = AckWindow(5)
-    old = await window.enter(Position("p", 1, 3))
+    old = window.enter(("p", 1), 3)
     window.clear()
-    new = await window.enter(Position("p", generation, 3))
-    assert list(window.finish(old)) == []
-    assert list(window.finish(new)) == [new.position]
+    new = window.enter(("p", generation), 3)
+    assert window.finish(old) is None
+    assert window.finish(new) == 3

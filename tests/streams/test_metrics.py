@@ -29,7 +29,7 @@ async def test_subjects_beyond_the_maximum_are_counted_as_other():
 async def test_what_comes_first_later_is_an_increase():
     registry = CollectorRegistry()
     StreamMetrics(registry, max_subjects=1).checker("accept").verdict(await _verdict(source="s", model="m"))
-    StreamMetrics(second := CollectorRegistry(), max_subjects=1).agent("accept")
+    StreamMetrics(second := CollectorRegistry(), max_subjects=1).watch("accept", in_flight=int, held=int, paused=bool)
     labels = {"checker": "accept", "outcome": "reject", "source": "s", "model": "m"}
     assert registry.get_sample_value("assay_verdicts_total", labels) == 0
     assert second.get_sample_value("assay_dead_letters_total", {"agent": "accept", "reason": "not_json"}) == 0

@@ -78,21 +78,5 @@ async def test_a_truncated_dead_letter_is_fetched_whole_from_where_it_stood(plac
         assert set(seen.verdicts) == {"r1"}
 
 
-async def test_a_truncated_dead_letter_whose_message_is_gone_says_so(place: Place):
-    settings = await asyncio.to_thread(place.prepare, place.settings())
-    letter = DeadLetter.of(
-        b"x" * 100,
-        reason="oversized",
-        detail="long",
-        origin=Origin(topic=settings.topics.outputs, partition=0, offset=17),
-        checker="accept",
-        keep_bytes=10,
-    )
-    await put(place.servers, settings.topics.dead_letter, [letter.model_dump_json().encode()])
-    (done,) = await _all(settings)
-    assert done.status == "payload_lost"
-    assert f"{settings.topics.outputs}[0]@17" in done.detail
-
-
 async def _all(settings: StreamSettings, **options) -> list[Replayed]:
     return [each async for each in replay(settings, **options)]

@@ -11,10 +11,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from schemas import Verdict
-from streams import broker_watch, token_command
+from streams import connection, token_command
 from streams.lookup import RecordLookup
-from streams.messages import Outgoing
-from streams.publisher import Publisher
+from streams.messages import Outgoing, Publisher
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 from streams.topics import create_topics
@@ -44,8 +43,8 @@ async def test_each_way_to_log_in_brings_a_record_to_its_verdict_and_back(secure
             await _publish(settings, range(1))
             (verdict,) = await _verdicts(settings, 1)
         async with RecordLookup(settings).running() as lookup:
-            found = await lookup.record(verdict.origin, verdict.source, verdict.record_id)
-        assert found.data == record(0)
+            data, _ = await lookup.record(verdict.origin, verdict.source, verdict.record_id)
+        assert data == record(0)
 
     await asyncio.gather(*(go(number, kafka) for number, kafka in enumerate(ways)))
 
@@ -134,7 +133,7 @@ def test_an_encrypted_key_is_read_with_its_password(secured: SecuredKafka, tmp_p
 async def test_tokens_that_end_and_a_command_that_fails_for_a_while_lose_nothing(
     secured: SecuredKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(broker_watch, "_ASK_SECONDS", 0.5)
+    monkeypatch.setattr(connection, "_ASK_SECONDS", 0.5)
     monkeypatch.setattr(token_command, "_PAUSE_SECONDS", 0.5)
     token, runs, issued = tmp_path / "token", tmp_path / "runs", set()
     command = ["sh", "-c", f"echo >> {runs}; cat {token}"]

@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
-
 from tests.support.ports import free_port
 
 _KEY = "sk-of-the-system-tests"
@@ -39,12 +37,6 @@ class LlamaServer:
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
-
-    def answers(self) -> bool:
-        """True once the model is loaded."""
-        with contextlib.suppress(httpx.TransportError):
-            return httpx.get(f"http://127.0.0.1:{self.port}/health").is_success
-        return False
 
 
 @contextlib.contextmanager

@@ -30,18 +30,12 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedAlert:
-    """One alert of a notification."""
+    """One alert of a notification; its receiver is `pager` or `team`, its status `firing` or `resolved`."""
 
     receiver: str
-    """`pager` or `team`."""
     status: str
-    """`firing` or `resolved`."""
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        return self.labels["alertname"]
 
 
 class Inbox:
@@ -57,7 +51,7 @@ class Inbox:
         return [
             alert
             for alert in self.alerts
-            if alert.name == name and alert.status == status and labels.items() <= alert.labels.items()
+            if alert.status == status and (labels | {"alertname": name}).items() <= alert.labels.items()
         ]
 
     def wait_for(self, name: str, *, status: str = "firing", **labels: str) -> ReceivedAlert:
@@ -76,11 +70,6 @@ class Alertmanager:
     def alerts(self) -> list[dict[str, Any]]:
         """Those that it holds, inhibited ones included."""
         found: list[dict[str, Any]] = httpx.get(f"{self.url}/api/v2/alerts").raise_for_status().json()
-        return found
-
-    def groups(self) -> list[dict[str, Any]]:
-        """The same in groups; each is one notification."""
-        found: list[dict[str, Any]] = httpx.get(f"{self.url}/api/v2/alerts/groups").raise_for_status().json()
         return found
 
 
@@ -155,10 +144,7 @@ def running_alertmanager(folder: Path, receiver_url: str) -> Iterator[Alertmanag
 def running_prometheus(
     folder: Path, targets: Sequence[str], alertmanager: Alertmanager | None = None, *, patient: bool = False
 ) -> Iterator[Prometheus]:
-    """A Prometheus with the deployed rules, that scrapes `targets` (`host:port`) as the workers.
-
-    A `patient` one keeps the alerts' `for`.
-    """
+    """A Prometheus with the deployed rules, that scrapes `targets` as the workers; a `patient` one keeps `for`."""
     here = folder / "prometheus"
     rules = here / "rules"
     rules.mkdir(parents=True)

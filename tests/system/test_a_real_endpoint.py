@@ -12,11 +12,7 @@ from typing import Any
 import jsonschema
 import psutil
 import pytest
-from pydantic import BaseModel
 
-from models.build import build_model
-from models.protocol import Message, ModelFailed, ModelUnavailable, Question
-from models.settings import JudgeSettings
 from tests.assay.running import assay
 from tests.support.waiting import wait_until
 from tests.system.llama_server import LlamaServer, model_file, running_llama_server
@@ -45,26 +41,10 @@ UNKNOWN_TO_THE_MODEL = {None, "judge_unusable", "judge_cut_off", "judge_misled",
 the control sentence consistent, or all of it no claim, too."""
 
 
-class Number(BaseModel):
-    number: int
-
-
-NUMBER = Question(
-    task="number", prompt_version="1", messages=(Message("user", "Say any number, as JSON."),), reply=Number
-)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaServer]:
-    with running_llama_server(tmp_path_factory.mktemp("llama"), window=WINDOW) as running:
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[LlamaServer]:
+    with running_llama_server(tmp_path, window=WINDOW) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def loaded(server: LlamaServer) -> LlamaServer:
-    """The server once its model is loaded."""
-    wait_until(server.answers, server.log.read_text)
-    return server
 
 
 @pytest.mark.timeout(900)
@@ -127,37 +107,6 @@ def _check_exchange(request: dict[str, Any], status: int, response: dict[str, An
         )
     if request.get("logprobs"):
         assert choice["logprobs"]["content"]
-
-
-async def test_what_it_refuses_is_told_apart(loaded: LlamaServer):
-    wrong_key = await _error(loaded, api_key="sk-wrong")
-    assert isinstance(wrong_key, ModelUnavailable)
-    assert "401" in wrong_key.detail
-    wrong_address = await _error(loaded, base_url=loaded.base_url.replace("/v1", "/v2"))
-    assert isinstance(wrong_address, ModelUnavailable)
-    assert "404" in wrong_address.detail
-    wrong_parameter = await _error(loaded, extra_body={"top_k": "many"})
-    assert isinstance(wrong_parameter, ModelFailed)
-    assert wrong_parameter.cause == "judge_failed"
-    assert "top_k" in wrong_parameter.detail
-    cut_off = await _error(loaded, max_tokens=2)
-    assert isinstance(cut_off, ModelFailed)
-    assert cut_off.cause == "judge_cut_off"
-
-
-def _settings(server: LlamaServer, **changed: Any) -> JudgeSettings:
-    fields = {"backend": "openai", "base_url": server.base_url, "model": server.model, "api_key": server.key}
-    return JudgeSettings.model_validate({**fields, "timeout_seconds": 200, **changed})
-
-
-async def _error(server: LlamaServer, **changed: Any) -> ModelUnavailable | ModelFailed:
-    model = build_model(_settings(server, **changed))
-    try:
-        with pytest.raises((ModelUnavailable, ModelFailed)) as raised:
-            await model.ask(NUMBER)
-    finally:
-        await model.close()
-    return raised.value
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,14 @@ from typing import Any
 import orjson
 import pytest
 from aiohttp import web
-from aiokafka import AIOKafkaProducer
 from aiokafka.admin import NewTopic
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
 from streams.clients import admin
 from tests.support.otlp_endpoint import Endpoint
 from tests.support.scenarios import Place
 from tests.support.service import running_service
-from tests.support.traffic import first_of
+from tests.support.traffic import first_of, put
 from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -115,12 +113,6 @@ async def _run(lines: str, endpoint: str, **variables: str) -> str:
     return out.decode().strip()
 
 
-async def _put(servers: str, topic: str, messages: list[tuple[bytes | None, bytes]]) -> None:
-    async with AIOKafkaProducer(bootstrap_servers=servers) as producer:
-        for key, value in messages:
-            await producer.send_and_wait(topic, value, key=key)
-
-
 @pytest.fixture
 async def topics(prepared: Place) -> dict[str, str]:
     """The collector's, which are there, as are assay's."""
@@ -128,11 +120,6 @@ async def topics(prepared: Place) -> dict[str, str]:
     async with admin(prepared.checked().kafka) as client:
         await client.create_topics([NewTopic(name, num_partitions=2, replication_factor=1) for name in names.values()])
     return names
-
-
-def _messages_of(collector: Collector) -> Iterator[tuple[bytes | None, bytes]]:
-    for number, request in enumerate(collector.requests):
-        yield from _collector_messages(request, by_trace=number % 2 == 0)
 
 
 @pytest.mark.timeout(600)
@@ -151,7 +138,8 @@ async def test_spans_of_three_packages_are_judged_and_their_verdicts_come_back_t
                 await _run_applications(model, address)
             calls = collector.calls
             assert len(calls) == len(APPLICATIONS)
-            await _put(prepared.servers, topics["traces"], list(_messages_of(collector)))
+            # As a collector's Kafka exporter writes them: a request is a message without a key.
+            await put(prepared.servers, topics["traces"], [each.SerializeToString() for each in collector.requests])
             # One of the applications calls a tool, which is a record of its own.
             count = len(calls) + 1
             await until(lambda: len(_consistency(endpoint.events)) >= len(calls), lambda: endpoint.events)
@@ -180,26 +168,3 @@ def test_what_the_guide_installs_is_what_the_applications_are_run_with():
     told = set(re.findall(r"[a-z][\w\[\]-]+", " ".join(re.findall(r"(?m)^pip install (.*)$", GUIDE))))
     required = (Path(__file__).parent / "applications.in").read_text("utf-8")
     assert told == set(re.findall(r"(?m)^([a-z][\w\[\]-]+)", required))
-
-
-def _collector_messages(request: ExportTraceServiceRequest, *, by_trace: bool) -> list[tuple[bytes | None, bytes]]:
-    """Keys and values of the Kafka messages that a collector's exporter writes for a request of spans; no headers.
-
-    As `kafka_exporter.go` of the exporter's version 0.155.0 has it (`otlp_proto`, its default encoding): the request is
-    one message without a key; with `partition_traces_by_id`, what it has of each trace is one, for each resource, and
-    its key the trace id in hexadecimal digits.
-    """
-    if not by_trace:
-        return [(None, request.SerializeToString())]
-    messages = []
-    for of_resource in request.resource_spans:
-        parts: dict[bytes, ExportTraceServiceRequest] = {}
-        for of_scope in of_resource.scope_spans:
-            for trace in dict.fromkeys(each.trace_id for each in of_scope.spans):
-                part = parts.setdefault(
-                    trace, ExportTraceServiceRequest(resource_spans=[ResourceSpans(resource=of_resource.resource)])
-                )
-                of_trace = [each for each in of_scope.spans if each.trace_id == trace]
-                part.resource_spans[0].scope_spans.append(ScopeSpans(scope=of_scope.scope, spans=of_trace))
-        messages += [(trace.hex().encode(), part.SerializeToString()) for trace, part in parts.items()]
-    return messages

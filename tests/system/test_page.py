@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -149,7 +150,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         store.keep(numbered(100))
         store.keep(one["verdict"] for one in SAMPLES)
         records = [one["record"] for one in SAMPLES]
-        store.keep_message(*(read_record(_json(one), max_bytes=1_000_000) for one in records))
+        store.keep_message(*(read_record(orjson.dumps(one), max_bytes=1_000_000) for one in records))
         evidence = sample("sup-02")["evidence"]
         fault = evidence["sentences"][0] | {"text": HOSTILE, "end": len(HOSTILE), "reason": HOSTILE, "passage": HOSTILE}
         evidence = evidence | {"sentences": [fault]}
@@ -166,12 +167,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     until = r"The page is at (http://\S+)/ until"
     with program(folder, "ui", "--port", "0", until=until, ASSAY_STORE__URL=url) as found:
         yield found[1]
-
-
-def _json(record: dict[str, object]) -> bytes:
-    import orjson
-
-    return orjson.dumps(record)
 
 
 def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_path: Path, watched):
@@ -228,16 +223,6 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
             seen.open("/")
         seen.says("of 1 outputs of")
         seen.check()
-
-
-def test_a_sentence_and_its_passage_are_shown_together(address: str, watched):
-    seen = watched(address)
-    seen.open(f"/verdicts/{sample('sup-09')['id']}")
-    seen.page.locator("#sentence-2 a").click()
-    assert {one.get_attribute("id") for one in seen.page.locator("mark.shown").all()} == {"sentence-2", "passage-2"}
-    seen.page.locator("#passage-1 a").click()
-    assert {one.get_attribute("id") for one in seen.page.locator("mark.shown").all()} == {"sentence-1", "passage-1"}
-    seen.check()
 
 
 def test_a_list_is_zoomed_into_and_its_view_saved(address: str, watched):
@@ -320,7 +305,7 @@ def queue(tmp_path: Path, embedded_place: Place) -> Iterator[str]:
     url, settings = f"sqlite:///{tmp_path / 'verdicts.db'}", embedded_place.checked()
     with contextlib.closing(PageStore(url)) as store:
         store.keep(one["verdict"] for one in SAMPLES)
-        store.keep_message(*(read_record(_json(one["record"]), max_bytes=1_000_000) for one in SAMPLES))
+        store.keep_message(*(read_record(orjson.dumps(one["record"]), max_bytes=1_000_000) for one in SAMPLES))
         store.keep_message(*(asked(sample(of), number) for number, of in enumerate(ASKED)))
     variables = {
         "ASSAY_STORE__URL": url,
@@ -374,7 +359,7 @@ def test_the_keyboard_alone_leads_through_the_queue(queue: str, watched, embedde
         # Playwright has an event loop in this thread.
         topic = embedded_place.checked().topics.labels
         sent = beside.submit(asyncio.run, read_all(embedded_place.servers, topic)).result()
-    labels = sorted((Label.model_validate_json(each.value) for each in sent), key=lambda each: each.labelled_at)
+    labels = sorted((Label.model_validateorjson.dumps(each.value) for each in sent), key=lambda each: each.labelled_at)
     ids = {sample(of)["id"]: of for of in ASKED}
     assert [(ids[each.verdict_id], "back" if each.withdrawn else each.label, each.note) for each in labels] == [
         ("sup-02", "bad", "no good guess"),

@@ -10,8 +10,7 @@ import orjson
 import pytest
 
 from schemas import FailureCause, LabellingRound, UntestedEntity, Verdict
-from schemas.evidence import AbstentionCause
-from schemas.tool_calls import CallFinding
+from schemas.evidence import AbstentionCause, CallFinding
 from tests.support.page import SAMPLES, opened, sample
 
 Json = dict[str, Any]

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from schemas.bundled_judge import BUNDLED_ACCURACY, BUNDLED_MODEL
+from schemas.base import BUNDLED_ACCURACY, BUNDLED_MODEL
 from tests.support.page import ROWS, SAMPLES, improved, opened, sample, shown_on, text_of
 
 

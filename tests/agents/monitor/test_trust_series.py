@@ -18,7 +18,7 @@ from agents.monitor.settings import AlertmanagerSettings, BaselineEntry, TrustSe
 from agents.monitor.trust import TrustEntry, TrustPartition
 from agents.monitor.trust_series import Plan, TrustSeries
 from schemas import Alert, Cascade, SeriesAnew
-from schemas.bundled_judge import BUNDLED_ACCURACY
+from schemas.base import BUNDLED_ACCURACY
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
 from tests.support.trust_verdicts import outcome_of, verdict

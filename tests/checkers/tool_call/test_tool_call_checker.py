@@ -11,7 +11,7 @@ from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from models.protocol import Answer, Claims, Grades, Judgement
 from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict
-from schemas.tool_calls import has_failed
+from schemas.records import has_failed
 from tests.checkers.case import evidence_of
 from tests.checkers.tool_call.setting import call
 

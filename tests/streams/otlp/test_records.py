@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
-from schemas import Generation, Retrieval, read_record, to_json
-from streams.otlp.decoding import Malformed, Signal, read_request
+from schemas import Generation, Retrieval, Unreadable, read_record, to_json
+from streams.otlp.decoding import Signal, read_request
 from streams.otlp.records import Made, RecordMaker
 from streams.otlp.settings import OtlpSettings
 from tests.support.otlp import (
@@ -273,27 +273,8 @@ def test_the_judges_own_calls_are_never_records(encode: Encode, resource: dict[s
     "data", [b"{", b"[]", b"{]", b"\x0a\xff", b"nothing", b'{"resourceSpans": {}}', b'{"resourceSpans":[3]}']
 )
 def test_what_is_no_request_is_told_from_one(data: bytes):
-    with pytest.raises(Malformed):
+    with pytest.raises(Unreadable):
         read_request(data, "traces")
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        3,
-        {"endTimeUnixNano": "1e9x"},
-        {"attributes": [{"key": "a", "value": 3}]},
-        {"attributes": [{"key": "a", "value": orjson.Fragment(b'{"arrayValue":{"values":[' * 60 + b"]}}" * 60)}]},
-    ],
-)
-def test_json_that_is_not_otlp_is_refused(broken: Any):
-    document = orjson.loads(as_json(traces(span(7, chat()))))
-    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    spans.insert(0, broken if isinstance(broken, int) else spans[0] | broken)
-    with pytest.raises(Malformed):
-        read_request(orjson.dumps(document), "traces")
-    with pytest.raises(Malformed, match="send protobuf"):
-        read_request(b"{" + b" " * 5_000_000 + b"}", "traces")
 
 
 @given(st.data())
@@ -304,6 +285,6 @@ def test_a_request_whose_bytes_are_changed_is_read_counted_or_refused(data: st.D
         changed[at] = byte
     try:
         made = _made(bytes(changed[: data.draw(st.integers(0, len(changed)))]))
-    except Malformed:
+    except Unreadable:
         return
     assert all(read_record(to_json(record), max_bytes=20_000) == record for record in made.records)

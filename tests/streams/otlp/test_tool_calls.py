@@ -165,17 +165,3 @@ def test_a_span_of_a_tool_is_a_record_if_no_model_has_shown_the_call():
     maker = _maker()
     assert len(_calls(_made(model, maker=maker))) == 1
     assert not _calls(_made(span(8, _tool(), at=2), maker=maker))
-
-
-def test_what_nests_too_deep_or_has_no_name_is_no_call():
-    deep: Any = 1
-    for _ in range(70):
-        deep = [deep]
-    (record,) = _calls(_made(span(7, _chat([ASKED], CALL | {"arguments": {"day": deep}}))))
-    assert record.arguments == orjson.dumps({"day": deep}).decode()
-    definitions = f'[{{"name": "hours", "parameters": {{"enum": {"[" * 900}{"]" * 900}}}}}]'
-    nameless = {"type": "tool_call", "id": "c1", "arguments": {}}
-    assert _made(span(7, _chat([ASKED], nameless))).left_out == {"no_content": 1}
-    for broken in (definitions, '[{"name": "ho', '[{"name": 7}, 3, []]'):
-        made = _made(span(7, _chat([ASKED], CALL, **{"gen_ai.tool.definitions": broken})))
-        assert [record.tools for record in _calls(made)] == [()]

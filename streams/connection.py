@@ -1,0 +1,281 @@
+"""Connections to the brokers: how they are made, why none can be, and whether any broker answers."""
+
+import asyncio
+import os
+import random
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from aiokafka.client import AIOKafkaClient, ConnectionGroup
+from aiokafka.conn import AIOKafkaConnection, OAuthAuthenticator, create_conn
+from aiokafka.errors import (
+    IllegalSaslStateError,
+    KafkaError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
+from aiokafka.helpers import create_ssl_context
+from aiokafka.protocol.metadata import MetadataRequest
+
+from streams.errors import BrokerUnavailable, StreamError
+from streams.settings import KafkaSettings
+from streams.token_command import TokenCommandFailed, token_command
+
+_CLIENT_ID = "assay"
+"""This client's name in the brokers' logs, metrics and quotas; a quota can go by the user instead."""
+
+_ANSWER_SECONDS = 10.0
+"""A connection, a login and an answer take well below a second."""
+
+_OF_ANOTHER_NAME = (62, 64)
+"""OpenSSL's codes for a certificate of another host or address."""
+
+_ASK_SECONDS = 3.0
+"""Between two questions: of a hundred bytes, to one broker."""
+
+_UNANSWERED = 3
+"""Questions in a row without an answer before the brokers count as away: some ten seconds. Counted, not timed: a busy
+machine may come to an answer late."""
+
+_REPORT_SECONDS = 60.0
+
+Report: TypeAlias = Callable[..., object]
+"""Takes what a person should know, as a method of a structlog logger does."""
+
+
+class _OAuthAuthenticator(OAuthAuthenticator):  # type: ignore[misc]  # aiokafka is untyped
+    """Recognises a refusal: aiokafka takes any answer to the token for a yes, and then finds no brokers."""
+
+    async def step(self, payload: bytes | None) -> tuple[bytes, bool] | None:
+        if payload:
+            # RFC 7628: an answer that is not empty says why the token was refused.
+            raise SaslAuthenticationFailed(payload.decode(errors="replace"))
+        step: tuple[bytes, bool] | None = await super().step(payload)
+        return step
+
+
+def _hearing(connection: AIOKafkaConnection) -> _OAuthAuthenticator:
+    return _OAuthAuthenticator(sasl_oauth_token_provider=connection._sasl_oauth_token_provider)  # noqa: SLF001
+
+
+AIOKafkaConnection.authenticator_oauth = _hearing
+
+
+def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """Arguments of an aiokafka client: the connection, and the user's properties of its kind.
+
+    Raises:
+        StreamError: a certificate or key cannot be read; the setting is named.
+    """
+    return {"bootstrap_servers": kafka.servers} | _arguments(kafka) | dict(properties)
+
+
+def _arguments(kafka: KafkaSettings) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"client_id": _CLIENT_ID, "security_protocol": kafka.security_protocol}
+    if kafka.sasl_mechanism is not None:
+        arguments["sasl_mechanism"] = kafka.sasl_mechanism
+    if kafka.sasl_password is not None:
+        arguments |= {
+            "sasl_plain_username": kafka.sasl_username,
+            "sasl_plain_password": kafka.sasl_password.get_secret_value(),
+        }
+    if kafka.sasl_token_command is not None:
+        arguments["sasl_oauth_token_provider"] = token_command(
+            kafka.sasl_token_command, tuple(kafka.sasl_extensions.items())
+        )
+    if kafka.security_protocol.endswith("SSL"):
+        arguments["ssl_context"] = _ssl_context(kafka)
+    return arguments
+
+
+def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
+    encrypted = False
+
+    # Without a password OpenSSL would ask for one at the terminal.
+    def password() -> str:
+        nonlocal encrypted
+        encrypted = True
+        return "" if kafka.ssl_key_password is None else kafka.ssl_key_password.get_secret_value()
+
+    try:
+        setting = "ssl_cafile"
+        context: ssl.SSLContext = create_ssl_context(cafile=kafka.ssl_cafile)
+        if kafka.ssl_certfile is not None:
+            setting = "ssl_certfile or kafka.ssl_keyfile"
+            context.load_cert_chain(kafka.ssl_certfile, kafka.ssl_keyfile, password)
+    except ssl.SSLError:
+        if encrypted:
+            raise StreamError("the key of kafka.ssl_keyfile is encrypted; see kafka.ssl_key_password") from None
+        raise StreamError(f"kafka.{setting} is not a PEM file of that kind, or the key is another's") from None
+    except OSError as error:
+        raise StreamError(f"the file of kafka.{setting} cannot be read: {error.strerror}") from None
+    return context
+
+
+async def start(client: Any, kafka: KafkaSettings) -> None:
+    """Connect.
+
+    Raises:
+        BrokerUnavailable: naming the address, the reason and the setting to look at.
+    """
+    try:
+        await client.start()
+    except (KafkaError, OSError) as error:
+        raise BrokerUnavailable(
+            await why_no_answer(kafka) or f"{type(error).__name__} at {kafka.bootstrap_servers}"
+        ) from error
+
+
+async def why_no_answer(kafka: KafkaSettings) -> str | None:
+    """Why no client can connect, with the address and the setting to look at; None if all that are asked answer by now.
+
+    Asks the brokers in `kafka.bootstrap_servers`, and those that the first of them to answer names.
+    """
+    fault, arguments = None, _arguments(kafka)
+    for server in kafka.servers:
+        host, _, port = server.rpartition(":")
+        try:
+            async with _connection_to(host.strip("[]"), int(port), arguments) as connection:
+                brokers = (await connection.send(MetadataRequest([]))).brokers
+        except (KafkaError, OSError, EOFError) as error:
+            fault = fault or _sentence(error, server, kafka)
+            continue
+        for _, host, port, *_ in brokers:
+            try:
+                async with _connection_to(host, port, arguments):
+                    pass
+            except (KafkaError, OSError, EOFError) as error:
+                advertised = f"{host}:{port}"
+                return f"{server} answers, and names {advertised} (its advertised.listeners): " + _sentence(
+                    error, advertised, kafka
+                )
+        return None
+    return fault
+
+
+@asynccontextmanager
+async def _connection_to(host: str, port: int, arguments: dict[str, Any]) -> AsyncIterator[AIOKafkaConnection]:
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            connection = await create_conn(host, port, **arguments)
+            try:
+                yield connection
+            finally:
+                connection.close()
+    except KafkaError as error:
+        if isinstance(error.__cause__, OSError | EOFError):
+            raise error.__cause__ from None
+        raise
+
+
+def _sentence(error: Exception, server: str, kafka: KafkaSettings) -> str:  # noqa: C901, PLR0911 - a sentence a fault
+    broker = f"the Kafka broker at {server}"
+    match error:
+        case TokenCommandFailed():
+            return str(error)
+        case SaslAuthenticationFailed():
+            login = "sasl_username and kafka.sasl_password"
+            setting = "sasl_token_command" if kafka.sasl_mechanism == "OAUTHBEARER" else login
+            return f"{broker} refused the login ({error.args[0]}); see kafka.{setting}"
+        case UnsupportedSaslMechanismError():
+            return f"{broker} does not take {kafka.sasl_mechanism}; see kafka.sasl_mechanism"
+        case IllegalSaslStateError():
+            return f"{broker} takes no login; see kafka.security_protocol"
+        case ssl.SSLCertVerificationError() if error.verify_code in _OF_ANOTHER_NAME:
+            right = "name the broker in kafka.bootstrap_servers as its certificate does"
+            return f"the certificate of {broker} is not of that host; {right}"
+        case ssl.SSLCertVerificationError():
+            return f"the certificate of {broker} is not trusted ({error.verify_message}); see kafka.ssl_cafile"
+        case ssl.SSLError(reason=str(reason)) if "_ALERT_" in reason:
+            said = reason.partition("_ALERT_")[2].replace("_", " ").lower()
+            return f"{broker} refused the client's certificate, or that there is none ({said}); see kafka.ssl_certfile"
+        case ssl.SSLError() | ConnectionResetError() | EOFError():
+            said = f"does not speak {kafka.security_protocol}: it closed the connection"
+            return f"{broker} {said}; see kafka.security_protocol"
+        case TimeoutError():
+            why = "no answer in time"
+        case ConnectionError(errno=int(number)):
+            why = os.strerror(number)
+        case _:
+            why = getattr(error, "strerror", None) or str(error)
+    return f"no Kafka broker answered at {server} ({why}); see kafka.bootstrap_servers and kafka.security_protocol"
+
+
+class BrokerWatch:
+    """Asks the brokers at intervals; reports when none answers, then every minute, and when one answers again.
+
+    Other requests show it too late: each waits for a minute, and those of a consumer are repeated for ever.
+    """
+
+    def __init__(self, kafka: KafkaSettings, report: Report) -> None:
+        """`report` is called with the event, the brokers' addresses, when one answered last, and why none does."""
+        self._kafka = kafka
+        self._servers = kafka.bootstrap_servers
+        self._report = report
+        self._asked: set[int] = set()
+        self._unanswered = 0
+        self._away_since: float | None = None
+        self._reported_at = 0.0
+        self.last_answer = time.time()
+        """Time of the last answer, in seconds since 1970."""
+
+    @property
+    def fault(self) -> str | None:
+        """Which brokers do not answer and since when; None while one does."""
+        return f"no answer from {self._servers} since {_shown(self.last_answer)}" if self._away else None
+
+    @property
+    def _away(self) -> bool:
+        return self._unanswered > _UNANSWERED
+
+    async def run(self, client: AIOKafkaClient) -> None:
+        """Ask by way of `client`, which is started, until cancelled."""
+        self._heard()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._unanswered += 1
+                now = time.monotonic()
+                if self._away and (self._away_since is None or now - self._reported_at >= _REPORT_SECONDS):
+                    self._away_since, self._reported_at = self.last_answer, now
+                    group.create_task(self._report_why())
+                # Not awaited: a broker that takes a question and is silent keeps it for a minute; others may answer.
+                group.create_task(self._ask(client))
+                await asyncio.sleep(_ASK_SECONDS)
+
+    async def _ask(self, client: AIOKafkaClient) -> None:
+        nodes = [broker.nodeId for broker in client.cluster.brokers() if broker.nodeId not in self._asked]
+        for node in random.sample(nodes, len(nodes)):
+            self._asked.add(node)
+            try:
+                # On a separate connection: behind a verdict that waits for replicas nothing is answered.
+                await client.send(node, MetadataRequest([]), group=ConnectionGroup.COORDINATION)
+            except KafkaError:
+                continue
+            finally:
+                self._asked.discard(node)
+            self._heard()
+            return
+
+    def _heard(self) -> None:
+        self._unanswered = 0
+        self.last_answer = time.time()
+        if self._away_since is not None:
+            self._report("Kafka answers again", servers=self._servers, since=_shown(self._away_since))
+            self._away_since = None
+
+    async def _report_why(self) -> None:
+        try:
+            why = await why_no_answer(self._kafka)
+        except StreamError as error:
+            why = str(error)
+        if self._away_since is not None:
+            self._report("Kafka does not answer", servers=self._servers, since=_shown(self._away_since), why=why)
+
+
+def _shown(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
