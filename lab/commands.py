@@ -21,11 +21,10 @@ from assay.cli.common import (
 )
 from checkers.longtail.questions import Way
 from lab.audit import METRICS, RELATIONS, STORE_METRICS
-from lab.audit.stores import open_store, without_password
 
 if TYPE_CHECKING:
     from assay.config import Configuration
-    from lab.audit.measuring import Figure
+    from lab.audit.measuring import Row
     from lab.audit.triplets import Groups
     from lab.runs import Make
 
@@ -127,10 +126,10 @@ def build(
         chosen = read_rules(rules, only)
         out.mkdir(parents=True, exist_ok=True)
         scorers = {name: options.pop(name) for name in ("scorer", "measurer")}
-        figures = asyncio.run(statements.build(loaded, chosen, out, scorers, **options))
+        figures, lacking = asyncio.run(statements.build(loaded, chosen, out, scorers, **options))
     print_figures(figures, as_json=as_json)
-    if not any(one.statements for one in figures.rules):
-        raise NotFinished(f"no statement was found: {figures.missing}")
+    if lacking:
+        raise NotFinished(f"no statement was found: {lacking}")
 
 
 @probes.command("run", short_help="Ask models about statements, head and tail apart.")
@@ -176,38 +175,40 @@ _AUDIT_OPTIONS = (
 )  # fmt: skip
 
 
-def _audited(prepare: Callable[..., Callable[["Groups"], Iterator["Figure"]]]) -> Callable[..., None]:
+def _audited(prepare: Callable[..., Callable[["Groups"], Iterator["Row"]]]) -> Callable[..., None]:
     """Give an audit the options that say where triplets come from and where figures go.
 
     What is audited is opened first, so that what is wrong shows before a judge is paid, or others have worked for
-    hours. What that returns makes figures of triplets.
+    hours. What that returns makes rows of figures of triplets.
     """
 
     @wraps(prepare)
     def run(*, loaded: "Configuration", heat_map: Path | None, as_json: bool, **given: Any) -> None:
         if heat_map is not None and heat_map.suffix not in _PICTURES:
             raise WrongUse(f"--heat-map {heat_map}: a picture's name ends in {', '.join(_PICTURES)}")
+        if bool(given["triplets"]) == (given["texts"] is not None):
+            raise WrongUse("either --triplets or --texts says what to audit with, and not both")
         from models.model_loading import without_bars
 
         without_bars()
         from lab.audit.measuring import draw, report
-        from lab.audit.triplets import TripletSource, gather
+        from lab.audit.triplets import gather
 
-        source = TripletSource(**{name: given.pop(name) for name in TripletSource.__slots__})
-        figures_of = prepare(loaded=loaded, **given)
-        groups, notes = asyncio.run(gather(source, loaded))
+        source = {name: given.pop(name) for name in ("triplets", "texts", "relations", "seed", "save")}
+        rows_of = prepare(loaded=loaded, **given)
+        groups, notes = asyncio.run(gather(loaded, **source))
         for note in notes:
             click.echo(note, err=True)
-        figures: list[Figure] = []
+        rows: list[Row] = []
         try:
             # Those before an error stay: hours may be in them.
-            figures.extend(figures_of(groups))
+            rows.extend(rows_of(groups))
         finally:
-            if figures:
+            if rows:
                 # Printed first: a file that cannot be written must not lose the figures.
-                print_figures(report(figures, notes), as_json=as_json)
+                print_figures(report(rows, notes), as_json=as_json)
                 if heat_map is not None:
-                    draw(figures, heat_map)
+                    draw(rows, heat_map)
 
     for option in reversed(_AUDIT_OPTIONS):
         run = option(run)
@@ -221,7 +222,7 @@ def _audited(prepare: Callable[..., Callable[["Groups"], Iterator["Figure"]]]) -
 @_audited
 def embeddings(
     *, loaded: "Configuration", models: tuple[str, ...], metrics: tuple[Any, ...]
-) -> Callable[["Groups"], Iterator["Figure"]]:
+) -> Callable[["Groups"], Iterator["Row"]]:
     """Count how often each MODEL finds the text that means the same closer than one that only looks the same.
 
     MODEL is the name or the folder of a sentence-transformers model, `bundled` for that of the local judge, or
@@ -230,19 +231,19 @@ def embeddings(
     was.
     """
     from lab.audit.embedding import embedder, encoded
-    from lab.audit.measuring import embedding_figures, sentences_of
+    from lab.audit.measuring import embedding_rows, sentences_of
 
     for name in models:
         embedder(name, loaded.judge)
 
-    def figures(groups: "Groups") -> Iterator["Figure"]:
+    def rows(groups: "Groups") -> Iterator["Row"]:
         for name in dict.fromkeys(models):
             # One model is in memory at a time.
             model = embedder(name, loaded.judge)
             vectors = encoded(model, sentences_of(groups))
-            yield from embedding_figures(model.name, vectors, groups, tuple(dict.fromkeys(metrics)))
+            yield from embedding_rows(model.name, vectors, groups, tuple(dict.fromkeys(metrics)))
 
-    return figures
+    return rows
 
 
 @audit.command(short_help="Vector stores, by relation.")
@@ -254,14 +255,15 @@ def embeddings(
 @_audited
 def store(
     *, loaded: "Configuration", stores: tuple[str, ...], model: str, metrics: tuple[Any, ...]
-) -> Callable[["Groups"], Iterator["Figure"]]:
+) -> Callable[["Groups"], Iterator["Row"]]:
     """Count how often each STORE names the text that means the same, and not the one that only looks the same.
 
     STORE is chroma, faiss or postgresql://HOST/DATABASE. It is asked for the one nearest to the base; every case has
     the two candidates alone in a collection, and is asked with k = 1. What is in a store is neither read nor changed.
     """
     from lab.audit.embedding import embedder, encoded
-    from lab.audit.measuring import sentences_of, store_figures
+    from lab.audit.measuring import sentences_of, store_rows
+    from lab.audit.stores import open_store, without_password
 
     asked = [(name, metric) for name in dict.fromkeys(stores) for metric in dict.fromkeys(metrics)]
     encoder = embedder(model, loaded.judge)
@@ -270,10 +272,10 @@ def store(
         with open_store(name, metric=metric, dimension=len(sample)) as opened:
             opened(sample[None, :], sample)
 
-    def figures(groups: "Groups") -> Iterator["Figure"]:
+    def rows(groups: "Groups") -> Iterator["Row"]:
         vectors = encoded(encoder, sentences_of(groups))
         for name, metric in asked:
             with open_store(name, metric=metric, dimension=len(sample)) as opened:
-                yield from store_figures(without_password(name), opened, metric, vectors, groups)
+                yield from store_rows(without_password(name), opened, metric, vectors, groups)
 
-    return figures
+    return rows

@@ -37,4 +37,5 @@ def build(options: argparse.Namespace) -> None:
     scorers = {"scorer": "endpoint:judge", "measurer": f"endpoint:{options.model}"}
     rules = read_rules("bundled", _RULES)
     built = statements.build(configured(options), rules, folder, scorers, values=_VALUES, beams=_BEAMS)
-    print("\n".join(asyncio.run(built).lines()))
+    report, _ = asyncio.run(built)
+    print("\n".join(report.lines()))

@@ -4,10 +4,9 @@ Embeddings are measured by the seven distances of the paper, over vectors of len
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +16,9 @@ from checkers.intervals import wilson
 from checkers.wording import plain
 from lab.audit import Metric, StoreMetric
 from lab.audit.embedding import Vectors, unit
+from lab.audit.stores import Nearest
 from lab.audit.triplets import Groups, Triplet
 from lab.report import Report, table
-
-if TYPE_CHECKING:
-    from lab.audit.stores import Nearest
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -45,37 +42,10 @@ _DARK = 0.55
 Case = tuple[str, str, str]
 """Base, positive and negative: a matcher is right if it finds the positive closer to the base."""
 
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The number of cases decided, by outcome."""
-
-    cases: int = 0
-    right: int = 0
-    ties: int = 0
-    """Both as close: wrong, for nothing then speaks for the positive."""
-
-    @property
-    def accuracy(self) -> float | None:
-        """The share of right ones; None if there was no case."""
-        return self.right / self.cases if self.cases else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """The counts of one model or store by one metric under one relation."""
-
-    subject: str
-    metric: str
-    relation: str
-    counts: Mapping[Kind, Count]
-    """A kind without a case has no count; empty if nothing could be measured."""
-    distances: tuple[float, float] | None = None
-    """Mean distance of the triplets' positives from their bases, and of the negatives."""
-
-    def accuracy(self, kind: Kind = "triplet") -> float | None:
-        """The share of right cases of a kind; None if there was none."""
-        return self.counts.get(kind, Count()).accuracy
+Row: TypeAlias = dict[str, Any]
+"""The figures of one model or store by one metric under one relation. For each kind how many cases there are, are right
+and are ties (both as close: wrong, for nothing then speaks for the positive), and the accuracy with its 95% interval,
+null if there is none; and the mean distances of the triplets' positives and negatives from their bases."""
 
 
 def cases(triplets: Sequence[Triplet], kind: Kind) -> Iterator[Case]:
@@ -102,28 +72,24 @@ def sentences_of(groups: Groups) -> set[str]:
     return {text for case in all_cases(groups) for text in case}
 
 
-def embedding_figures(subject: str, vectors: Vectors, groups: Groups, metrics: Sequence[Metric]) -> Iterator[Figure]:
-    """A figure for each group and metric, in that order; `vectors` hold all sentences of the groups."""
+def embedding_rows(subject: str, vectors: Vectors, groups: Groups, metrics: Sequence[Metric]) -> Iterator[Row]:
+    """A row for each group and metric, in that order; `vectors` hold all sentences of the groups."""
     for relation, triplets in groups.items():
         placed = _placed(vectors, triplets)
         for metric in metrics:
-            own = placed
+            own: Mapping[Kind, Floats] = placed
             if metric == "mahalanobis":
                 rows = np.concatenate(placed["triplet"])
                 whitening = whitening_of(rows)
                 # No more than one vector to each dimension that they span, and every two are equally far apart.
-                if len(np.unique(rows, axis=0)) <= whitening.shape[1] + 1:
-                    yield Figure(subject=subject, metric=metric, relation=relation, counts={})
-                    continue
-                own = {kind: found @ whitening for kind, found in placed.items()}
+                is_measured = len(np.unique(rows, axis=0)) > whitening.shape[1] + 1
+                own = {kind: found @ whitening for kind, found in placed.items()} if is_measured else {}
             sides = {kind: _sides(found, metric) for kind, found in own.items()}
-            yield _figure(subject, metric, relation, sides, sides["triplet"])
+            yield _row(subject, metric, relation, sides, sides.get("triplet"))
 
 
-def store_figures(
-    subject: str, nearest: "Nearest", metric: StoreMetric, vectors: Vectors, groups: Groups
-) -> Iterator[Figure]:
-    """A figure for each group; `vectors` hold all its sentences.
+def store_rows(subject: str, nearest: Nearest, metric: StoreMetric, vectors: Vectors, groups: Groups) -> Iterator[Row]:
+    """A row for each group; `vectors` hold all its sentences.
 
     `nearest` is an open store: it says which one is nearest, not how near. The distances are computed next to it.
 
@@ -148,7 +114,7 @@ def store_figures(
             sides = {kind: (found, 1 - found) for kind, found in answers.items()}
             # Of vectors of length 1, the inner product is the cosine.
             apart = _sides(placed["triplet"], "cosine" if metric == "inner_product" else metric)
-            yield _figure(subject, metric, relation, sides, apart)
+            yield _row(subject, metric, relation, sides, apart)
 
 
 def distances(metric: Metric, one: Floats, other: Floats) -> Floats:
@@ -194,13 +160,16 @@ def _quotients(numbers: Floats, divisors: Floats) -> Floats:
     return np.asarray(np.divide(numbers, divisors, out=np.zeros_like(numbers), where=divisors > 0))
 
 
-def _figure(subject: str, metric: str, relation: str, sides: Mapping[Kind, Sides], apart: Sides) -> Figure:
-    counts = {
-        kind: Count(len(positive), int((positive < negative).sum()), int((positive == negative).sum()))
-        for kind, (positive, negative) in sides.items()
-    }
-    means = float(apart[0].mean()), float(apart[1].mean())
-    return Figure(subject=subject, metric=metric, relation=relation, counts=counts, distances=means)
+def _row(subject: str, metric: str, relation: str, sides: Mapping[Kind, Sides], apart: Sides | None) -> Row:
+    row: Row = {"subject": subject, "metric": metric, "relation": relation}
+    for kind in KINDS:
+        positive, negative = sides.get(kind, (np.array([]), np.array([])))
+        cases, right = len(positive), int((positive < negative).sum())
+        low, high = wilson(right, cases) if cases else (None, None)
+        row |= {f"{kind}_cases": cases, f"{kind}_right": right, f"{kind}_ties": int((positive == negative).sum())}
+        row |= {f"{kind}_accuracy": right / cases if cases else None, f"{kind}_low": low, f"{kind}_high": high}
+    means = None if apart is None else [float(one.mean()) for one in apart]
+    return row | dict(zip(("positive_distance", "negative_distance"), means or (None, None), strict=True))
 
 
 def _placed(vectors: Vectors, triplets: Sequence[Triplet]) -> dict[Kind, Floats]:
@@ -214,50 +183,44 @@ def _sides(placed: Floats, metric: Metric) -> Sides:
     return distances(metric, base, positive), distances(metric, base, negative)
 
 
-def report(figures: Sequence[Figure], notes: Sequence[str] = ()) -> Report:
-    """A flat row for each figure, and a table of accuracies a subject; `notes` tell of triplets that are not there.
-
-    Shares are 0 to 1, null if nothing was counted.
-    """
-    summary = {"notes": list(notes), "figures": [_row(figure) for figure in figures]}
-    return Report(summary, list(_lines(figures)))
+def report(rows: Sequence[Row], notes: Sequence[str] = ()) -> Report:
+    """The rows, and a table of accuracies a subject; `notes` tell of triplets that are not there."""
+    return Report({"notes": list(notes), "figures": rows}, list(_lines(rows)))
 
 
-def _lines(figures: Sequence[Figure]) -> Iterator[str]:
-    for subject in dict.fromkeys(figure.subject for figure in figures):
-        own = [figure for figure in figures if figure.subject == subject]
+def _lines(rows: Sequence[Row]) -> Iterator[str]:
+    for subject, own in _by_subject(rows).items():
         metrics, relations, shares = _grid(own, "triplet")
         controls = _grid(own, "control")[2]
-        rows: list[list[object]] = []
-        for place, relation in enumerate(relations):
-            of_it = [figure for figure in own if figure.relation == relation]
-            for name, kind, some in ((relation, KINDS[0], shares), ("  control", KINDS[1], controls)):
-                cases = max((figure.counts.get(kind, Count()).cases for figure in of_it), default=None)
-                rows.append([name, cases, *some[place]])
+        lines: list[list[object]] = []
+        for relation, *both in zip(relations, shares, controls, strict=True):
+            for name, kind, accuracies in ((relation, "triplet", both[0]), ("  control", "control", both[1])):
+                cases = max((row[f"{kind}_cases"] for row in own if row["relation"] == relation), default=None)
+                lines.append([name, cases, *accuracies])
         yield f"{plain(subject)}: accuracy, and of the control"
-        yield from table(["relation", "cases", *metrics], rows)
+        yield from table(["relation", "cases", *metrics], lines)
         yield ""
-    if places := [f"{one.relation} by {one.metric}" for one in figures if not one.counts]:
+    if places := [f"{row['relation']} by {row['metric']}" for row in rows if not row["triplet_cases"]]:
         said = "no more sentences than the model has dimensions: all are equally far apart"
         yield f"-: {said} ({', '.join(places)})"
 
 
-def draw(figures: Sequence[Figure], path: Path) -> None:
+def draw(rows: Sequence[Row], path: Path) -> None:
     """Draw relation by metric, the control next to it, a row a subject; the same figures give the same SVG."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    subjects = list(dict.fromkeys(figure.subject for figure in figures))
-    metrics, relations, _ = _grid(figures, "triplet")
-    size = 2 * (0.75 * len(metrics) + 1.2) + 2.2, len(subjects) * (0.42 * len(relations) + 1.5) + 0.3
+    by_subject = _by_subject(rows)
+    metrics, relations, _ = _grid(rows, "triplet")
+    size = 2 * (0.75 * len(metrics) + 1.2) + 2.2, len(by_subject) * (0.42 * len(relations) + 1.5) + 0.3
     with mpl.rc_context({"svg.hashsalt": "audit", "font.size": 9}):
-        picture, panels = plt.subplots(len(subjects), len(_PANELS), figsize=size, squeeze=False, layout="constrained")
-        for subject, line in zip(subjects, panels, strict=True):
+        picture, panels = plt.subplots(len(by_subject), len(_PANELS), figsize=size, squeeze=False, layout="constrained")
+        for (subject, own), line in zip(by_subject.items(), panels, strict=True):
             for axes, (kind, title) in zip(line, _PANELS, strict=True):
-                metrics, relations, shares = _grid([one for one in figures if one.subject == subject], kind)
-                known = [[float("nan") if share is None else share for share in row] for row in shares]
+                metrics, relations, shares = _grid(own, kind)
+                known = np.array(shares, dtype=float)
                 # Colours that read the same with and without colour vision, and in print.
                 axes.imshow(known, cmap="cividis", vmin=0, vmax=1, aspect="auto")
                 for (row, column), share in np.ndenumerate(known):
@@ -271,23 +234,17 @@ def draw(figures: Sequence[Figure], path: Path) -> None:
         plt.close(picture)
 
 
-def _grid(figures: Sequence[Figure], kind: Kind) -> tuple[list[str], list[str], list[list[float | None]]]:
+def _by_subject(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    return {
+        name: [row for row in rows if row["subject"] == name] for name in dict.fromkeys(row["subject"] for row in rows)
+    }
+
+
+def _grid(rows: Sequence[Row], kind: Kind) -> tuple[list[str], list[str], list[list[float | None]]]:
     """Metrics, relations with their mean last, and the accuracies by relation and metric."""
-    metrics = list(dict.fromkeys(figure.metric for figure in figures))
-    relations = list(dict.fromkeys(figure.relation for figure in figures))
-    by_place = {(figure.relation, figure.metric): figure.accuracy(kind) for figure in figures}
+    by_place = {(row["relation"], row["metric"]): row[f"{kind}_accuracy"] for row in rows}
+    relations, metrics = (list(dict.fromkeys(names)) for names in zip(*by_place, strict=True))
     shares = [[by_place.get((relation, metric)) for metric in metrics] for relation in relations]
     known = ([share for share in column if share is not None] for column in zip(*shares, strict=True))
     shares.append([fmean(column) if column else None for column in known])
     return metrics, [*relations, "mean of relations"], shares
-
-
-def _row(figure: Figure) -> dict[str, Any]:
-    row: dict[str, Any] = {"subject": figure.subject, "metric": figure.metric, "relation": figure.relation}
-    for kind in KINDS:
-        count = figure.counts.get(kind, Count())
-        low, high = wilson(count.right, count.cases) if count.cases else (None, None)
-        row |= {f"{kind}_{name}": value for name, value in asdict(count).items()}
-        row |= {f"{kind}_accuracy": count.accuracy, f"{kind}_low": low, f"{kind}_high": high}
-    positive, negative = figure.distances or (None, None)
-    return row | {"positive_distance": positive, "negative_distance": negative}

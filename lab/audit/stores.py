@@ -3,29 +3,22 @@
 A store's library is imported when the store is opened; each is its own extra.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from assay.cli.common import CannotRun, NotFinished
 from lab.audit import STORE_METRICS, StoreMetric
 from models.wording import first_line
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Vectors: TypeAlias = npt.NDArray[np.float32]
-    """One vector, shape (dimension), or several, shape (count, dimension)."""
-    Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
-    """From candidates and a query to the row of the candidate that the store names; negative if it names none."""
-
-_CASES_OF_A_COLLECTION = 100
-"""Of Chroma's, which keeps 2.6 MB and four open files of every collection that it ever had, deleted ones too. So one
-serves many cases and is emptied between them, and the database is made again with each."""
+Vectors: TypeAlias = npt.NDArray[np.float32]
+"""One vector, shape (dimension), or several, shape (count, dimension)."""
+Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
+"""From candidates and a query to the row of the candidate that the store names; negative if it names none."""
 
 _CONNECT_SECONDS = 5
 """A server that is there answers at once; three round trips and a handshake over a slow line take one or two."""
@@ -44,37 +37,23 @@ def _chroma(_: str, space: str, __: int) -> Iterator[Nearest]:
     from chromadb.api.collection_configuration import CreateCollectionConfiguration, CreateHNSWConfiguration
     from chromadb.config import Settings
 
-    graph = CreateCollectionConfiguration(hnsw=CreateHNSWConfiguration(space=cast("Any", space)))
+    index: Any = CreateHNSWConfiguration(space=space)
+    # It would read any .env file in the current folder.
+    client: Any = chromadb.EphemeralClient(Settings(_env_file=None, anonymized_telemetry=False))
+    configuration = CreateCollectionConfiguration(hnsw=index)
+    collection = client.create_collection("assay-audit", configuration=configuration, embedding_function=None)
 
-    @contextmanager
-    def fresh() -> Iterator[chromadb.Collection]:
-        # It would read any .env file in the current folder.
-        client: Any = chromadb.EphemeralClient(Settings(_env_file=None, anonymized_telemetry=False))
-        try:
-            yield client.create_collection("assay-audit", configuration=graph, embedding_function=None)
-            client.delete_collection("assay-audit")
-        finally:
-            client.close()
+    def nearest(candidates: Vectors, query: Vectors) -> int:
+        # In place of those of the case before: Chroma keeps memory and open files of every collection that it ever had.
+        collection.upsert(ids=[str(row) for row in range(len(candidates))], embeddings=candidates)
+        found = collection.query(query_embeddings=query[None, :], n_results=1, include=[])["ids"][0]
+        return int(found[0]) if found else -1
 
-    with ExitStack() as stack:
-        asked = 0
-        collection = stack.enter_context(fresh())
-
-        def nearest(candidates: Vectors, query: Vectors) -> int:
-            nonlocal asked, collection
-            if asked and asked % _CASES_OF_A_COLLECTION == 0:
-                stack.close()
-                collection = stack.enter_context(fresh())
-            asked += 1
-            ids = [str(row) for row in range(len(candidates))]
-            try:
-                collection.add(ids=ids, embeddings=candidates)
-                found = collection.query(query_embeddings=query[None, :], n_results=1, include=[])["ids"][0]
-            finally:
-                collection.delete(ids=ids)
-            return int(found[0]) if found else -1
-
+    try:
         yield nearest
+    finally:
+        client.delete_collection("assay-audit")
+        client.close()
 
 
 @contextmanager
@@ -119,8 +98,9 @@ def _pgvector(address: str, operator: str, dimension: int) -> Iterator[Nearest]:
     table = SQL("CREATE TEMPORARY TABLE assay_audit (id int, embedding vector({})) ON COMMIT DELETE ROWS")
     with psycopg.connect(information, autocommit=True) as connection:
         if connection.execute(_SCHEMA).fetchone() is None:
-            told = "the database has no pgvector; an administrator can run CREATE EXTENSION vector"
-            raise NotFinished(f"{shown}: {told}")
+            raise NotFinished(
+                f"{shown}: the database has no pgvector; an administrator can run CREATE EXTENSION vector"
+            )
         register_vector(connection)
         connection.execute(table.format(Literal(dimension)))
 

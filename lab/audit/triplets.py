@@ -87,52 +87,41 @@ def read_texts(path: Path) -> list[str]:
     return list(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TripletSource:
-    """The user's choice of triplets: either `triplets` or `texts` is given."""
+async def gather(
+    configured: Configuration,
+    *,
+    triplets: Sequence[Path],
+    texts: Path | None,
+    relations: Sequence[Relation],
+    seed: int,
+    save: Path | None,
+) -> tuple[Groups, list[str]]:
+    """Read the triplets, or make them of texts if there are some; with notes on what was left out, for a person.
 
-    triplets: tuple[Path, ...]
-    texts: Path | None
-    relations: tuple[Relation, ...]
-    """All if empty."""
-    seed: int
-    save: Path | None
-    """Where triplets that were made are kept."""
+    Those of all relations if `relations` is empty. `save` is where triplets that were made are kept.
 
-    def __post_init__(self) -> None:
-        """Raises CannotRun for options that do not go together."""
-        if bool(self.triplets) == (self.texts is not None):
-            raise CannotRun("either --triplets or --texts says what to audit with, and not both")
-        if self.texts is None and self.save is not None:
+    Raises CannotRun for options that do not go together, or if there is no triplet.
+    """
+    notes: list[str] = []
+    if texts is None:
+        if save is not None:
             raise CannotRun("--save-triplets is for --texts")
-        unmade = [relation for relation in self.relations if relation not in MADE]
-        if self.texts is not None and unmade:
-            raise CannotRun(f"--relation {unmade[0]}: no triplets can be made of it; allowed are {', '.join(MADE)}")
-
-
-async def gather(source: TripletSource, configured: Configuration) -> tuple[Groups, list[str]]:
-    """Read the triplets, or make them; with notes on what was left out, for the person who asked."""
-    if source.texts is None:
-        groups, notes = _read(source), list[str]()
+        found = [one for path in triplets for one in read_triplets(path)]
+    elif unmade := [relation for relation in relations if relation not in MADE]:
+        raise CannotRun(f"--relation {unmade[0]}: no triplets can be made of it; allowed are {', '.join(MADE)}")
     else:
-        groups, notes = await _made(source, read_texts(source.texts), configured)
-    found = {relation: group for relation, group in groups.items() if group}
-    if not found:
-        why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
+        found, notes = await _made(read_texts(texts), relations or MADE, configured, seed, save)
+    groups = {name: [one for one in found if one.relation == name] for name in relations or RELATIONS}
+    groups = {name: group for name, group in groups.items() if group}
+    if not groups:
+        why = "; ".join(notes) or f"the relations asked for are {', '.join(relations)}"
         raise CannotRun(f"there is no triplet to audit with: {why}")
-    return found, notes + [f"{relation}: no triplet" for relation in source.relations if relation not in found]
+    return groups, notes + [f"{relation}: no triplet" for relation in relations if relation not in groups]
 
 
-def _read(source: TripletSource) -> Groups:
-    groups: dict[str, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
-    for path in source.triplets:
-        for triplet in read_triplets(path):
-            groups.get(triplet.relation, []).append(triplet)
-    return groups
-
-
-async def _made(source: TripletSource, texts: list[str], configured: Configuration) -> tuple[Groups, list[str]]:
-    relations = source.relations or MADE
+async def _made(
+    texts: list[str], relations: Sequence[Relation], configured: Configuration, seed: int, save: Path | None
+) -> tuple[list[Triplet], list[str]]:
     attempts: list[TripletAttempt] = []
     async with models_of(configured) as models:
         if models.writer is None:
@@ -147,17 +136,17 @@ async def _made(source: TripletSource, texts: list[str], configured: Configurati
                     attempts.append(attempt)
                     shown.at(len(attempts), f"{len(attempts)} triplets tried")
 
-                writer, patience = TripletWriter(models.writer, source.seed), ModelPatience(shown.say)
+                writer, patience = TripletWriter(models.writer, seed), ModelPatience(shown.say)
                 await writer.attempt_all(texts, relations, emit, patience, window=configured.judge.concurrency)
         finally:
             # Also if the judge is lost: the others may have taken it hours.
             made = [one.triplet for one in attempts if one.triplet is not None]
-            if source.save is not None and made:
-                write_triplets(source.save, made)
+            if save is not None and made:
+                write_triplets(save, made)
     missing = Counter((one.relation, one.missing) for one in attempts if one.triplet is None)
     notes = [f"{relation}: {count} of {len(texts)} texts {why}" for (relation, why), count in missing.items()]
     failed = [f"the judge failed first with: {plain(one.failure)}" for one in attempts if one.failure]
-    return {relation: [one for one in made if one.relation == relation] for relation in relations}, notes + failed[:1]
+    return made, notes + failed[:1]
 
 
 # A number that is no part of an ordinal, a range or a code (3rd, 1914-1918, B12).

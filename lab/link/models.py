@@ -50,30 +50,6 @@ def _form(count: int) -> type[ValuesReply]:
     return create_model("ValuesReply", __base__=ValuesReply, values=(list[value], demanded))
 
 
-class LinkPrompts(PromptSet):
-    """Makes the question for values from its template."""
-
-    package = "lab.link.prompts"
-
-    def values(
-        self, sentences: Sequence[str], data_type: str, *, count: int, call: int, named: Sequence[str]
-    ) -> Question[ValuesReply]:
-        """Ask for `count` values of a data type with which all `sentences` are true, and none of `named`.
-
-        `call` counts the calls for one gap from 1, so that no two of them are the same question.
-        """
-        return self._question(
-            "values",
-            "longtail.values",
-            _form(count),
-            {"sentences": "\n".join(f"{one}." for one in sentences), "named": ", ".join(named) or "nothing"},
-            {"count": str(count), "type": data_type, "call": str(call)},
-            salvage="values",
-            written=_TOKENS_A_VALUE * count // 2,
-            max_tokens=_TOKENS_A_VALUE * (count + 2),
-        )
-
-
 _RETRY_SECONDS = 5.0
 _REFUSED = frozenset({401, 403, 404})
 """Statuses that tell of a wrong key, model or address."""
@@ -129,7 +105,8 @@ class EndpointScorer:
             if refused or status == 429 or status >= 500:
                 raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused) from None
             raise ModelFailed(said, cause="judge_unusable") from None
-        read, written = (sum(getattr(one, name, 0) or 0 for one in spent) for name in _COUNTS)
+        counts = ("prompt_tokens", "completion_tokens")
+        read, written = (sum(getattr(one, name, 0) or 0 for one in spent) for name in counts)
         cost = self._settings.cost(read, written)
         return found, Usage(calls=len(spent), prompt_tokens=read, completion_tokens=written, cost=cost)
 
@@ -159,7 +136,6 @@ class EndpointScorer:
         await self._client.close()
 
 
-_COUNTS = ("prompt_tokens", "completion_tokens")
 _LEAST = -50.0
 """The log-probability of what a model rules out: that is no number, or the smallest there is."""
 
@@ -180,21 +156,23 @@ Scorers = Mapping[str, str | None]
 """Names of the one that ranks, `scorer`, and perhaps of the one that measures, `measurer`."""
 
 
-class SearchModels:
+class SearchModels(PromptSet):
     """Knowledge model, critic and scorer, asked through the file of answers; belongs to one event loop.
 
     Questions are put together from what was answered before, and never from the order in which answers came: a build
     that was broken off asks the same ones again, and finds them answered.
     """
 
+    package = "lab.link.prompts"
+
     def __init__(self, configured: Configuration, scorers: Scorers, kept: KeptAnswers, shown: Progress) -> None:
         """Raises CannotRun for a model that is not configured, or cannot do what it is to do."""
+        super().__init__()
         critic = _endpoint_of(configured, "judge", "the critic")
         named = {role: name for role, name in scorers.items() if name is not None}
         if len(set(named.values())) < len(named):
             raise CannotRun("--measurer is the scorer, which finds apart what it ranked; name another one")
         self._scorers = {role: _scorer(configured, name, f"--{role}") for role, name in named.items()}
-        self._prompts = LinkPrompts()
         self.failures: Counter[str] = Counter()
         """Questions without a usable answer, by cause; they are asked again by the next build."""
         # Values are to be of many sorts.
@@ -205,8 +183,7 @@ class SearchModels:
         self._scored = dict.fromkeys(named, Usage())
         self._kept = kept
         self._patience = ModelPatience(shown.say)
-        self._shown = shown
-        self._step = 0
+        self._shown, self._step = shown, 0
 
     @property
     def costs(self) -> dict[str, Usage]:
@@ -220,14 +197,28 @@ class SearchModels:
 
     async def aclose(self) -> None:
         """Close the models."""
-        await self._knowledge.close()
-        await self._critic.close()
-        for scorer in self._scorers.values():
-            await scorer.close()
+        for one in (self._knowledge, self._critic, *self._scorers.values()):
+            await one.close()
 
-    async def values(self, sentences: Sequence[str], data_type: str, **asked: Any) -> list[str]:
-        """Ask for values as `LinkPrompts.values` does; none if there is no usable reply."""
-        answer = await self._asked(self._knowledge, self._prompts.values(sentences, data_type, **asked))
+    async def values(
+        self, sentences: Sequence[str], data_type: str, *, count: int, call: int, named: Sequence[str]
+    ) -> list[str]:
+        """Ask for `count` values of a data type with which all `sentences` are true, and none of `named`.
+
+        None if there is no usable reply. `call` counts the calls for one gap from 1, so that no two of them are the
+        same question.
+        """
+        question = self._question(
+            "values",
+            "longtail.values",
+            _form(count),
+            {"sentences": "\n".join(f"{one}." for one in sentences), "named": ", ".join(named) or "nothing"},
+            {"count": str(count), "type": data_type, "call": str(call)},
+            salvage="values",
+            written=_TOKENS_A_VALUE * count // 2,
+            max_tokens=_TOKENS_A_VALUE * (count + 2),
+        )
+        answer = await self._asked(self._knowledge, question)
         return [] if answer is None else answer.reply.values
 
     async def probabilities(self, statements: Sequence[str]) -> list[float | None]:
@@ -245,14 +236,12 @@ class SearchModels:
     async def log_likelihoods(self, sentences: Sequence[str], by: str = "scorer") -> Mapping[str, float]:
         """Tell for each sentence the mean log-probability of its tokens; nothing if there is no such scorer."""
         found: dict[str, float] = {}
-        scorer = self._scorers.get(by)
-        if scorer is None:
+        if (scorer := self._scorers.get(by)) is None:
             return found
 
         async def score(some: Sequence[str]) -> None:
             key = digest(["scorer", scorer.name, some])
-            told = self._kept.find(key)
-            if told is None:
+            if (told := self._kept.find(key)) is None:
                 means, usage = await self._patience.until_answered(lambda: scorer.log_likelihoods(some))
                 told = [means, usage.model_dump()]
                 self._kept.add(key, told)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,19 +19,6 @@ BUNDLED = "bundled"
 """Names the rules that come with assay."""
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """A sentence about two variables, which stand in it in braces."""
-
-    sentence: str
-    variables: tuple[str, str]
-
-    def other(self, variable: str) -> str:
-        """The variable next to this one."""
-        first, second = self.variables
-        return second if variable == first else first
 
 
 class Rule(BaseModel):
@@ -60,13 +46,12 @@ class Rule(BaseModel):
 
     @model_validator(mode="after")
     def _meet_the_criteria(self) -> "Rule":
-        for one in (*self.premise, self.conclusion, self.negation, self.question):
-            named = set(_HOLE.findall(one))
-            if len(named) != 2 or not named <= self.types.keys():
+        for one in (*self.predicates, self.negation, self.question):
+            if len(variables(one)) != 2 or not variables(one) <= self.types.keys():
                 raise ValueError(f"{one!r} must name two of the variables {', '.join(self.types)} in braces")
-        if any(set(_HOLE.findall(one)) != set(self._said.variables) for one in (self.negation, self.question)):
+        if any(variables(one) != variables(self.conclusion) for one in (self.negation, self.question)):
             raise ValueError("negation and question must name the variables of the conclusion")
-        if len({*self.premise, self.conclusion}) <= len(self.premise):
+        if len(set(self.predicates)) < len(self.predicates):
             raise ValueError("a sentence stands there twice (criterion 3)")
         shared = self._shared
         if not shared:
@@ -77,23 +62,19 @@ class Rule(BaseModel):
         if not self.chain:
             raise ValueError(
                 f"no single chain of premise sentences leads from the subject {self.generic} to "
-                f"{self._said.other(self.generic)} through all other variables (criterion 2)"
+                f"{other(self.conclusion, self.generic)} through all other variables (criterion 2)"
             )
         return self
 
-    @cached_property
-    def predicates(self) -> tuple[Predicate, ...]:
-        """Those of the premise, then the conclusion."""
-        return tuple(map(_predicate, (*self.premise, self.conclusion)))
-
     @property
-    def _said(self) -> Predicate:
-        return _predicate(self.conclusion)
+    def predicates(self) -> tuple[str, ...]:
+        """Sentences about two variables: those of the premise, then the conclusion."""
+        return (*self.premise, self.conclusion)
 
     @property
     def _shared(self) -> list[str]:
-        in_premise = {name for one in self.predicates[:-1] for name in one.variables}
-        return [name for name in self.types if name in in_premise and name in self._said.variables]
+        in_premise = set[str]().union(*map(variables, self.premise))
+        return [name for name in self.types if name in in_premise & variables(self.conclusion)]
 
     @property
     def generic(self) -> str:
@@ -111,14 +92,13 @@ class Rule(BaseModel):
 
         Empty if there is no such chain.
         """
-        end = self._said.other(self.generic)
+        end = other(self.conclusion, self.generic)
 
         def paths(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             if len(path) == len(self.types):
                 yield path
-            for one in self.predicates[:-1]:
-                following = one.other(path[-1])
-                if path[-1] in one.variables and following not in path:
+            for one in self.premise:
+                if path[-1] in variables(one) and (following := other(one, path[-1])) not in path:
                     yield from paths((*path, following))
 
         return next((path for path in paths((self.generic,)) if path[-1] == end), ())
@@ -128,13 +108,20 @@ class Rule(BaseModel):
         """The variables but the subject, in the order in which values are searched for."""
         return self.chain[1:] if self.order == "forward" else self.chain[:0:-1]
 
-    def typed(self, sentence: str) -> str:
-        """The sentence with data types in place of values: `Tool A fits into Room B`."""
-        return filled(sentence, {name: f"{data_type} {name}" for name, data_type in self.types.items()})
-
     def __str__(self) -> str:
-        """The rule in a line, as statements name it."""
-        return f"{' & '.join(map(self.typed, self.premise))} -> {self.typed(self.conclusion)}"
+        """The rule in a line, with data types in place of values, as statements name it."""
+        typed = {name: f"{data_type} {name}" for name, data_type in self.types.items()}
+        return filled(f"{' & '.join(self.premise)} -> {self.conclusion}", typed)
+
+
+def variables(sentence: str) -> set[str]:
+    """The variables of a sentence, which stand in it in braces."""
+    return set(_HOLE.findall(sentence))
+
+
+def other(sentence: str, variable: str) -> str:
+    """The variable next to this one in a sentence about two."""
+    return next(iter(variables(sentence) - {variable}))
 
 
 def filled(sentence: str, values: Mapping[str, str]) -> str:
@@ -167,8 +154,3 @@ def read_rules(rules: str, only: Collection[str] = ()) -> list[Rule]:
 
 
 _KEYS = [name for name in Rule.model_fields if name != "name"]
-
-
-def _predicate(sentence: str) -> Predicate:
-    first, second = dict.fromkeys(_HOLE.findall(sentence))
-    return Predicate(sentence, (first, second))

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from lab.link.models import MOST_CHARACTERS, SearchModels
-from lab.link.rules import Rule, filled
+from lab.link.rules import Rule, filled, other, variables
 from models.work import gather_or_cancel
 
 CALLS = 4
@@ -18,7 +18,8 @@ KEEP = 0.75
 
 START = 0.85
 """The critic's probability from which a value is accepted, at first."""
-STEP = 0.05
+_STEPS = 20
+"""From 0 to 1, of a threshold."""
 TYPE_FLOOR = 0.65
 """A critic is more certain about data types than about facts."""
 FACT_FLOOR = 0.5
@@ -107,7 +108,7 @@ async def search(rule: Rule, models: SearchModels, values: int, most: int) -> Se
 
 def _figures(rule: Rule, variable: str, found: Collection["_Search"]) -> VariableFigures:
     told = [one for search in found for one in search.named.values()]
-    facts = [threshold.value for search in found for threshold in search.thresholds[1:]]
+    facts = [search.threshold(check) for search in found for check in range(1, 1 + len(search.gap.facts))]
     return VariableFigures(
         rule=rule.name,
         variable=f"{rule.types[variable]} {variable}",
@@ -115,7 +116,7 @@ def _figures(rule: Rule, variable: str, found: Collection["_Search"]) -> Variabl
         named=len(told),
         of_type=sum(len(search.of_type) for search in found),
         best_type=_best(some[:1] for some in told),
-        needed_type=min(search.thresholds[0].value for search in found),
+        needed_type=min(search.threshold(0) for search in found),
         true=sum(len(search.accepted) for search in found),
         best_fact=_best(some[1:] for some in told),
         needed_fact=min(facts, default=None),
@@ -137,20 +138,16 @@ def gap_of(rule: Rule, variable: str, known: Mapping[str, str]) -> Gap:
 
     The conclusion is told only if the search goes backward, where it is all that the first variable stands in.
     """
-    told = rule.predicates if rule.order == "backward" else rule.predicates[:-1]
-    linked = [one for one in told if variable in one.variables and one.other(variable) in known]
+    told = rule.predicates if rule.order == "backward" else rule.premise
+    linked = [one for one in told if variable in variables(one) and other(one, variable) in known]
     hole = {**known, variable: f"{{{variable}}}"}
-    return Gap(
-        variable=variable,
-        data_type=rule.types[variable],
-        sentences=tuple(filled(one.sentence, hole) for one in linked),
-        facts=tuple(filled(one.sentence, hole) for one in linked if one.other(variable) != rule.generic),
-    )
+    facts = tuple(filled(one, hole) for one in linked if other(one, variable) != rule.generic)
+    return Gap(variable, rule.types[variable], tuple(filled(one, hole) for one in linked), facts)
 
 
 def _sentence(rule: Rule, beam: Beam) -> str:
     """All predicates whose values are known, joined by "and"."""
-    said = [one.sentence for one in rule.predicates if beam.keys() >= set(one.variables)]
+    said = [one for one in rule.predicates if beam.keys() >= variables(one)]
     return filled(" and ".join(said), beam)
 
 
@@ -165,69 +162,54 @@ def kept(count: int, most: int) -> int:
     return most if count > most else math.ceil(KEEP * count)
 
 
-class DynamicThreshold:
+def threshold(probabilities: Iterable[float | None], floor: float) -> float:
     """The probability of "yes" from which values of one predicate in one beam are accepted (LINK, appendix B).
 
-    It falls, a step at a time, until some value reaches it or the next step would be below the floor. From then on it
-    never falls again, and it rises for as long as some value reaches the next step: values that were accepted before
-    and are below it are no longer. What it comes to does not depend on the order in which values are seen.
+    `probabilities` are those of all values so far, None where the critic did not answer. It starts high, falls by steps
+    to what the best value reaches, but not below the floor, and rises with it: values that were accepted before may be
+    accepted no longer. A threshold of 1 would ask for more certainty than there is: such a probability has been
+    rounded.
     """
-
-    def __init__(self, floor: float) -> None:
-        self.value = START
-        """The threshold now."""
-        self._floor = floor
-        self._best = 0.0
-        """The highest probability of all values so far."""
-
-    def see(self, probabilities: Sequence[float | None]) -> None:
-        """Take in the values of one call, None where the critic did not answer; earlier ones are to be judged again."""
-        known = [one for one in probabilities if one is not None]
-        if not known:
-            return
-        self._best = max(self._best, *known)
-        while self._best < self.value and self._step(-1) >= self._floor:
-            self.value = self._step(-1)
-        # A threshold of 1 would ask for more certainty than there is: such a probability has been rounded.
-        while self._best >= self._step(1) and self._step(1) < 1:
-            self.value = self._step(1)
-
-    def accepts(self, probability: float | None) -> bool:
-        """True if a value of this probability is accepted now; not so if the critic did not answer."""
-        return probability is not None and probability >= self.value
-
-    def _step(self, steps: int) -> float:
-        # Rounded, so that 0.85 - 4 * 0.05 is 0.65 and not a little more.
-        return round(self.value + steps * STEP, 9)
+    known = [one for one in probabilities if one is not None]
+    steps = (step / _STEPS for step in range(round(floor * _STEPS), _STEPS))
+    return max((one for one in steps if one <= max(known)), default=floor) if known else START
 
 
 class _Search:
-    """The values of one gap, with a threshold for their type and one for each fact."""
+    """The values of one gap, each with the probabilities of its statements."""
 
     def __init__(self, gap: Gap) -> None:
         self.gap = gap
         self.named: dict[str, list[float | None]] = {}
-        """Values, with the probabilities of their statements: the type first, none behind one that was not accepted."""
-        self.thresholds = [DynamicThreshold(TYPE_FLOOR), *(DynamicThreshold(FACT_FLOOR) for _ in gap.facts)]
+        """The type's probability first, none behind one that was not accepted."""
+
+    def threshold(self, check: int) -> float:
+        """That of the type or of a fact, as it is now."""
+        floor = FACT_FLOOR if check else TYPE_FLOOR
+        return threshold([told[check] for told in self.named.values() if len(told) > check], floor)
 
     @property
     def of_type(self) -> list[str]:
         """By the type's threshold as it is now."""
-        return [value for value, told in self.named.items() if told and self.thresholds[0].accepts(told[0])]
+        return self._reaching([self.threshold(0)])
 
     @property
     def accepted(self) -> list[str]:
         """By the thresholds as they are now: a value may have been accepted, and be rejected again."""
-        return [value for value in self.named if self._accepts(value)]
+        return self._reaching([self.threshold(check) for check in range(1 + len(self.gap.facts))])
 
     @property
     def wrong(self) -> list[str]:
         """Values of the right type with a fact that is as improbable as it must be probable to be accepted at once."""
-        return [
-            value
-            for value in self.of_type
-            if any(one is not None and one <= 1 - START for one in self.named[value][1:])
-        ]
+        facts = {value: [one for one in self.named[value][1:] if one is not None] for value in self.of_type}
+        return [value for value, told in facts.items() if told and min(told) <= 1 - START]
+
+    def _reaching(self, needed: Sequence[float]) -> list[str]:
+        def reaches(told: Sequence[float | None]) -> bool:
+            known = zip(told, needed, strict=False)
+            return len(told) >= len(needed) and all(one is not None and one >= least for one, least in known)
+
+        return [value for value, told in self.named.items() if reaches(told)]
 
     async def run(self, models: SearchModels, count: int) -> "_Search":
         """Ask for values in a few calls, and have them judged."""
@@ -236,13 +218,13 @@ class _Search:
         for call in range(1, CALLS + 1):
             values = await models.values(sentences, self.gap.data_type, count=count, call=call, named=list(self.named))
             left = self._new(values)
-            for check, threshold in enumerate(self.thresholds):
+            for check in range(1 + len(self.gap.facts)):
                 told = await models.probabilities([self.gap.statements(value)[check] for value in left])
                 for value, probability in zip(left, told, strict=True):
                     self.named[value].append(probability)
-                threshold.see(told)
-                left = [value for value in left if threshold.accepts(self.named[value][check])]
-            misses = 0 if any(map(self._accepts, left)) else misses + 1
+                needed = self.threshold(check)
+                left = [value for value, p in zip(left, told, strict=True) if p is not None and p >= needed]
+            misses = 0 if set(self.accepted).intersection(left) else misses + 1
             if misses == _MISSES:
                 break
         return self
@@ -256,11 +238,6 @@ class _Search:
                 found.append(value)
                 self.named[value] = []
         return found
-
-    def _accepts(self, value: str) -> bool:
-        told = self.named[value]
-        known = zip(self.thresholds, told, strict=False)
-        return len(told) == len(self.thresholds) and all(threshold.accepts(one) for threshold, one in known)
 
 
 def _grown(rule: Rule, variable: str, beams: Iterable[Beam], found: Mapping[Gap, _Search], kind: str) -> Iterator[Beam]:

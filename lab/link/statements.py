@@ -1,7 +1,7 @@
 """From rules by complete beams to the statements of a corpus, and what separates head from tail (LINK, 2.2, 3.2)."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,9 +12,9 @@ from assay.cli.common import progress
 from assay.config import Configuration
 from checkers.longtail.corpus import DISTRIBUTIONS, STATEMENTS, Distribution, Statement, write_corpus
 from lab.link.models import Scorers, SearchModels
-from lab.link.rules import Rule, filled
+from lab.link.rules import Rule, filled, variables
 from lab.link.search import START, Beam, Searched, ranked, search
-from lab.report import listing, table_of
+from lab.report import Report, listing, table_of
 from lab.runs import KeptAnswers
 from schemas import Usage
 
@@ -61,52 +61,30 @@ class RuleStatements:
         """The number of statements of this kind."""
         return sum(distribution in (None, one.distribution) and one.correct == correct for one in self.statements)
 
+    def row(self) -> dict[str, Any]:
+        """The figures of the rule, as a row of a table."""
+        row: dict[str, Any] = {"rule": self.rule, **{side: self.count(side) for side in DISTRIBUTIONS}}
+        row |= {"wrong": self.count(correct=False), "in_both": self.in_both, "delta": self.delta}
+        return row | dict(zip(("low", "high"), self.interval or (None, None), strict=True))
 
-@dataclass(frozen=True, slots=True)
-class BuildFigures:
-    """The figures of a build, for people and for programs."""
 
-    rules: Sequence[RuleStatements]
-    costs: Mapping[str, Usage]
-    """By the role of the model; earlier runs of the same folder are included."""
-    failures: Mapping[str, int]
-    """Questions without a usable answer, by cause."""
+def report(rules: Sequence[RuleStatements], costs: Mapping[str, Usage], failures: Mapping[str, int]) -> Report:
+    """The figures of a build: tables of rules and of variables, the mean delta of the rules that have one, and costs.
 
-    @property
-    def missing(self) -> str:
-        """What each rule lacks that has no statements of both head and tail."""
-        return "; ".join(f"{one.rule}: {one.missing}" for one in self.rules if one.missing)
-
-    def summary(self) -> dict[str, Any]:
-        """All figures; the mean is over the rules that have a delta, null if none has."""
-        deltas = [one.delta for one in self.rules if one.delta is not None]
-        return {
-            "rules": [
-                {
-                    "rule": one.rule,
-                    **{side: one.count(side) for side in DISTRIBUTIONS},
-                    "wrong": one.count(correct=False),
-                    "in_both": one.in_both,
-                    "delta": one.delta,
-                    "low": one.interval and one.interval[0],
-                    "high": one.interval and one.interval[1],
-                }
-                for one in self.rules
-            ],
-            "variables": [asdict(each) for one in self.rules for each in one.searched.variables],
-            "mean_delta": fmean(deltas) if deltas else None,
-            "costs": {role: usage.model_dump(exclude={"cached", "seconds"}) for role, usage in self.costs.items()},
-            "failures": dict(self.failures),
-        }
-
-    def lines(self) -> Iterator[str]:
-        """Tables of rules and of variables for a person, and what it took."""
-        figures = self.summary()
-        for rows in (figures.pop("rules"), figures.pop("variables")):
-            yield from table_of(rows)
-            yield ""
-        yield from (f"{one.rule} lacks head or tail: {one.missing}" for one in self.rules if one.missing)
-        yield from listing(figures)
+    `costs` are by the role of the model, those of earlier runs of the same folder included; `failures` are the
+    questions without a usable answer, by cause.
+    """
+    deltas = [one.delta for one in rules if one.delta is not None]
+    rows = [one.row() for one in rules]
+    of_variables = [asdict(each) for one in rules for each in one.searched.variables]
+    figures = {
+        "mean_delta": fmean(deltas) if deltas else None,
+        "costs": {role: usage.model_dump(exclude={"cached", "seconds"}) for role, usage in costs.items()},
+        "failures": dict(failures),
+    }
+    lacking = [f"{one.rule} lacks head or tail: {one.missing}" for one in rules if one.missing]
+    lines = [*table_of(rows), "", *table_of(of_variables), "", *lacking, *listing(figures)]
+    return Report({"rules": rows, "variables": of_variables} | figures, lines)
 
 
 def _figure(known: float | None) -> str:
@@ -115,20 +93,22 @@ def _figure(known: float | None) -> str:
 
 async def build(
     configured: Configuration, rules: Sequence[Rule], folder: Path, scorers: Scorers, *, values: int, beams: int
-) -> BuildFigures:
+) -> tuple[Report, str]:
     """Make the statements of each rule, in order, and write them into the folder; what it holds is not asked again.
 
-    `values` are asked for at once, `beams` are kept.
+    `values` are asked for at once, `beams` are kept. With the figures it tells what the rules lack if there is no
+    statement at all.
     """
     steps = sum(len(rule.searched) for rule in rules)
     with closing(KeptAnswers(folder / "answers.sqlite")) as kept, progress(steps) as shown:
         async with aclosing(SearchModels(configured, scorers, kept, shown)) as models:
             found = [await statements_of(rule, await search(rule, models, values, beams), models) for rule in rules]
-            figures = BuildFigures(found, models.costs, models.failures)
+            figures = report(found, models.costs, models.failures)
     statements = [statement for one in found for statement in one.statements]
-    if statements:
-        write_corpus(folder / STATEMENTS, statements)
-    return figures
+    if not statements:
+        return figures, "; ".join(f"{one.rule}: {one.missing}" for one in found)
+    write_corpus(folder / STATEMENTS, statements)
+    return figures, ""
 
 
 async def statements_of(rule: Rule, searched: Searched, models: SearchModels) -> RuleStatements:
@@ -167,7 +147,7 @@ async def statements_of(rule: Rule, searched: Searched, models: SearchModels) ->
 
 def premise_of(rule: Rule, values: Mapping[str, str]) -> str:
     """The premise's predicates that hold the subject, joined by "and": the others are knowledge that is to be had."""
-    about = [one.sentence for one in rule.predicates[:-1] if rule.generic in one.variables]
+    about = [one for one in rule.premise if rule.generic in variables(one)]
     return filled(" and ".join(about), values)
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from checkers.longtail.corpus import BUNDLED, DOMAINS, Statement, read_corpus
 from checkers.longtail.templates import polarity, templates_of
-from lab.probe_table import ALL, Asked, ProbeResult, ProbeTable, effective, share
+from lab.probes import ALL, Asked, ProbeResult, effective, report, share
+from lab.report import Report
 from tests.assay.running import assay
 from tests.checkers.longtail.probes import Asked as AskedProbe
 from tests.checkers.longtail.probes import (
@@ -31,95 +32,78 @@ from tests.support.stub_endpoint import StubEndpoint
 RUN = Asked(model="acme", way="zero-shot")
 
 
-def result(statement: Statement, template: int, right: bool | None, expected: str) -> ProbeResult:
-    return ProbeResult(
-        number=1,
-        model="acme",
-        way="zero-shot",
-        statement=statement.id,
-        domain=statement.domain,
-        distribution=statement.distribution,
-        template=template,
-        polarity=polarity(template, expected),
-        question="q",
-        expected=expected,
-        answer="a",
-        right=right,
-        cause="subject_unusable" if right is None else None,
-    )
+def result(statement: Statement, template: int, right: bool | None, expected: str, **fields: Any) -> ProbeResult:
+    given = {"number": 1, "way": "zero-shot", "model": "acme", "question": "q", "answer": "a", "expected": expected}
+    given |= {"statement": statement.id, "domain": statement.domain, "distribution": statement.distribution}
+    given |= {"template": template, "polarity": polarity(template, expected), "right": right, **fields}
+    return ProbeResult.model_validate(given | ({"cause": "subject_unusable"} if right is None else {}))
 
 
-def table_of(known: Iterable[Statement], manner: Manner, seed: int = 0) -> ProbeTable:
-    draw, results = random.Random(seed), []
+def report_of(known: Iterable[Statement], manner: Manner) -> Report:
+    draw, results = random.Random(0), []
     for statement in known:
         for template in templates_of(statement):
             asked = AskedProbe(statement, template)
             results.append(result(statement, template.number, manner(asked, draw) == asked.right, asked.right))
-    return ProbeTable([RUN], results)
+    return report([RUN], results)
 
 
-def accuracy(table: ProbeTable, distribution, sign=ALL, domain: str = ALL) -> float:
-    found = share(table.cell(RUN, domain, distribution, sign).read)
-    assert found is not None
-    return found
+def cell(found: Mapping[str, Any], **where: str) -> dict[str, Any]:
+    (only,) = (one for one in found["runs"][0]["cells"] if where.items() <= one.items())
+    return only
 
 
-def test_a_perfect_subject_is_right_everywhere():
-    table = table_of(statements(), perfect)
-    for domain in table.domains:
-        assert [
-            accuracy(table, side, sign, domain) for side in ("head", "tail") for sign in ("positive", "negative")
-        ] == [1.0] * 4
-        assert table.gap(RUN, domain, ALL)["gap"] == 0
+def gap(found: Report) -> dict[str, Any]:
+    (only,) = (one for one in found.figures["runs"][0]["gaps"] if (one["domain"], one["polarity"]) == (ALL, ALL))
+    return only
 
 
-def test_always_no_is_right_in_seven_of_thirteen():
-    table = table_of(statements(), always_no)
-    assert accuracy(table, "head") == accuracy(table, "tail") == pytest.approx(7 / 13)
-    assert (accuracy(table, "tail", "positive"), accuracy(table, "tail", "negative")) == (0.0, 1.0)
-    assert table.gap(RUN, ALL, ALL)["gap"] == 0
+def row(found: Report, sign: str) -> list[str]:
+    (only,) = (line.split() for line in found.lines() if line.startswith("all ") and f" {sign} " in line)
+    return only
 
 
-@pytest.mark.parametrize("gap", [0.1, 0.3])
-def test_a_weak_tail_comes_out_at_its_gap(gap: float):
-    table = table_of(statements(4, 50), right_at({"head": 0.9, "tail": 0.9 - gap}))
-    found = table.gap(RUN, ALL, ALL)
+def test_always_no_is_right_in_seven_of_thirteen_and_has_no_gap():
+    found = report_of(statements(), always_no)
+    accuracy = {
+        (side, sign): cell(found.figures, domain=ALL, distribution=side, polarity=sign)["accuracy"]
+        for side in ("head", "tail")
+        for sign in ("all", "positive", "negative")
+    }
+    assert accuracy["head", "all"] == accuracy["tail", "all"] == pytest.approx(7 / 13)
+    assert (accuracy["tail", "positive"], accuracy["tail", "negative"]) == (0.0, 1.0)
+    assert gap(found)["gap"] == 0
+
+
+@pytest.mark.parametrize("expected", [0.1, 0.3])
+def test_a_weak_tail_comes_out_at_its_gap(expected: float):
+    found = gap(report_of(statements(4, 50), right_at({"head": 0.9, "tail": 0.9 - expected})))
     low, high = found["interval"]
-    assert low < gap < high
-    assert found["gap"] == pytest.approx(gap, abs=0.04)
-
-
-def unread_where(known: list[Statement], share: Mapping[str, float]) -> ProbeTable:
-    """All is right, but so many of a side's answers cannot be read."""
-    draw, results = random.Random(5), []
-    for statement in known:
-        for template in templates_of(statement):
-            right = None if draw.random() < share[statement.distribution] else True
-            results.append(result(statement, template.number, right, template.answer(statement)))
-    return ProbeTable([RUN], results)
+    assert low < expected < high
+    assert found["gap"] == pytest.approx(expected, abs=0.04)
 
 
 @pytest.mark.parametrize("tail", [0.0, 0.2, 0.5])
 def test_a_gap_says_so_where_head_and_tail_differ_in_answers_that_cannot_be_read(tail: float):
-    table = unread_where(list(statements(4, 10)), {"head": 0.0, "tail": tail})
-    assert table.gap(RUN, ALL, ALL)["gap"] == 0
-    (row,) = [line.split() for line in table.lines() if line.startswith("all ") and " all " in line]
-    assert (row[-1] == "*") is (tail > 0)
-    assert float(row[9]) == pytest.approx(100 * tail, abs=5)
-    assert any(line.startswith("* Head and tail differ") for line in table.lines()) is (tail > 0)
-    (gap,) = [one for one in table.summary()["runs"][0]["gaps"] if (one["domain"], one["polarity"]) == (ALL, ALL)]
-    assert gap["unread_differs"] is (tail > 0)
+    draw, results = random.Random(5), []
+    for statement in statements(4, 10):
+        for template in templates_of(statement):
+            right = None if statement.distribution == "tail" and draw.random() < tail else True
+            results.append(result(statement, template.number, right, template.answer(statement)))
+    found = report([RUN], results)
+    assert (gap(found)["gap"], gap(found)["unread_differs"]) == (0, tail > 0)
+    assert (row(found, "all")[-1] == "*") is (tail > 0)
+    assert float(row(found, "all")[9]) == pytest.approx(100 * tail, abs=5)
+    assert any(line.startswith("* Head and tail differ") for line in found.lines()) is (tail > 0)
 
 
 def test_the_interval_is_that_of_statements_where_a_statement_is_known_or_not():
     """All 13 answers alike say no more than one."""
     draw = random.Random(1)
-    known = {statement.id: draw.random() < 0.7 for statement in statements(4, 50)}
-    alike = table_of(statements(4, 50), lambda asked, _: asked.right if known[asked.statement.id] else asked.wrong)
-    apart = table_of(statements(4, 50), right_at({"head": 0.7, "tail": 0.7}))
-    together, alone = (effective(table.cell(RUN, ALL, "head", ALL).read)[1] for table in (alike, apart))
-    assert together == pytest.approx(200, rel=0.05)
-    assert alone == pytest.approx(2600, rel=0.25)
+    alike = [(str(number), right) for number in range(200) for right in [draw.random() < 0.7] * 13]
+    apart = [(str(number), draw.random() < 0.7) for number in range(200) for _ in range(13)]
+    assert effective(alike)[1] == pytest.approx(200, rel=0.05)
+    assert effective(apart)[1] == pytest.approx(2600, rel=0.25)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60))
@@ -137,13 +121,11 @@ def test_the_paired_figure_shows_knowledge_behind_answers_that_are_always_the_sa
     for number, statement in enumerate(statements(2, 10)):
         known = statement.distribution == "head" or number % 2 == 0
         for template, yes in ((1, 0.2), (8, 0.1 if known else 0.3)):
-            answer = result(statement, template, template == 8, "yes" if template == 1 else "no")
-            results.append(answer.model_copy(update={"yes": yes}))
-    table = ProbeTable([RUN], results)
-    assert accuracy(table, "head") == accuracy(table, "tail") == 0.5
-    assert (accuracy(table, "head", "paired"), accuracy(table, "tail", "paired")) == (1.0, 0.5)
-    (row,) = [line.split() for line in table.lines() if line.startswith("all ") and " paired " in line]
-    assert row[2:5] == ["100.0", "50.0", "+50.0"]
+            expected = "yes" if template == 1 else "no"
+            results.append(result(statement, template, template == 8, expected, yes=yes))
+    found = report([RUN], results)
+    assert row(found, "all")[2:5] == ["50.0", "50.0", "+0.0"]
+    assert row(found, "paired")[2:5] == ["100.0", "50.0", "+50.0"]
 
 
 @pytest.fixture
@@ -163,11 +145,6 @@ def run(data: Path, *arguments: object, **variables: str) -> "subprocess.Complet
 def figures(ran: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
-
-
-def cell(found: dict[str, Any], **where: str) -> dict[str, Any]:
-    (only,) = (one for one in found["runs"][0]["cells"] if where.items() <= one.items())
-    return only
 
 
 def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: StubEndpoint):

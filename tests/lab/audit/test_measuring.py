@@ -13,12 +13,12 @@ from assay.cli.common import CannotRun
 from lab.audit import METRICS, STORE_METRICS, Metric
 from lab.audit.embedding import encoded, unit
 from lab.audit.measuring import (
-    Count,
+    KINDS,
     Floats,
     distances,
-    embedding_figures,
+    embedding_rows,
     sentences_of,
-    store_figures,
+    store_rows,
     whitening_of,
 )
 from lab.audit.stores import open_store
@@ -54,7 +54,12 @@ def triplet(base: str, positive: str, negative: str, unrelated: str | None = Non
 
 def audit(model: Placed, triplets: Sequence[Triplet], *metrics: Any) -> list[Any]:
     groups = {"word_swap": triplets}
-    return list(embedding_figures(model.name, encoded(model, sentences_of(groups)), groups, metrics or METRICS))
+    return list(embedding_rows(model.name, encoded(model, sentences_of(groups)), groups, metrics or METRICS))
+
+
+def counts(row: dict[str, Any], kind: str = "triplet") -> tuple[int, int, int]:
+    """Cases, right ones and ties."""
+    return tuple(row[f"{kind}_{name}"] for name in ("cases", "right", "ties"))
 
 
 def test_closer_is_right_farther_is_wrong_and_as_close_is_wrong_too() -> None:
@@ -65,18 +70,18 @@ def test_closer_is_right_farther_is_wrong_and_as_close_is_wrong_too() -> None:
         triplet("b", "far", "as far"),
         triplet("b", "near", "near"),
     ]
-    for figure in audit(model, triplets, "cosine", "euclidean", "manhattan", "bray_curtis", "lance_williams"):
-        assert figure.counts["triplet"] == Count(cases=4, right=1, ties=2), figure.metric
-        assert figure.accuracy() == 0.25
+    for row in audit(model, triplets, "cosine", "euclidean", "manhattan", "bray_curtis", "lance_williams"):
+        assert counts(row) == (4, 1, 2), row["metric"]
+        assert row["triplet_accuracy"] == 0.25
 
 
 def test_the_control_has_the_neighbours_positive_for_a_negative() -> None:
     model = Placed({"b1": (1, 0), "p1": (0.9, 0.1), "n1": (1, 0.01), "b2": (0, 1), "p2": (0.1, 0.9), "n2": (0.01, 1)})
     triplets = [triplet("b1", "p1", "n1"), triplet("b2", "p2", "n2")]
-    (figure,) = audit(model, triplets, "cosine")
-    assert figure.accuracy() == 0.0
-    assert figure.counts["control"] == Count(cases=2, right=2)
-    assert figure.accuracy("unrelated") is None
+    (row,) = audit(model, triplets, "cosine")
+    assert row["triplet_accuracy"] == 0.0
+    assert counts(row, "control") == (2, 2, 0)
+    assert row["unrelated_accuracy"] is None
 
 
 STORED = {"word_swap": [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n < 3 else None) for n in range(21)]}
@@ -86,11 +91,11 @@ STORED = {"word_swap": [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n < 3 else Non
 def test_an_exact_store_counts_what_the_audit_of_embeddings_counts(metric: Any) -> None:
     vectors = encoded(Drawn(), sentences_of(STORED))
     with open_store("faiss", metric=metric, dimension=8) as store:
-        (found,) = store_figures("s", store, metric, vectors, STORED)
-    (exact,) = embedding_figures("s", vectors, STORED, ["cosine" if metric == "inner_product" else metric])
-    assert (found.metric, found.counts, found.distances) == (metric, exact.counts, exact.distances)
+        (found,) = store_rows("s", store, metric, vectors, STORED)
+    (exact,) = embedding_rows("s", vectors, STORED, ["cosine" if metric == "inner_product" else metric])
+    assert found == exact | {"metric": metric}
     # The odd one has no neighbour.
-    assert [one.cases for one in found.counts.values()] == [21, 20, 3]
+    assert [found[f"{kind}_cases"] for kind in KINDS] == [21, 20, 3]
 
 
 def stored(answer: int, *triplets: Triplet) -> tuple[Any, list[Any]]:
@@ -103,16 +108,16 @@ def stored(answer: int, *triplets: Triplet) -> tuple[Any, list[Any]]:
 
     groups = {"word_swap": triplets}
     vectors = encoded(Placed({"a": (1, 0), "b": (0, 1), "c": (0.6, 0.8)}), sentences_of(groups))
-    (figure,) = store_figures("s", nearest, "cosine", vectors, groups)
-    return figure.counts["triplet"], handed
+    (row,) = store_rows("s", nearest, "cosine", vectors, groups)
+    return counts(row), handed
 
 
 def test_what_is_the_same_is_a_tie_and_never_right() -> None:
     count, candidates = stored(1, triplet("a", "b", "b"), triplet("a", "b", "c"))
-    assert count == Count(cases=2, right=1, ties=1)
+    assert count == (2, 1, 1)
     # The negative comes first: a store that takes the first of two alike is not rewarded.
     assert np.array(candidates) == pytest.approx(np.array([[[0, 1], [0, 1]], [[0.6, 0.8], [0, 1]]]))
-    assert stored(0, triplet("a", "b", "c"))[0] == Count(cases=1)
+    assert stored(0, triplet("a", "b", "c"))[0] == (1, 0, 0)
 
 
 @given(st.lists(st.tuples(*[st.sampled_from("abcdefgh")] * 3), min_size=1, max_size=20))
@@ -121,16 +126,16 @@ def test_each_sentence_is_encoded_once_whatever_the_metrics(drawn: list[tuple[st
     triplets = [triplet(*one) for one in drawn]
     found = audit(model, triplets)
     assert sorted(model.asked) == sorted({text for one in drawn for text in one})
-    assert [figure.metric for figure in found] == list(METRICS)
-    accuracies = {figure.metric: figure.accuracy() for figure in found}
+    accuracies = {row["metric"]: row["triplet_accuracy"] for row in found}
+    assert list(accuracies) == list(METRICS)
     assert accuracies["cosine"] == accuracies["euclidean"]
 
 
 def test_mahalanobis_is_left_out_where_it_would_tell_nothing() -> None:
     few = audit(Drawn(), [triplet("a", "b", "c"), triplet("d", "e", "f")], "mahalanobis", "cosine")
-    assert (few[0].counts, few[0].accuracy(), few[1].accuracy() is None) == ({}, None, False)
+    assert (counts(few[0]), few[0]["triplet_accuracy"], few[1]["triplet_accuracy"] is None) == ((0, 0, 0), None, False)
     (enough,) = audit(Drawn(), [triplet(f"b{n}", f"p{n}", f"n{n}") for n in range(9)], "mahalanobis")
-    assert enough.counts["triplet"].cases == 9
+    assert enough["triplet_cases"] == 9
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,12 @@
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from checkers.longtail.corpus import read_corpus
 from lab.link.rules import Rule
-from lab.link.search import FACT_FLOOR, TYPE_FLOOR, DynamicThreshold, gap_of
+from lab.link.search import FACT_FLOOR, TYPE_FLOOR, gap_of, threshold
 from lab.runs import KeptAnswers
 from tests.assay.running import assay
 from tests.lab.link.world import RULES, World, gaps_of, named_in, statements_of
@@ -137,40 +134,16 @@ def test_a_second_build_in_the_same_folder_is_refused_while_the_first_is_at_work
     assert "is another run at work there?" in ran.stderr
 
 
-PROBABILITIES = st.floats(0, 1)
-CALLS = st.lists(st.lists(PROBABILITIES, max_size=6), max_size=4)
-
-
-def walk(calls: list[list[Any]], floor: float) -> tuple[list[float], list[float]]:
-    """The threshold after each call, and all values that are accepted in the end."""
-    threshold = DynamicThreshold(floor)
-    values = []
-    for call in calls:
-        threshold.see(call)
-        values.append(threshold.value)
-    return values, [one for call in calls for one in call if threshold.accepts(one)]
-
-
 @pytest.mark.parametrize(
-    ("calls", "floor", "thresholds", "accepted"),
+    ("told", "floor", "expected"),
     [
-        pytest.param([[0.72, 0.71, 0.6]], FACT_FLOOR, [0.7], [0.72, 0.71], id="it falls within a call"),
-        pytest.param([[0.62], [0.51]], FACT_FLOOR, [0.6, 0.6], [0.62], id="it does not fall again for others"),
-        pytest.param([[0.72, 0.7], [0.81]], FACT_FLOOR, [0.7, 0.8], [0.81], id="it rises, and rejects the earlier"),
-        pytest.param([[1.0, 0.95], [0.999]], FACT_FLOOR, [0.95, 0.95], [1.0, 0.95, 0.999], id="never to certainty"),
-        pytest.param([[0.64, 0.6]], TYPE_FLOOR, [0.65], [], id="data types have a floor"),
-        pytest.param([[None], [0.9]], FACT_FLOOR, [0.85, 0.9], [0.9], id="no answer is no low probability"),
+        pytest.param([0.72, 0.71, 0.6], FACT_FLOOR, 0.7, id="it falls to the best value"),
+        pytest.param([0.72, 0.7, 0.81], FACT_FLOOR, 0.8, id="it rises, and rejects the earlier"),
+        pytest.param([1.0, 0.95, 0.999], FACT_FLOOR, 0.95, id="never to certainty"),
+        pytest.param([0.64, 0.6], TYPE_FLOOR, 0.65, id="data types have a floor"),
+        pytest.param([None, 0.9], FACT_FLOOR, 0.9, id="no answer is no low probability"),
+        pytest.param([None], FACT_FLOOR, 0.85, id="nothing is known"),
     ],
 )
-def test_worked_sequences(calls: list[Any], floor: float, thresholds: list[float], accepted: list[float]):
-    assert walk(calls, floor) == (thresholds, accepted)
-
-
-@given(calls=CALLS, data=st.data())
-def test_neither_the_order_of_values_nor_their_division_into_calls_matters(
-    calls: list[list[float]], data: st.DataObject
-):
-    values = [one for call in calls for one in call]
-    once = sorted(walk([values], FACT_FLOOR)[1])
-    assert once == sorted(walk(calls, FACT_FLOOR)[1])
-    assert once == sorted(walk([data.draw(st.permutations(values))], FACT_FLOOR)[1])
+def test_the_threshold_of_worked_sequences(told: list[float | None], floor: float, expected: float):
+    assert threshold(told, floor) == expected
