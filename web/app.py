@@ -6,26 +6,38 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from aiohttp import hdrs, web
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import JsonValue
 
-from schemas import (
-    Verdict,
-)
+from schemas import OUTCOMES, Verdict
+from schemas.base import BUNDLED_ACCURACY, is_bundled
 from store.failures import read_failures, rejecting
 from store.faults import fault_of
 from store.opening import StoreAway
 from store.reading import MOST, AlertMessage, Listed, Reader, Series
 from store.reviews import Reviews
+from web import texts
 from web.evidence import shown
-from web.filters import LOOKED_BACK, BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
-from web.lists import as_csv, as_json, send_live
-from web.rates import SPARSE, Rate, Span, agreements, bars, curve, open_alerts, rates
+from web.lists import (
+    LOOKED_BACK,
+    RANGES,
+    BadAddress,
+    Filters,
+    address,
+    as_csv,
+    as_json,
+    key_of,
+    number,
+    send_live,
+    written,
+)
+from web.rates import HEIGHT, SHOWN_FROM, SPARSE, WIDTH, Rate, Span, agreements, bars, curve, open_alerts, rates
 from web.review import LabelSink, ReviewPages
-from web.templating import templates
 from web.texts import NAMED, as_text
 
 _AROUND = timedelta(hours=5), timedelta(hours=1)
@@ -92,7 +104,7 @@ class _Page:
         self._guard = guard
         self._find_record = find_record
         self._listeners = 0
-        self._templates = templates()
+        self._templates = _templates()
 
     async def overview(self, request: web.Request) -> web.Response:
         now = datetime.now(UTC)
@@ -111,7 +123,7 @@ class _Page:
             drawn = [one for one in found if not one.is_sparse][:_DRAWN]
             counts = reader.counts([one.series for one in drawn], span.begin, **within)
             people = agreements(self._reader)
-            corrected = {Series(one.now.source, one.now.model, one.now.checker): one.now.rate for one in people}
+            corrected = {Series(now.source, now.model, now.checker): now.rate for now, _ in people}
             checkers: dict[str, dict[str, int]] = {one: defaultdict(int) for one in reader.names("checker")}
             for one, outcomes in totals.items():
                 for outcome, verdicts in outcomes.items():
@@ -328,3 +340,33 @@ class _Page:
     def answer(self, template: str, *, status: int = 200, **context: Any) -> web.Response:
         text = self._templates.get_template(template).render(context)
         return web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
+
+
+_OF_TEXTS = (
+    *(texts.visible, texts.plain, texts.shortened, texts.as_text),
+    *(texts.clock, texts.ago, texts.percent, texts.points, texts.length_of),
+)
+
+
+def _templates() -> Environment:
+    found = Environment(
+        loader=PackageLoader("web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    found.filters |= {each.__name__: each for each in _OF_TEXTS}
+    found.filters |= {
+        "segment": lambda name: quote(name, safe=""),
+        "sum_of": lambda numbers: sum(numbers.values()),
+    }
+    found.tests |= {"bundled": is_bundled}
+    found.globals |= {
+        "W": texts,
+        "address_of": address,
+        "LONGEST": texts.LONGEST,
+        "outcomes": OUTCOMES,
+        "ranges": RANGES,
+        "shown_from": SHOWN_FROM,
+        "BUNDLED_ACCURACY": BUNDLED_ACCURACY,
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
+    return found

@@ -155,21 +155,15 @@ def quotation(evidence: CriterionEvidence, record: dict[str, JsonValue] | None) 
     return list(pieces(whole, [Span(*where, 1)])) if where else [Piece(quote, (1,), (1,))]
 
 
-class Aligned(NamedTuple):
-    """Two sentences with the phrases that were matched."""
+def aligned(evidence: EquivalenceEvidence) -> list[tuple[PhraseAlignment, list[Piece], list[Piece], list[int]]]:
+    """The alignments that say something different, the one that decides first.
 
-    alignment: PhraseAlignment
-    first: list[Piece]
-    second: list[Piece]
-    faults: list[int]
-    """Numbers of pairs that do not mean the same; 0, the number of words in no pair."""
-
-
-def aligned(evidence: EquivalenceEvidence) -> list[Aligned]:
-    """The alignments that say something different, the one that decides first."""
+    Each with both sentences, whose phrases that were matched are marked, and the numbers of pairs that do not mean the
+    same; 0, the number of words in no pair.
+    """
     worth = {"found": 0, "denied": 1, "not_asked": 2, "uncovered": 3}
     ordered = sorted(evidence.proof.alignments, key=lambda one: (worth[one.outcome], len(one.uncovered)))
-    told: dict[object, Aligned] = {}
+    told: dict[object, tuple[PhraseAlignment, list[Piece], list[Piece], list[int]]] = {}
     for one in ordered:
         pairs = list(enumerate(one.pairs, start=1))
         # Words in no pair are marked with 0.
@@ -178,26 +172,23 @@ def aligned(evidence: EquivalenceEvidence) -> list[Aligned]:
         second = [Span(*pair.second_span, number) for number, pair in pairs] + (left if one.covers == 2 else [])
         faults = [0, *(number for number, pair in pairs if pair.confirmed is False)]
         texts = list(pieces(evidence.sentence1, first)), list(pieces(evidence.sentence2, second))
-        told.setdefault((one.pairs, one.uncovered), Aligned(one, *texts, faults))
+        told.setdefault((one.pairs, one.uncovered), (one, *texts, faults))
     return list(told.values())
 
 
-class Tested(NamedTuple):
-    """A test of an extraction, and which of its texts went wrong."""
+def telling(
+    evidence: ExtractionEvidence,
+) -> list[tuple[LinearityTestRound, list[tuple[str, TransformedSentence, bool]]]]:
+    """The tests of an extraction, those that show its fault first, each with names and texts.
 
-    round: LinearityTestRound
-    texts: list[tuple[str, TransformedSentence, bool]]
-    """Names and texts; true where something was not found that stood there, or found that did not."""
-
-
-def telling(evidence: ExtractionEvidence) -> list[Tested]:
-    """The tests of an extraction, those that show its fault first."""
+    True stands by a text where something was not found that stood there, or found that did not.
+    """
     tested = []
     for one in evidence.rounds:
         named = (("x", one.x), ("y", one.y), ("x xor y", one.xor))
         texts = [(name, text, text.value != text.vector.translate(_FLIPPED)) for name, text in named]
-        tested.append(Tested(one, texts))
-    return sorted(tested, key=lambda one: (one.round.outcome != "failed", -sum(wrong for *_, wrong in one.texts)))
+        tested.append((one, texts))
+    return sorted(tested, key=lambda one: (one[0].outcome != "failed", -sum(wrong for *_, wrong in one[1])))
 
 
 def shown(verdict: Verdict, record: dict[str, JsonValue] | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Lists of verdicts next to the page's: JSON and CSV for scripts and spreadsheets, and rows as they come.
+"""Lists of verdicts: their filters, which live in the address, their downloads, and rows as they come.
 
 Rows are server-sent events, which go on where a connection broke.
 """
@@ -7,12 +7,27 @@ import asyncio
 import contextlib
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import orjson
 from aiohttp import hdrs, web
 
-from store.reading import MOST, Listed, Reader, Wanted
+from schemas import OUTCOMES
+from store.reading import MOST, Key, Listed, Reader, Series, Wanted
+
+_LONGEST = 256
+"""Characters of a name, and of the words."""
+
+_NAMES = ("source", "model", "checker", "outcome")
+
+RANGES = {15: "15 minutes", 60: "1 hour", 360: "6 hours", 1440: "24 hours", 10080: "7 days", 43200: "30 days",
+          129600: "90 days"}  # fmt: skip
+"""Minutes that can be looked back, in words."""
+
+LOOKED_BACK = timedelta(days=1)
 
 _COLUMNS = ("id", "record_id", "source", "model", "checker", "outcome", "judge", "score", "reason", "checked_at")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -22,6 +37,112 @@ _EVERY_SECONDS = 1.0
 _QUIET_SECONDS = 15.0
 _ROWS = 10
 """Most of them a second: more than that nobody reads."""
+
+
+class BadAddress(ValueError):
+    """The address cannot be understood; the message says what is wrong and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The fields of the form, as they are in the address; empty where nothing is chosen."""
+
+    source: str = ""
+    model: str = ""
+    checker: str = ""
+    outcome: str = ""
+    fault: str = ""
+    minutes: str = ""
+    """Looked back from `until` or now; `since` takes its place."""
+    since: str = ""
+    until: str = ""
+    q: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Filters":
+        """Read them; raises BadAddress if one is too long."""
+        given = {name: query.get(name, "").strip() for name in cls.__slots__}
+        for name, value in given.items():
+            if len(value) > _LONGEST:
+                raise BadAddress(f"{name} has {len(value)} characters; allowed are {_LONGEST}")
+        return cls(**given)
+
+    @property
+    def series(self) -> Series | None:
+        """The series that they name; None unless it is one."""
+        named = Series(self.source, self.model, self.checker)
+        return named if all(named) else None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Those that are not empty."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name))}
+
+    def period(self, now: datetime) -> tuple[datetime | None, datetime | None]:
+        """The time that is looked at, the end exclusive, None where it is open; raises BadAddress for a wrong one."""
+        begin, end = moment_of("since", self.since), moment_of("until", self.until)
+        if self.minutes and begin is None:
+            minutes = number(self.minutes)
+            if minutes not in RANGES:
+                raise BadAddress(f"minutes is {minutes}; allowed are {', '.join(map(str, RANGES))}, or since and until")
+            begin = (end or now) - timedelta(minutes=minutes)
+        if begin and end and begin >= end:
+            raise BadAddress("since is not before until")
+        return begin, end
+
+    def stretch(self, now: datetime) -> tuple[datetime, datetime, int | None]:
+        """The time that is looked at, a day unless they say otherwise, and its minutes if it has no fixed beginning."""
+        begin, end = self.period(now)
+        minutes = None if self.since else int(self.minutes or LOOKED_BACK / timedelta(minutes=1))
+        return begin or (end or now) - LOOKED_BACK, end or now, minutes
+
+    def wanted(self, now: datetime) -> Wanted:
+        """The verdicts that they let through; raises BadAddress if one has a value that is not allowed."""
+        if self.outcome and self.outcome not in OUTCOMES:
+            raise BadAddress(f"outcome is {self.outcome!r}; allowed are {', '.join(OUTCOMES)}")
+        names = {f"{name}s": (value,) for name in _NAMES if (value := getattr(self, name))}
+        since, until = self.period(now)
+        return Wanted(**names, since=since, until=until, fault=self.fault, words=self.q)
+
+    def address(self, path: str, **more: object) -> str:
+        """`path` with these filters, and others in their place or next to them; None leaves one out."""
+        return address(path, **{**self.given, **more})
+
+
+def address(path: str, **fields: object) -> str:
+    """`path` with those of the fields that are not empty."""
+    given = {name: value for name, value in fields.items() if value not in {None, ""}}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def key_of(text: str | None) -> Key | None:
+    """The place in a list that `written` wrote; raises BadAddress if it did not write that."""
+    if not text:
+        return None
+    return Key(*(number(part) for part in text.split(".", 1))) if "." in text else Key(number(text), 0)
+
+
+def written(key: Key) -> str:
+    """A place in a list, for an address."""
+    return f"{key.checked_at}.{key.seq}"
+
+
+def number(text: str) -> int:
+    """A number of verdicts or milliseconds; raises BadAddress if it is none."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise BadAddress("the address has something else where a number belongs")
+    return int(text)
+
+
+def moment_of(name: str, text: str) -> datetime | None:
+    """A time, UTC unless it says otherwise; None if the text is empty. Raises BadAddress if it is none."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadAddress(f"{name} is {text!r}; expected a time such as 2026-11-20T14:00 (UTC)") from None
 
 
 def as_json(rows: Sequence[Listed], earlier: str | None) -> web.Response:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from schemas import Alert, Calibration, TrueRateAlert
 from store.reading import AlertMessage, AlertTime, Outcomes, Series
@@ -31,14 +31,9 @@ SPARSE = 20
 _PERCENTILE = 1.96
 
 
-class Stretch(NamedTuple):
-    """Steps of a curve that follow one another without a gap, as SVG has points."""
-
-    line: str
-    band: str
-    """Round the 95% intervals."""
-    alone: tuple[float, float, float, float] | None
-    """Of a single step: x, the rate's y, and those of its interval's ends."""
+Stretch: TypeAlias = tuple[str, str, tuple[float, float, float, float] | None]
+"""Steps of a curve that follow one another without a gap: line and band of the 95% intervals, as SVG has points; of a
+single step x, the rate's y, and those of its interval's ends."""
 
 
 class Baseline(NamedTuple):
@@ -123,20 +118,12 @@ class Span:
         return WIDTH * ((moment - self.begin) / (self.end - self.begin))
 
 
-class Bar(NamedTuple):
-    """The outcomes of one step."""
-
-    begins: datetime
-    ends: datetime
-    verdicts: dict[str, int]
-
-
-def bars(outcomes: Iterable[Outcomes], span: Span) -> list[Bar]:
-    """A histogram."""
+def bars(outcomes: Iterable[Outcomes], span: Span) -> list[tuple[datetime, datetime, dict[str, int]]]:
+    """A histogram: begin, end and outcomes of each step."""
     by_step: dict[datetime, dict[str, int]] = defaultdict(dict)
     for one in outcomes:
         by_step[one.begins][one.outcome] = one.verdicts
-    return [Bar(at, min(at + span.step, span.end), verdicts) for at, verdicts in sorted(by_step.items())]
+    return [(at, min(at + span.step, span.end), verdicts) for at, verdicts in sorted(by_step.items())]
 
 
 def open_alerts(last: Iterable[AlertMessage]) -> dict[Series, list[Alert | TrueRateAlert]]:
@@ -176,13 +163,13 @@ def curve(outcomes: Iterable[Outcomes], span: Span) -> list[Stretch]:
             x = round(min(span.x(span.begin + (step + 0.5) * span.step), WIDTH), 1)
             low, high = wilson(accepted, decided)
             points.append((step, x, _y(accepted / decided), _y(low), _y(high)))
-    found = []
+    found: list[Stretch] = []
     # Steps that follow one another differ from their places by the same number.
     for _, group in groupby(enumerate(points), key=lambda one: one[1][0] - one[0]):
         line = [point[1:] for _, point in group]
         ends = [(x, high) for x, _, _, high in line] + [(x, low) for x, _, low, _ in reversed(line)]
         alone = line[0] if len(line) == 1 else None
-        found.append(Stretch(_points((x, y) for x, y, _, _ in line), _points(ends), alone))
+        found.append((_points((x, y) for x, y, _, _ in line), _points(ends), alone))
     return found
 
 
@@ -221,23 +208,17 @@ def _y(share: float) -> float:
     return round(HEIGHT * (1 - share), 1)
 
 
-class Agreement(NamedTuple):
-    """One judge on one subject."""
+def agreements(reviews: Reviews) -> list[tuple[Calibration, Calibration | None]]:
+    """What labels say of each judge on each subject: fallen ones first, then by the number of labels.
 
-    now: Calibration
-    before: Calibration | None
-    """That of an earlier configuration or rubric, where it had a rate."""
-
-
-def agreements(reviews: Reviews) -> list[Agreement]:
-    """Those with a label: fallen ones first, then by the number of labels."""
-    series: dict[tuple[str, str, str], list[Calibration]] = {}
+    Next to it that of an earlier configuration or rubric, where it had a rate.
+    """
+    series: dict[Series, list[Calibration]] = defaultdict(list)
     for each in reviews.calibrations():
-        series.setdefault((each.source, each.model, each.checker), []).append(each)
+        series[Series(each.source, each.model, each.checker)].append(each)
     found = [
-        Agreement(now, next((each for each in earlier if each.rate is not None), None))
+        (now, next((each for each in earlier if each.rate is not None), None))
         for now, *earlier in series.values()
         if any(each.labels for each in (now, *earlier))
     ]
-    found.sort(key=lambda each: (not each.now.fallen, -each.now.labels))
-    return found[:_AGREEMENTS]
+    return sorted(found, key=lambda each: (not each[0].fallen, -each[0].labels))[:_AGREEMENTS]

@@ -7,8 +7,8 @@ their labels would then say nothing about the judge.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple, Protocol, get_args
-from urllib.parse import quote, unquote, urlencode
+from typing import Any, Final, Protocol, get_args
+from urllib.parse import quote, unquote
 
 from aiohttp import hdrs, web
 from cachetools import LRUCache
@@ -18,7 +18,7 @@ from schemas import Label, Verdict, valid_labels
 from schemas.base import Name
 from store.reviews import Asked, Reviews
 from store.writing import label_key
-from web.filters import BadAddress
+from web.lists import BadAddress, address
 
 NOTE: Final = 500
 """Characters of a note."""
@@ -48,22 +48,12 @@ class LabelSink(Protocol):
         """Return when the broker has it; raises `NotSent`."""
 
 
-class QueuePosition(NamedTuple):
-    """A place in the queue, and in which, as the address has it."""
+def _position(fields: Mapping[str, Any]) -> dict[str, str]:
+    """A place in the queue, from an address or a form.
 
-    source: str
-    """Whose outputs are asked about; empty for all."""
-    after: str
-    """Id of the request that was skipped last."""
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> "QueuePosition":
-        """Read it from an address or a form."""
-        return cls(*(str(fields.get(name, "")) for name in cls._fields))
-
-    def address(self, path: str) -> str:
-        given = {name: value for name, value in self._asdict().items() if value}
-        return f"{path}?{urlencode(given)}" if given else path
+    Whose outputs are asked about, empty for all, and the id of the request that was skipped last.
+    """
+    return {name: str(fields.get(name, "")) for name in ("source", "after")}
 
 
 class ReviewPages:
@@ -95,7 +85,7 @@ class ReviewPages:
 
     async def next(self, request: web.Request) -> web.Response:
         """The oldest request that waits for this person, behind those that were skipped."""
-        at = QueuePosition.of(request.query)
+        at = _position(request.query)
         if (annotator := _annotator(request)) is None or "name" in request.query:
             return self._answer("review_name.html", annotator=annotator or "", position=at, fault=None)
         found = await self._open_to(annotator, at)
@@ -107,7 +97,7 @@ class ReviewPages:
 
     async def one(self, request: web.Request) -> web.Response:
         """A certain request, whether or not it was answered."""
-        at = QueuePosition.of(request.query)
+        at = _position(request.query)
         if (annotator := _annotator(request)) is None:
             return self._answer("review_name.html", annotator="", position=at, fault=None)
         asked = await self._asked(request.match_info["id"])
@@ -121,9 +111,9 @@ class ReviewPages:
         said, note = (str(form.get(name, "")).strip() for name in ("said", "note"))
         if said not in _SAID:
             raise BadAddress(f"the answer is {said!r}; allowed are {', '.join(_SAID)}")
-        asked, at = await self._asked(str(form.get("verdict", ""))), QueuePosition.of(form)
+        asked, at = await self._asked(str(form.get("verdict", ""))), _position(form)
         await self._send(asked, annotator, label=said, note=note or None)
-        raise web.HTTPSeeOther(at.address("/review"))
+        raise web.HTTPSeeOther(address("/review", **at))
 
     async def undo(self, request: web.Request) -> web.Response:
         """Take back what this person has said of a verdict, and show it again."""
@@ -131,25 +121,26 @@ class ReviewPages:
         asked = await self._asked(str(form.get("verdict", "")))
         if (before := valid_labels(await self._said(asked)).get(annotator)) is not None:
             await self._send(asked, annotator, label=before.label, withdrawn=True)
-        raise web.HTTPSeeOther(QueuePosition.of(form).address(f"/review/{quote(asked.request.verdict_id, safe='')}"))
+        path = f"/review/{quote(asked.request.verdict_id, safe='')}"
+        raise web.HTTPSeeOther(address(path, **_position(form)))
 
     async def name(self, request: web.Request) -> web.Response:
         """Remember who answers, in a cookie."""
         form = await request.post()
-        given, at = str(form.get("name", "")).strip(), QueuePosition.of(form)
+        given, at = str(form.get("name", "")).strip(), _position(form)
         try:
             name = _NAME.validate_python(given)
         except ValidationError:
             fault = "A name has 1 to 256 characters on one line."
             return self._answer("review_name.html", status=400, annotator=given, position=at, fault=fault)
-        response = web.Response(status=303, headers={hdrs.LOCATION: at.address("/review")})
+        response = web.Response(status=303, headers={hdrs.LOCATION: address("/review", **at)})
         response.set_cookie(
             _COOKIE, quote(name, safe=""), max_age=_A_YEAR, httponly=True, samesite="Strict", path="/review"
         )
         return response
 
     async def _show(
-        self, annotator: str, asked: Asked, verdict: Verdict, at: QueuePosition, *, waiting: int | None
+        self, annotator: str, asked: Asked, verdict: Verdict, at: dict[str, str], *, waiting: int | None
     ) -> web.Response:
         expired = asked.request.expires_at <= datetime.now(UTC)
         away = "no Kafka is configured" if self._sink is None else await self._sink.away()
@@ -158,7 +149,7 @@ class ReviewPages:
             "review.html", **await self._looked_at(verdict), asked=asked, annotator=annotator, position=at,
             waiting=waiting, counted=_COUNTED, note_length=NOTE, away=away, expired=expired,
             last=await self._last(annotator), mine=max(mine, key=lambda each: each.rank, default=None),
-            skip=at._replace(after=asked.request.id),
+            skip=address("/review", **at | {"after": asked.request.id}),
         )  # fmt: skip
 
     async def _asked(self, verdict_id: str) -> Asked:
@@ -192,14 +183,12 @@ class ReviewPages:
             raise web.HTTPServiceUnavailable(text=f"{error}; answer again") from None
         self._recent[label_key(label)] = label
 
-    async def _open_to(self, annotator: str, at: QueuePosition) -> list[Asked]:
+    async def _open_to(self, annotator: str, at: dict[str, str]) -> list[Asked]:
         if self._recent:
             for key in await asyncio.to_thread(self._reader.known, list(self._recent)):
                 self._recent.pop(key, None)
         now, limit = datetime.now(UTC), _COUNTED + len(self._recent)
-        found = await asyncio.to_thread(
-            self._reader.open_to, annotator, now, source=at.source, after=at.after, limit=limit
-        )
+        found = await asyncio.to_thread(self._reader.open_to, annotator, now, **at, limit=limit)
         waiting: dict[str, Asked] = {}
         for each in found:
             said = valid_labels(_by_rubric(self._recent.values(), each))

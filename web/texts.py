@@ -13,11 +13,7 @@ from markupsafe import Markup, escape
 NAMED = ("source", "model", "checker")
 """Names of what lists are narrowed down by."""
 
-OUTCOMES = {
-    "accept": ("✓", "accepted"),
-    "reject": ("✗", "rejected"),
-    "abstain": ("○", "undecided"),
-}
+OUTCOMES = {"accept": ("✓", "accepted"), "reject": ("✗", "rejected"), "abstain": ("○", "undecided")}
 """Sign and word of each outcome."""
 
 ALERTS = {
@@ -32,11 +28,7 @@ ALERTS = {
 REASON = 160
 """Characters of a reason in a list."""
 
-FINDINGS = {
-    "fine": ("✓", "consistent"),
-    "fault": ("✗", "not consistent"),
-    "open": ("○", "left open"),
-}
+FINDINGS = {"fine": ("✓", "consistent"), "fault": ("✗", "not consistent"), "open": ("○", "left open")}
 """Sign and word of each look of a sentence."""
 
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))

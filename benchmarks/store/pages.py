@@ -14,7 +14,7 @@ from benchmarks.tables import table
 from store.opening import open_for_reading
 from store.reading import Reader, Wanted
 from web.app import create_app
-from web.filters import RANGES
+from web.lists import RANGES
 
 _ROUNDS = 20
 WITHIN = 200.0

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import distance
 
 from assay.cli.common import progress
 from checkers.intervals import wilson
@@ -117,31 +118,25 @@ def store_rows(subject: str, nearest: Nearest, metric: StoreMetric, vectors: Vec
             yield _row(subject, metric, relation, sides, apart)
 
 
-def distances(metric: Metric, one: Floats, other: Floats) -> Floats:
-    """The distance of each pair of rows of two arrays (pairs, dimensions), as an array (pairs,).
+_MEASURES = {
+    # Half of it is the cosine distance of vectors of length 1; exact if they are almost the same.
+    "cosine": distance.sqeuclidean,
+    "euclidean": distance.euclidean,
+    "manhattan": distance.cityblock,
+    "pearson": distance.correlation,
+    "bray_curtis": distance.braycurtis,
+    "lance_williams": distance.canberra,
+    # Of rows under the map of `whitening_of`.
+    "mahalanobis": distance.euclidean,
+}
 
-    Mahalanobis distances are Euclidean ones of rows under the map of `whitening_of`.
-    """
-    differences = one - other
-    match metric:
-        case "cosine":
-            # Of vectors of length 1; exact if they are almost the same, as 1 minus their product is not.
-            found = np.square(differences).sum(axis=1) / 2
-        case "euclidean" | "mahalanobis":
-            found = np.sqrt(np.square(differences).sum(axis=1))
-        case "manhattan":
-            found = np.abs(differences).sum(axis=1)
-        case "pearson":
-            # 1 - r; a row of equal numbers correlates with nothing.
-            centred, other_centred = (rows - rows.mean(axis=1, keepdims=True) for rows in (one, other))
-            lengths = np.linalg.norm(centred, axis=1) * np.linalg.norm(other_centred, axis=1)
-            found = 1 - _quotients((centred * other_centred).sum(axis=1), lengths)
-        case "bray_curtis":
-            found = _quotients(np.abs(differences).sum(axis=1), np.abs(one + other).sum(axis=1))
-        case "lance_williams":
-            # Also known as Canberra; nothing next to nothing adds nothing.
-            found = _quotients(np.abs(differences), np.abs(one) + np.abs(other)).sum(axis=1)
-    return np.asarray(found)
+
+def distances(metric: Metric, one: Floats, other: Floats) -> Floats:
+    """The distance of each pair of rows of two arrays (pairs, dimensions), as an array (pairs,)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.array([_MEASURES[metric](*rows) for rows in zip(one, other, strict=True)])
+    # A row of equal numbers correlates with nothing.
+    return np.nan_to_num(found / 2 if metric == "cosine" else found, nan=1.0)
 
 
 def whitening_of(rows: Floats) -> Floats:
@@ -153,11 +148,6 @@ def whitening_of(rows: Floats) -> Floats:
     kept = values > _LEAST_VARIANCE * values[-1]
     found: Floats = directions[:, kept] / np.sqrt(values[kept])
     return found
-
-
-def _quotients(numbers: Floats, divisors: Floats) -> Floats:
-    """Number by number; 0 if the divisor is 0."""
-    return np.asarray(np.divide(numbers, divisors, out=np.zeros_like(numbers), where=divisors > 0))
 
 
 def _row(subject: str, metric: str, relation: str, sides: Mapping[Kind, Sides], apart: Sides | None) -> Row:

@@ -16,7 +16,7 @@ from assay.config import Configuration, load_configuration
 from assay.origins import variables
 from tests.deploy.expressions import faults
 from tests.deploy.test_monitoring import known
-from web.filters import Filters
+from web.lists import Filters
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE = ROOT / "docker-compose.yml"

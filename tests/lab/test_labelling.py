@@ -5,28 +5,19 @@ import json
 import math
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
-from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.protocol import Verifier, play
-from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
-from checkers.model_patience import ModelPatience
-from lab.labelling import CorpusRun, DatapointResult, is_flipped, read_datapoints, report
-from models.protocol import Answer, Claims, Grades, Judgement, ModelUnavailable, Question
-from models.settings import JudgeSettings, SubjectSettings
-from models.work import book
-from schemas import Usage
+from lab.labelling import DatapointResult, is_flipped, report
 from tests.assay.running import ROOT, assay
 from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_strings, honest, proposing
 from tests.lab.interrupted import resumed
-from tests.streams.virtual_time import run_virtually
 from tests.support.stub_endpoint import StubEndpoint
 
 RUBRICS = ROOT / "examples" / "rubrics"
@@ -72,16 +63,6 @@ def test_a_model_is_asked_and_the_figures_are_a_table(tmp_path, corpus, stub):
     assert {("successes", "40"), ("success_rate", "1.000"), ("success_interval", "0.912", "to", "1.000")} <= lines
     assert {("accuracy", "1.000"), ("f1", "1.000"), ("error_bound", "0.125")} <= lines
     assert ran.stderr == ""
-
-
-def test_the_labels_and_why_go_to_a_file(tmp_path, corpus, stub):
-    out = tmp_path / "out.jsonl"
-    figures(trust(corpus, "--rubric", IN, "--out", out, "--json", cwd=tmp_path, **with_subject(stub)))
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [line["number"] for line in lines] == list(range(1, 41))
-    assert all(line["succeeded"] and line["label"] == line["y"] for line in lines)
-    assert len(lines[0]["runs"][0]["rounds"]) == 3
-    assert not list(tmp_path.glob("out.jsonl.*"))
 
 
 @pytest.mark.parametrize(
@@ -159,110 +140,6 @@ def test_wrong_use_is_told_before_anything_is_asked(tmp_path, lines, options, sa
     assert said in ran.stderr
     assert ran.stdout == ""
     assert not list(tmp_path.glob("out.jsonl*"))
-
-
-SIX = (
-    "rubric: six\ncriteria:\n"
-    + "".join(f'  c{n}: {{ask: "Is it good in way {n}?"}}\n' for n in range(6))
-    + "label: all\n"
-)
-SECONDS = 0.1
-AT_ONCE = 64
-
-
-class Agreeable:
-    """A model and judge that takes `SECONDS` for an answer and so many at once, and finds everything met."""
-
-    name = "agreeable"
-    version = ""
-    self_test = None
-
-    def __init__(self) -> None:
-        self._slots = asyncio.Semaphore(AT_ONCE)
-        self.calls = 0
-        self.down: Callable[[], bool] = lambda: False
-
-    async def ask(self, question: Question) -> Answer:
-        await self._asked()
-        return Answer(self._reply(question), Usage(calls=1))
-
-    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        await self._asked()
-        return Answer(tuple((Judgement(1.0, "", None),) for _ in claims), Usage(calls=1))
-
-    async def _asked(self) -> None:
-        async with self._slots:
-            await asyncio.sleep(SECONDS)
-        if self.down():
-            raise ModelUnavailable("no route", retry_after=1.0, usage=Usage(calls=1))
-        self.calls += 1
-        book(Usage(calls=1))
-
-    def _reply(self, question: Question):
-        if issubclass(question.reply, LabelReply):
-            reasons = [CriterionReason(criterion=number, reason="", holds=True) for number in range(1, 7)]
-            return LabelReply(reasons=reasons, label="1")
-        return GenerateReply(reason="", datapoint=f"another one, {self.calls}")
-
-    async def close(self) -> None:
-        pass
-
-
-class Configured:
-    """An endpoint of so many slots for judge and subject."""
-
-    judge = JudgeSettings(backend="openai", base_url="http://localhost/v1", model="m", concurrency=AT_ONCE)
-    subjects: Mapping[str, SubjectSettings] = {"s": SubjectSettings(base_url="http://localhost/v1", model="m")}
-    checkers: Mapping[str, BaseModel] = {}
-
-
-@pytest.fixture
-def over(tmp_path):
-    def run(count, *, patience=60.0, prepare=lambda subject, judge: None):
-        """Results, seconds, calls of both models, and what was said."""
-        (tmp_path / "six.yaml").write_text(SIX)
-        file = tmp_path / "datapoints.jsonl"
-        file.write_text("".join(f'{{"x": "text {n}", "y": {n % 2}}}\n' for n in range(1, count + 1)))
-        said: list[str] = []
-        results: list[DatapointResult] = []
-        subject, judge = Agreeable(), Agreeable()
-        prepare(subject, judge)
-        datapoints = read_datapoints(file)
-        models = Models(judge=judge, subjects={"s": subject})
-
-        async def play() -> None:
-            trust = CorpusRun(datapoints, Configured(), models, rubrics=[str(tmp_path / "six.yaml")])
-            await trust.over(results.append, ModelPatience(said.append, patience), 96)
-
-        _, seconds = run_virtually(play)
-        return results, seconds, subject.calls, judge.calls, said
-
-    return run
-
-
-def test_515_datapoints_in_plain_language_take_little_more_than_the_ideal(over):
-    results, seconds, subject_calls, judge_calls, _ = over(515)
-    assert len(results) == 515
-    assert (subject_calls, judge_calls) == (515 * 4, 515 * 24)
-    ideal = max(subject_calls, judge_calls) * SECONDS / AT_ONCE
-    assert seconds <= 1.1 * ideal
-
-
-def test_results_come_in_order_and_bear_their_own_costs(over):
-    results, *_ = over(20)
-    assert [result.number for result in results] == list(range(1, 21))
-    assert all(result.succeeded and result.label == 1 for result in results)
-    assert all(result.usage.calls == 28 for result in results)
-
-
-def test_a_model_that_comes_back_costs_no_datapoint(over):
-    def for_a_while(subject, judge):
-        judge.down = lambda: asyncio.get_running_loop().time() < 20
-
-    results, seconds, *_, said = over(10, patience=60, prepare=for_a_while)
-    assert [result.succeeded for result in results] == [True] * 10
-    assert seconds > 20
-    assert said == ["a model cannot be reached (no route); trying for 60 s"]
 
 
 def result(number: int, **fields) -> DatapointResult:

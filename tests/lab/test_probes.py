@@ -26,7 +26,6 @@ from tests.checkers.longtail.probes import (
     right_at,
     statements,
 )
-from tests.lab.interrupted import resumed
 from tests.support.stub_endpoint import StubEndpoint
 
 RUN = Asked(model="acme", way="zero-shot")
@@ -200,12 +199,6 @@ def test_a_limit_draws_statements_of_each_domain_and_side(tmp_path: Path, stub: 
     assert found[0]["runs"] == found[1]["runs"]
 
 
-def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path, stub: StubEndpoint):
-    variables = subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "4"}
-    found = resumed(["probes", "run", str(corpus_in(tmp_path, 2, 2))], stub, 120, tmp_path, **variables)
-    assert cell(found, domain="all", distribution="head", polarity="all")["right"] == 52
-
-
 @pytest.mark.parametrize(
     ("arguments", "variables", "said"),
     [
@@ -218,12 +211,3 @@ def test_wrong_use_is_named(tmp_path: Path, arguments, variables, said: str):
     assert ran.returncode == 2
     assert said in " ".join(ran.stderr.split())
     assert "Traceback" not in ran.stderr
-
-
-def test_a_file_that_is_no_corpus_is_named_with_its_line(tmp_path: Path, stub: StubEndpoint):
-    assert "nowhere: cannot be read: No such file" in run(tmp_path / "nowhere", **subject(stub)).stderr
-    file = tmp_path / "bad.jsonl"
-    file.write_text('{"premise": 3}\n', encoding="utf-8")
-    ran = run(file, **subject(stub))
-    assert ran.returncode == 2
-    assert "bad.jsonl:1:" in ran.stderr

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import orjson
 import pytest
 
-from schemas import FailureCause, LabellingRound, UntestedEntity, Verdict
-from schemas.evidence import AbstentionCause, CallFinding
+from schemas import Verdict
+from schemas.evidence import AbstentionCause
 from tests.support.page import SAMPLES, opened, sample
 
 Json = dict[str, Any]
@@ -50,17 +50,6 @@ def consistencies() -> Iterator[Json]:
         yield sample("sup-02", outcome=outcome, score=0.5, evidence=evidence | changed)
 
 
-def extractions() -> Iterator[Json]:
-    evidence = sample("known")["evidence"]
-    untested = [{"text": "Norway", "reason": one} for one in allowed(UntestedEntity, "reason")]
-    rounds = [[], *([one | {"outcome": which}] for one in evidence["rounds"][:1] for which in ("passed", "failed"))]
-    for kind, made, answers in itertools.product(allowed(FailureCause, "kind"), rounds, (0, 4)):
-        cause = {"entity": "Norway", "kind": kind, "forms": ["Sweden"], "named": 1, "answers": 4}
-        changed = {"causes": [cause], "rounds": made, "answers": answers, "untested": untested}
-        yield sample("known", outcome="reject", score=0.0, evidence=evidence | changed)
-    yield sample("known", outcome="accept", score=1.0, evidence=evidence | {"causes": [], "rounds": rounds[1]})
-
-
 def equivalences() -> Iterator[Json]:
     for of, answer, found, outcome, asked in itertools.product(
         ("par-02", "contradicted"), (True, False), (True, False), ("uncovered", "denied", "not_asked"),
@@ -71,49 +60,6 @@ def equivalences() -> Iterator[Json]:
         proof = evidence["proof"] | {"found": found, "alignments": alignments}
         changed = {"answer": answer, "proof": proof, "asked": asked}
         yield sample(of, outcome="accept" if found else "reject", score=0.5, evidence=evidence | changed)
-
-
-def labellings() -> Iterator[Json]:
-    evidence = sample("echo0")["evidence"]
-    (run,) = evidence["runs"]
-    for fault, states in itertools.product(
-        allowed(LabellingRound, "fault"), itertools.product((True, False), repeat=3)
-    ):
-        succeeded, contradicted, unfounded = states
-        last = run["rounds"][0] | {"fault": None if succeeded else fault, "passed": succeeded}
-        changed = {"succeeded": succeeded, "contradicted": contradicted, "unfounded": unfounded}
-        runs = [run | {"rounds": [last], "succeeded": succeeded}]
-        yield sample("echo0", evidence=evidence | changed | {"runs": runs})
-
-
-def retrievals() -> Iterator[Json]:
-    evidence = sample("ret-03")["evidence"]
-    for store, question, outcome in itertools.product(("cache", "knowledge"), (True, False), ("accept", "reject")):
-        yield sample("ret-03", outcome=outcome, evidence=evidence | {"store": store, "is_question": question})
-
-
-def probes() -> Iterator[Json]:
-    for outcome, polarity, common in itertools.product(
-        ("accept", "reject"), ("positive", "negative"), (None, "head", "tail")
-    ):
-        changed = {"polarity": polarity, "distribution": common}
-        yield sample("pro-02", outcome=outcome, evidence=sample("pro-02")["evidence"] | changed)
-
-
-def criteria() -> Iterator[Json]:
-    evidence = sample("crit-01")["evidence"]
-    for outcome, reject_if, quote in itertools.product(("accept", "reject"), ("yes", "no"), (None, evidence["quote"])):
-        changed = {"reject_if": reject_if, "quote": quote if outcome == "reject" else None}
-        yield sample("crit-01", outcome=outcome, evidence=evidence | changed)
-
-
-def tool_calls() -> Iterator[Json]:
-    evidence = sample("call-7")["evidence"]
-    for finding, untested in itertools.product(allowed(CallFinding, "finding"), (None, "it uses $id")):
-        findings = [evidence["findings"][0] | {"finding": finding}]
-        yield sample("call-7", evidence=evidence | {"findings": findings, "schema_untested": untested})
-    sound = {"fault": None, "faults": [], "findings": []}
-    yield sample("call-7", outcome="accept", score=1.0, evidence=evidence | sound)
 
 
 def faults(verdict: Verdict) -> int:
@@ -151,17 +97,6 @@ CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
         "The judge found no claim in": lambda v: v.evidence.without_claim,
         "the model’s other answers": lambda v: v.evidence.against == "samples",
     }),
-    "extraction": (extractions, {
-        "Some entities were replaced": lambda v: v.evidence.rounds,
-        "Nothing was replaced": lambda v: not v.evidence.rounds,
-        "the model was not asked again": lambda v: not v.evidence.rounds and not v.evidence.answers,
-        "extracted again from the text as it is": lambda v: not v.evidence.rounds and v.evidence.answers,
-        "No fault was found": lambda v: not rejects(v),
-        "Its answers contradict each other": lambda v: {one.outcome for one in v.evidence.rounds} == {"failed"},
-        "Its answers show a fault": lambda v: rejects(v) and {one.outcome for one in v.evidence.rounds} == {"passed"},
-        "found in 1 of 4 answers": lambda v: v.evidence.causes,
-        "not tested:": lambda v: v.evidence.untested,
-    }),
     "equivalence": (equivalences, {
         "The model said that the two sentences mean the same": lambda v: v.evidence.answer,
         "The model said that the two sentences do not mean the same": lambda v: not v.evidence.answer,
@@ -172,42 +107,6 @@ CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
         "They do.": lambda v: not v.evidence.answer and v.evidence.test and v.evidence.test.triangle,
         "the judge, in the model’s place,": lambda v: v.evidence.asked == "judge"
         and (not v.evidence.answer or (unproved(v) and "denied" in outcomes(v))),
-    }),
-    "labelling": (labellings, {
-        "Its x′ was not like x": lambda v: not v.evidence.succeeded,
-        "its reasons for the label are not those": lambda v: v.evidence.succeeded and v.evidence.unfounded,
-        "another label than the record has": lambda v: v.evidence.succeeded and v.evidence.contradicted
-        and not v.evidence.unfounded,
-        "gives the same label again": lambda v: v.evidence.succeeded and not v.evidence.contradicted
-        and not v.evidence.unfounded,
-        "✗ failed": lambda v: not v.evidence.succeeded,
-    }),
-    "retrieval": (retrievals, {
-        "A cache answers": lambda v: v.evidence.store == "cache",
-        "found this text for a question": lambda v: v.evidence.store == "knowledge" and v.evidence.is_question,
-        "found this text for the query": lambda v: v.evidence.store == "knowledge" and not v.evidence.is_question,
-        "they do not fit": rejects,
-        "they fit.": lambda v: not rejects(v),
-    }),
-    "probe": (probes, {
-        "It answered wrongly": rejects,
-        "It answered correctly": lambda v: not rejects(v),
-        "whose right answer affirms": lambda v: v.evidence.polarity == "positive",
-        "rare (tail)": lambda v: v.evidence.distribution == "tail",
-        "common (head)": lambda v: v.evidence.distribution == "head",
-    }),
-    "criterion": (criteria, {
-        "a yes rejects": lambda v: v.evidence.reject_if == "yes",
-        "The judge says yes": lambda v: rejects(v) == (v.evidence.reject_if == "yes"),
-        "No words of the response were quoted": lambda v: rejects(v) and not v.evidence.quote,
-        "Sources": lambda v: True,
-    }),
-    "tool_call": (tool_calls, {
-        "No fault was found": lambda v: v.outcome == "accept",
-        "✗ from is “savings”": rejects,
-        "not compared with all of the tool’s schema": lambda v: v.evidence.schema_untested,
-        "✗ does not follow": lambda v: v.evidence.findings and v.evidence.findings[0].finding == "unsupported",
-        "○ left open": lambda v: v.evidence.findings and v.evidence.findings[0].finding == "unsure",
     }),
 }  # fmt: skip
 """By type of evidence: verdicts of every look, and what their pages may say of which."""

@@ -38,14 +38,6 @@ async def test_every_answer_has_the_policy(samples, path, status):
     assert answer.headers["Cache-Control"] in {"no-store", "no-cache"}
 
 
-async def test_scripts_and_styles_are_files_of_the_page(samples):
-    async with opened(samples) as client:
-        script, style = await client.get("/static/page.js"), await client.get("/static/style.css")
-        assert "http" not in (await script.text()) + (await style.text())
-    assert script.headers["Content-Type"] in {"text/javascript", "application/javascript"}
-    assert style.headers["Content-Type"] == "text/css"
-
-
 async def test_without_the_token_nothing_is_shown(samples):
     async with opened(samples, host="0.0.0.0", token=TOKEN) as client:
         for path in ("/", "/verdicts", "/live", "/alerts", f"/verdicts/{sample('sup-02')['id']}", "/nowhere"):

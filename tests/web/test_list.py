@@ -88,14 +88,6 @@ async def test_a_series_shows_its_versions_and_whether_the_latest_is_worse(sampl
     assert "4.1 2026-03-02 00:00:00 400 90% 0 – – –" in shown
 
 
-async def test_other_traffic_is_said(samples):
-    samples.keep_message(_versions(kinds=({"generation": 400}, {"generation": 100, "probe": 100})))
-    async with opened(samples) as client:
-        shown = await shown_on(client, OF_SERIES)
-    assert "The traffic differs (kind): the difference may come from there." in shown
-    assert "differs: kind" in shown
-
-
 async def test_peoples_labels_correct_the_difference(samples):
     samples.keep_message(_versions(good=(51, 50)))
     async with opened(samples) as client:
@@ -166,16 +158,6 @@ async def test_what_comes_while_it_is_open_is_told(empty):
             while not line.startswith(b"data: "):
                 line = await answer.content.readline()
     assert _id(json.loads(line.removeprefix(b"data: "))) == "ver-late"
-
-
-async def test_only_what_the_filters_let_through_is_told(empty):
-    verdicts = numbered(6)
-    for one in verdicts[::2]:
-        one["source"] = "other"
-    empty.keep(verdicts)
-    async with opened(empty) as client:
-        events = await _events(client, "/live?source=other", 3)
-    assert [_id(row) for _, _, row in events] == ["ver-0", "ver-2", "ver-4"]
 
 
 async def test_too_many_listeners_are_sent_away(empty, monkeypatch):

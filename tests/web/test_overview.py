@@ -38,12 +38,6 @@ async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
     assert "The last verdict was given at" in shown
 
 
-@pytest.mark.parametrize("minutes", ["15", "60", "360", "1440", "10080", "43200", "129600"])
-async def test_the_overview_looks_back_as_far_as_it_is_told(samples, minutes):
-    async with opened(samples) as client:
-        assert 'aria-current="true"' in await text_of(client, f"/?minutes={minutes}")
-
-
 async def test_the_overview_shows_any_time_in_steps_that_make_a_curve(empty):
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     times = [now - timedelta(minutes=minute) for minute in range(30)]
@@ -143,15 +137,6 @@ async def test_what_is_known_of_a_judge_is_told_as_it_is(samples, known, said):
         assert said in await shown_on(client, "/")
 
 
-async def test_another_configuration_begins_anew_and_what_was_before_is_told(samples):
-    samples.keep_message(calibration(1, updated_at=datetime.now(UTC) - timedelta(days=1)))
-    samples.keep_message(calibration(2, config_digest="e", labels=3, agreed=2, rate=None, kappa=None))
-    async with opened(samples) as client:
-        shown = await shown_on(client, "/")
-    assert "agrees with your people on 2 of 3 outputs" in shown
-    assert "labels start again; before, 90% were good (80% to 95%, 30 labels)" in shown
-
-
 async def test_an_alert_shows_its_rate_what_changed_and_what_caused_it(empty):
     empty.keep_message(ALERT)
     empty.keep_message(
@@ -188,9 +173,6 @@ async def test_an_alert_on_the_true_rate_names_the_verdicts_that_people_do_not_a
     assert '<a href="/verdicts/ver-2">' in html
 
 
-HOSTILE = "<script>hit()</script>\u202e.pdf"
-
-
 def _failing(document: str = "tariff-2026.pdf"):
     """Forty accepts that cite another document, and thirty rejects of which most cite this one."""
     accepts = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(40))]
@@ -217,26 +199,6 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
     assert "support-bot acme-chat-4 consistency 30 40" in chosen
     assert "seldom in support-bot by consistency 2 rejects and 0 accepts" in other
     assert "nothing more often than accepts that chance does not explain" in other
-
-
-async def test_names_that_producers_chose_are_shown_as_text(empty):
-    empty.keep(_failing(HOSTILE))
-    async with opened(empty) as client:
-        html = await text_of(client, "/failures")
-    assert "<script>hit" not in html
-    assert "\u202e" not in html
-    assert "&lt;script&gt;hit()" in html
-
-
-@pytest.mark.parametrize("minutes", ["15", "1440", "129600"])
-async def test_it_looks_back_as_far_as_it_is_told(empty, minutes):
-    old = datetime.now(UTC) - timedelta(minutes=int(minutes) + 65)
-    empty.keep(one | {"checked_at": old.isoformat(), "id": f"o{n}"} for n, one in enumerate(numbered(3)))
-    async with opened(empty) as client:
-        assert "was rejected from" in await shown_on(client, f"/failures?minutes={minutes}")
-        empty.keep(numbered(2))
-        assert "2 rejects and 0 accepts" in await shown_on(client, f"/failures?minutes={minutes}")
-        assert "minutes is 7" in await text_of(client, "/failures?minutes=7", status=400)
 
 
 async def test_an_alert_says_what_its_rejects_have_in_common(empty):

@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy
-from hypothesis import given
-from hypothesis import strategies as st
 
 from assay.cli.common import CannotRun
-from lab.audit import METRICS, STORE_METRICS, Metric
+from lab.audit import METRICS, STORE_METRICS
 from lab.audit.embedding import encoded, unit
 from lab.audit.measuring import (
     KINDS,
@@ -120,17 +118,6 @@ def test_what_is_the_same_is_a_tie_and_never_right() -> None:
     assert stored(0, triplet("a", "b", "c"))[0] == (1, 0, 0)
 
 
-@given(st.lists(st.tuples(*[st.sampled_from("abcdefgh")] * 3), min_size=1, max_size=20))
-def test_each_sentence_is_encoded_once_whatever_the_metrics(drawn: list[tuple[str, str, str]]) -> None:
-    model = Drawn()
-    triplets = [triplet(*one) for one in drawn]
-    found = audit(model, triplets)
-    assert sorted(model.asked) == sorted({text for one in drawn for text in one})
-    accuracies = {row["metric"]: row["triplet_accuracy"] for row in found}
-    assert list(accuracies) == list(METRICS)
-    assert accuracies["cosine"] == accuracies["euclidean"]
-
-
 def test_mahalanobis_is_left_out_where_it_would_tell_nothing() -> None:
     few = audit(Drawn(), [triplet("a", "b", "c"), triplet("d", "e", "f")], "mahalanobis", "cosine")
     assert (counts(few[0]), few[0]["triplet_accuracy"], few[1]["triplet_accuracy"] is None) == ((0, 0, 0), None, False)
@@ -150,26 +137,8 @@ def test_a_model_that_gives_no_vectors_is_unusable(rows: Any, told: str) -> None
         encoded(Broken(), ["a"])
 
 
-SECOND_OPINION = {
-    "cosine": "cosine",
-    "euclidean": "euclidean",
-    "manhattan": "cityblock",
-    "pearson": "correlation",
-    "bray_curtis": "braycurtis",
-    "lance_williams": "canberra",
-}
-
-
 def normal(rows: int, dimensions: int, seed: int = 1) -> Floats:
     return unit(np.random.default_rng(seed).normal(size=(rows, dimensions)))
-
-
-@pytest.mark.parametrize("metric", SECOND_OPINION)
-def test_as_scipy_has_it(metric: Metric) -> None:
-    one, other = normal(50, 12), normal(50, 12, seed=2)
-    other_program = getattr(scipy.spatial.distance, SECOND_OPINION[metric])
-    expected = [other_program(a, b) for a, b in zip(one, other, strict=True)]
-    assert distances(metric, one, other) == pytest.approx(np.array(expected), rel=1e-9)
 
 
 @pytest.mark.parametrize("dimensions", [5, 30])

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from checkers.longtail.corpus import DOMAINS
 from lab.link.models import EndpointScorer
@@ -95,15 +93,6 @@ def test_a_file_that_is_none_is_named(tmp_path: Path):
         (tmp_path / "t.yaml").write_bytes(data)
         with pytest.raises(ValueError, match=complaint):
             read_rules(str(tmp_path / "t.yaml"))
-
-
-@given(text=st.text(st.sampled_from("ab1_:[]{}&*!|>-\"'\\%?,.@ \n#\t\0U"), max_size=60))
-@settings(deadline=None)
-def test_whatever_the_text_it_is_rules_or_a_fault_with_its_file(text: str, tmp_path_factory: pytest.TempPathFactory):
-    file = tmp_path_factory.mktemp("rules") / "any.yaml"
-    file.write_text(text, "utf-8")
-    with pytest.raises(ValueError, match=r"any\.yaml: "):
-        read_rules(str(file))
 
 
 def test_rules_that_come_with_assay_span_the_domains():
