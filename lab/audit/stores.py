@@ -37,10 +37,10 @@ def _chroma(_: str, space: str, __: int) -> Iterator[Nearest]:
     from chromadb.api.collection_configuration import CreateCollectionConfiguration, CreateHNSWConfiguration
     from chromadb.config import Settings
 
-    index: Any = CreateHNSWConfiguration(space=space)
+    metric: Any = space
     # It would read any .env file in the current folder.
     client: Any = chromadb.EphemeralClient(Settings(_env_file=None, anonymized_telemetry=False))
-    configuration = CreateCollectionConfiguration(hnsw=index)
+    configuration = CreateCollectionConfiguration(hnsw=CreateHNSWConfiguration(space=metric))
     collection = client.create_collection("assay-audit", configuration=configuration, embedding_function=None)
 
     def nearest(candidates: Vectors, query: Vectors) -> int:

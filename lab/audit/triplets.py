@@ -111,8 +111,8 @@ async def gather(
         raise CannotRun(f"--relation {unmade[0]}: no triplets can be made of it; allowed are {', '.join(MADE)}")
     else:
         found, notes = await _made(read_texts(texts), relations or MADE, configured, seed, save)
-    groups = {name: [one for one in found if one.relation == name] for name in relations or RELATIONS}
-    groups = {name: group for name, group in groups.items() if group}
+    by_relation = {name: [one for one in found if one.relation == name] for name in relations or RELATIONS}
+    groups: Groups = {str(name): group for name, group in by_relation.items() if group}
     if not groups:
         why = "; ".join(notes) or f"the relations asked for are {', '.join(relations)}"
         raise CannotRun(f"there is no triplet to audit with: {why}")

@@ -197,7 +197,8 @@ class SearchModels(PromptSet):
 
     async def aclose(self) -> None:
         """Close the models."""
-        for one in (self._knowledge, self._critic, *self._scorers.values()):
+        models: list[KeptModel | EndpointScorer] = [self._knowledge, self._critic, *self._scorers.values()]
+        for one in models:
             await one.close()
 
     async def values(
