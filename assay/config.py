@@ -14,10 +14,8 @@ from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSe
 from agents.routing import BudgetSettings, RoutingSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
-from checkers.checker import NOBODY, CheckerSettings
-from checkers.installed import CheckerName, InstalledCheckers, installed_checkers
-from checkers.plugin import ImproverSettings
-from checkers.thresholds import ScoringSettings
+from checkers.checker import NOBODY, CheckerSettings, ScoringSettings
+from checkers.plugin import CheckerName, ImproverSettings, InstalledCheckers, installed_checkers
 from models.settings import JudgeSettings, SubjectSettings
 from store.settings import StoreSettings
 from streams.otlp.settings import OtlpSettings

@@ -27,11 +27,11 @@ that breaks the promise at or behind the place where the sequence begins, not fo
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count
-from typing import Literal
+from itertools import accumulate, count
+from typing import Literal, TypeAlias
 
 MIN_LABELS = 30
 """The fewest labels of a threshold, for any promise."""
@@ -54,20 +54,13 @@ _TIMES = (2, 3, 4, 6, 8, 10, 14, 20)
 """So many times as many labels are tried where there are too few."""
 
 Outcome = Literal["accept", "reject"]
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """A record's score and people's label."""
-
-    score: float
-    accept: bool
-    """True if people accept it."""
+Labelled: TypeAlias = tuple[float, bool]
+"""A record's score, and whether people accept it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """One of the two thresholds, and its decisions on the labelled records."""
+    """The score from which to accept, or below which to reject, and its decisions on the labelled records."""
 
     value: float | None = None
     """None if none keeps the promise."""
@@ -77,26 +70,8 @@ class Threshold:
     """The number of these that people decided otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdPair:
-    """The two thresholds."""
-
-    accept: Threshold
-    """Accept from this score on."""
-    reject: Threshold
-    """Reject below this score."""
-
-    @property
-    def decided(self) -> int:
-        return self.accept.decided + self.reject.decided
-
-    @property
-    def wrong(self) -> int:
-        return self.accept.wrong + self.reject.wrong
-
-
-def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) -> ThresholdPair:
-    """The thresholds that decide the most of `labelled` and keep the promise (see the module).
+def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) -> tuple[Threshold, Threshold]:
+    """The thresholds to accept and to reject that decide the most of `labelled` and keep the promise (see the module).
 
     Args:
         labelled: scores from 0 to 1.
@@ -139,22 +114,18 @@ def fewest_labels(error: float, level: float, *, wrong: int = 0) -> int:
     return next(labels for labels in count(MIN_LABELS) if wrong <= most_wrong(labels, error, level))
 
 
-def _thresholds(labelled: Sequence[Labelled], outcome: Outcome) -> list[Threshold]:
+def _thresholds(labelled: Sequence[Labelled], outcome: Outcome) -> Iterator[Threshold]:
     """The grid from strict to lenient, each threshold with its decisions."""
-    ordered = sorted(labelled, key=lambda one: one.score)
-    scores = [one.score for one in ordered]
-    accepted_below = [0]
-    for one in ordered:
-        accepted_below.append(accepted_below[-1] + one.accept)
-    found = []
+    ordered = sorted(labelled)
+    scores = [score for score, _ in ordered]
+    accepted_below = [0, *accumulate(accept for _, accept in ordered)]
     for value in GRID if outcome == "reject" else reversed(GRID):
         below = bisect_left(scores, value)
         if outcome == "reject":
-            found.append(Threshold(value, below, accepted_below[below]))
+            yield Threshold(value, below, accepted_below[below])
         else:
             decided = len(ordered) - below
-            found.append(Threshold(value, decided, decided - (accepted_below[-1] - accepted_below[below])))
-    return found
+            yield Threshold(value, decided, decided - (accepted_below[-1] - accepted_below[below]))
 
 
 def _passing(thresholds: Iterable[Threshold], error: float, level: float) -> list[Threshold]:
@@ -174,22 +145,22 @@ def _passing(thresholds: Iterable[Threshold], error: float, level: float) -> lis
     return passing
 
 
-def _chosen(accepting: Sequence[Threshold], rejecting: Sequence[Threshold]) -> ThresholdPair:
+def _chosen(accepting: Sequence[Threshold], rejecting: Sequence[Threshold]) -> tuple[Threshold, Threshold]:
     """The most lenient of both; where they overlap, the one value for both that gets the fewest wrong.
 
     Of several as good, the one in the middle.
     """
     accept, reject = (side[-1] if side else Threshold() for side in (accepting, rejecting))
     if accept.value is None or reject.value is None or reject.value <= accept.value:
-        return ThresholdPair(accept, reject)
+        return accept, reject
     by_value = {one.value: one for one in accepting}
-    both = [ThresholdPair(by_value[one.value], one) for one in rejecting if one.value in by_value]
+    both = [(by_value[one.value], one) for one in rejecting if one.value in by_value]
     if not both:
         # Of the ones that pass, the sequences skipped those in which they meet.
         within = [one for one in rejecting if one.value is not None and one.value <= accept.value]
-        return ThresholdPair(accept, within[-1] if within else Threshold())
-    fewest = min(pair.wrong for pair in both)
-    best = [pair for pair in both if pair.wrong == fewest]
+        return accept, within[-1] if within else Threshold()
+    fewest = min(one.wrong + other.wrong for one, other in both)
+    best = [pair for pair in both if pair[0].wrong + pair[1].wrong == fewest]
     return best[len(best) // 2]
 
 

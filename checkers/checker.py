@@ -1,23 +1,58 @@
 """The checker: what a method is to the rest of the service. A method writes `decide`; this class does the rest."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from cachetools import LRUCache
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
+from models.protocol import EscalationUnavailable, Judge, Model, ModelFailed, ModelUnavailable
 from models.work import Work, work_limit
-from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
-from schemas.evidence import AbstentionCause, ConsistencyEvidence, ProbeEvidence
+from schemas import (
+    RECORD_TYPES,
+    Abstention,
+    Cascade,
+    Envelope,
+    Evidence,
+    PluginEvidence,
+    Usage,
+    Verdict,
+    digest,
+    verdict_id,
+)
+from schemas.attributes import record_attributes
+from schemas.evidence import AbstentionCause, ConsistencyEvidence, JudgeCause, ProbeEvidence
 from schemas.records import misspelt_hint
-from schemas.verdicts import record_attributes
 
 _DIGEST_DIGITS = 16
+_MOST_HELD = 10_000
+"""Held records whose cost is remembered: more than a worker holds."""
+_ESCALATED = frozenset({"between_thresholds", "unsupported_language", *get_args(JudgeCause)})
+"""Causes with which the first judge of a cascade leaves a record to the second. A record that has nothing to be judged
+by is not sent on, nor one whose time is over."""
 
+NOBODY = "none"
+"""In the place of a judge's name, where none is asked."""
+
+MISLED = (
+    "the judge is wrong about control sentences, too, whose truth is known: it may be too weak a judge "
+    "(`assay judge check` measures it), or do as a text in the record tells it"
+)
+"""Why no accept is taken from a judge."""
 
 OPERATIONAL: Final = "operational"
 """Marks a field of a checker's settings, as in `Annotated[float, OPERATIONAL]`, that bears on no verdict.
@@ -30,6 +65,51 @@ class CheckerSettings(BaseModel):
     """Base class of a checker's section of the configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Thresholds(BaseModel):
+    """Scores that are accepted and rejected; those between are left undecided. `assay calibrate` prints them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    accept_from: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Accept a record whose score is at least this. If only the other one is set, nothing is accepted."""
+    reject_below: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Reject a record whose score is below this. If only the other one is set, nothing is rejected."""
+    judge: Annotated[str, Field(min_length=1)] | None = None
+    """Name of the judge whose scores they were calibrated on, as verdicts tell it. Another judge's scores mean
+    something else, so the checker is then not started. Not compared if not set."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.accept_from is not None and self.reject_below is not None and self.reject_below > self.accept_from:
+            raise ValueError(
+                f"reject_below is {self.reject_below:g}; it should not exceed accept_from ({self.accept_from:g})"
+            )
+        return self
+
+    @property
+    def are_set(self) -> bool:
+        return self.accept_from is not None or self.reject_below is not None
+
+    def accepts(self, score: float) -> bool | None:
+        """True if `score` is accepted, False if it is rejected, None if it lies between."""
+        if self.accept_from is not None and score >= self.accept_from:
+            return True
+        return False if self.reject_below is not None and score < self.reject_below else None
+
+    def between(self, score: float) -> str:
+        """Why `score` decides nothing."""
+        allowed = [] if self.reject_below is None else [f"rejected below {self.reject_below:g}"]
+        allowed += [] if self.accept_from is None else [f"accepted from {self.accept_from:g}"]
+        return f"the score is {score:g}; it is {' and '.join(allowed)}"
+
+
+class ScoringSettings(CheckerSettings):
+    """Base class of the settings of a checker whose score can be thresholded."""
+
+    thresholds: Thresholds = Thresholds()
+    """Two thresholds on the verdict's score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,35 +152,14 @@ class Undecidable(Exception):
         detail: str,
         *,
         score: float | None = None,
+        graded: ConsistencyEvidence | None = None,
         probe: ProbeEvidence | None = None,
     ) -> None:
-        """`score` is one that decides nothing, `probe` what was asked and not answered."""
+        """`score` and `graded` are what decides nothing, `probe` what was asked and not answered."""
         super().__init__(detail)
-        self.cause: AbstentionCause = cause
-        self.detail = detail
-        self.score, self.probe = score, probe
-        self.graded: ConsistencyEvidence | None = None
-        """Grades that decide nothing."""
-
-    @property
-    def evidence(self) -> Abstention:
+        self.cause, self.detail = cause, detail
+        self.evidence = Abstention(cause=cause, detail=detail, score=score, graded=graded, probe=probe)
         """That of the verdict."""
-        given = {"score": self.score, "graded": self.graded, "probe": self.probe}
-        return Abstention(cause=self.cause, detail=self.detail, **given)
-
-
-_MOST_HELD = 10_000
-"""Held records whose cost is remembered: more than a worker holds."""
-
-NOBODY = "none"
-"""In the place of a judge's name, where none is asked."""
-
-
-MISLED = (
-    "the judge is wrong about control sentences, too, whose truth is known: it may be too weak a judge "
-    "(`assay judge check` measures it), or do as a text in the record tells it"
-)
-"""Why no accept is taken from a judge."""
 
 
 def no_subject(model: str) -> Undecidable:
@@ -131,6 +190,8 @@ class Checker(ABC, Generic[SettingsT]):
     """`conversation`: it takes no record of the topic, but each session's last turns as one response, once it ended."""
     turns: int = 0
     """How many turns before it in its session a record is to come with, or a conversation has; `MOST_TURNS` at most."""
+    screen: "Checker[SettingsT] | None" = None
+    """In a cascade: the same with thresholds and a judge that costs nothing. The checker gets what it leaves open."""
     kinds: frozenset[str]
     """The record kinds it takes, read off the annotation of `decide`."""
     judge: Judge
@@ -150,10 +211,20 @@ class Checker(ABC, Generic[SettingsT]):
         """A subclass that prepares something raises ValueError for settings that cannot be used, and loads nothing."""
         self.settings = settings
         self.models = models
-        if self.asks_judge:
-            if models.judge is None:
-                raise ValueError(f"the checker {self.name} needs a judge, and there is none")
-            self.judge = models.judge
+        self._digests: dict[str, str] = {}
+        self._broken_off: LRUCache[tuple[str, str], Usage] = LRUCache(_MOST_HELD)
+        """The cost of tries that ended without a verdict, by record."""
+        if not self.asks_judge:
+            return
+        if models.judge is None:
+            raise ValueError(f"the checker {self.name} needs a judge, and there is none")
+        self.judge = models.judge
+        calibrated = settings.thresholds.judge if isinstance(settings, ScoringSettings) else None
+        if calibrated not in (None, self.judge.name):
+            raise ValueError(
+                f"thresholds.judge is {calibrated!r}, but the judge is {self.judge.name!r}: its scores mean something "
+                "else. Calibrate again (assay calibrate), or remove the thresholds"
+            )
 
     @property
     def judge_name(self) -> str:
@@ -198,26 +269,58 @@ class Checker(ABC, Generic[SettingsT]):
 
     @property
     def config_digest(self) -> str:
-        """Digest of everything that bears on a verdict; part of the verdict's id."""
-        return self._digest_with(self.judge.version if self.asks_judge else "")
-
-    @cached_property
-    def _digest_with(self) -> Callable[[str], str]:
+        """Digest of everything that bears on a verdict; part of the verdict's id. One for both judges of a cascade."""
         # A judge knows its version once it has been put to its self-test.
-        @cache
-        def made(version: str) -> str:
+        version = self.judge.version if self.asks_judge else ""
+        if version not in self._digests:
             parts = [self.version, _bearing(self.settings), self.fingerprint(), self.judge_name, version]
-            return digest(parts)[:_DIGEST_DIGITS]
-
-        return made
+            self._digests[version] = digest(parts)[:_DIGEST_DIGITS]
+        own = self._digests[version]
+        return own if self.screen is None else digest([self.screen.config_digest, own])[:_DIGEST_DIGITS]
 
     async def check(self, record: Envelope) -> Verdict:
         """The verdict on a record of the checker's kinds, within `models.record_seconds` of work.
 
+        Verdicts of a cascade name the judge that decided, and both in `cascade`.
+
         Raises:
             ModelUnavailable: a model's endpoint is down; the record is to be held. Whatever this try cost is on the
-                verdict of the next.
+                verdict of the next. It is `EscalationUnavailable` if the first judge of a cascade does not decide.
         """
+        if self.screen is None:
+            return await self._check(record)
+        first = await self.screen.check(record)
+        if (free := self._of_first(first)) is not None:
+            return free
+        try:
+            verdict = await self._check(record)
+        except ModelUnavailable as error:
+            raise EscalationUnavailable(**vars(error)) from error
+        score = first.evidence.score if isinstance(first.evidence, Abstention) else None
+        cascade = Cascade(judges=(self.screen.judge_name, self.judge_name), escalated=True, first_score=score)
+        return verdict.model_copy(update={"cascade": cascade})
+
+    async def check_free(self, record: Envelope) -> Verdict | None:
+        """The verdict if no call that costs anything is needed for it, else None; raises as `check` does."""
+        return None if self.screen is None else self._of_first(await self.screen.check(record))
+
+    def abstain(self, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
+        """The verdict on a record that cannot be checked for a reason outside the method."""
+        return self._verdict(record, Abstention(cause=cause, detail=detail), Usage())
+
+    def _of_first(self, verdict: Verdict) -> Verdict | None:
+        """The verdict of the first judge of a cascade as one of this checker; None if it leaves the record open."""
+        if isinstance(verdict.evidence, Abstention) and verdict.evidence.cause in _ESCALATED:
+            return None
+        first_score, judges = verdict.score, (verdict.judge, self.judge_name)
+        own = {
+            "id": verdict_id(verdict.source, verdict.record_id, self.name, self.config_digest),
+            "config_digest": self.config_digest,
+            "cascade": Cascade(judges=judges, escalated=False, first_score=first_score),
+        }
+        return verdict.model_copy(update=own)
+
+    async def _check(self, record: Envelope) -> Verdict:
         kind = getattr(record, "kind", None)
         if kind not in self.kinds:
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
@@ -237,88 +340,67 @@ class Checker(ABC, Generic[SettingsT]):
             except ModelUnavailable:
                 self._broken_off[record.source, record.id] = self._with_before(record, bill.usage)
                 raise
-        verdict = self._verdict(record, found, self._with_before(record, bill.usage), bill.recorded)
-        if self._broken_off:
-            self._broken_off.pop((record.source, record.id), None)
+        verdict = self._verdict(record, found, bill.usage, bill.recorded)
+        self._broken_off.pop((record.source, record.id), None)
         return verdict
-
-    async def check_free(self, record: Envelope) -> Verdict | None:
-        """The verdict if no call that costs anything is needed for it, else None; raises as `check` does."""
-        return None
-
-    def abstain(self, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
-        """The verdict on a record that cannot be checked for a reason outside the method."""
-        return self._verdict(record, Abstention(cause=cause, detail=detail), self._with_before(record, Usage()))
-
-    @cached_property
-    def _broken_off(self) -> "LRUCache[tuple[str, str], Usage]":
-        """The cost of tries that ended without a verdict, by record."""
-        return LRUCache(_MOST_HELD)
 
     def _with_before(self, record: Envelope, usage: Usage) -> Usage:
         """`usage`, and that of the tries before."""
-        before = self._broken_off.get((record.source, record.id)) if self._broken_off else None
+        before = self._broken_off.get((record.source, record.id))
         return usage if before is None else usage + before
 
     def _verdict(
         self, record: Envelope, found: Decision | Abstention, usage: Usage, recorded: Sequence[str] = ()
     ) -> Verdict:
-        return Verdict(
-            id=verdict_id(record.source, record.id, self.name, self.config_digest),
-            record_id=record.id,
-            checker=self.name,
-            checker_version=self.version,
-            config_digest=self.config_digest,
-            **_outcome(self.name, found, record),
-            usage=usage,
-            exchanges=tuple(dict.fromkeys(recorded)),
-            source=record.source,
-            model=record.model,
-            tenant=record.tenant,
-            trace=record.trace,
-            judge=self.judge_of(record).name if self.asks_judge else NOBODY,
-            attributes=record_attributes(record),
-            occurred_at=record.occurred_at,
+        return _verdict(record, found, self.name, self.version, self.config_digest).model_copy(
+            update={
+                "usage": self._with_before(record, usage),
+                "exchanges": tuple(dict.fromkeys(recorded)),
+                "judge": self.judge_of(record).name if self.asks_judge else NOBODY,
+                "attributes": record_attributes(record),
+            }
         )
 
 
 def unclaimed(record: Envelope, detail: str) -> Verdict:
     """The verdict on a record whose kind no checker takes: every record in has a verdict out."""
-    name = NOBODY
-    return Verdict(
-        id=verdict_id(record.source, record.id, name, name),
-        record_id=record.id,
-        checker=name,
-        checker_version="1",
-        config_digest=name,
-        **_outcome(name, Abstention(cause="no_checker", detail=detail), record),
-        usage=Usage(),
-        source=record.source,
-        model=record.model,
-        tenant=record.tenant,
-        trace=record.trace,
-        judge=name,
-        occurred_at=record.occurred_at,
-    )
+    return _verdict(record, Abstention(cause="no_checker", detail=detail), NOBODY, "1", NOBODY)
 
 
-def _outcome(checker: str, found: Decision | Abstention, record: Envelope) -> dict[str, Any]:
+def _verdict(record: Envelope, found: Decision | Abstention, checker: str, version: str, config_digest: str) -> Verdict:
+    """The verdict but for what it cost and who judged."""
     # Whatever was decided, it was decided without that field.
     hint = misspelt_hint(record.misspelt)
     note = f" Note: {hint}." if hint else ""
     if isinstance(found, Abstention):
         reason = f"Could not decide: {found.detail}.{note}"
-        return {"outcome": "abstain", "score": None, "reason": reason, "evidence": found}
-    evidence = found.evidence
-    if isinstance(evidence, Mapping):
-        evidence = PluginEvidence(checker=checker, findings=dict(evidence))
-    return {
-        "outcome": "accept" if found.accepted else "reject",
-        "score": float(found.accepted) if found.score is None else found.score,
-        "error_bound": found.error_bound,
-        "reason": found.reason.rstrip(".") + "." + note if note else found.reason,
-        "evidence": evidence,
-    }
+        decided: dict[str, Any] = {"outcome": "abstain", "score": None, "reason": reason, "evidence": found}
+    else:
+        evidence = found.evidence
+        if isinstance(evidence, Mapping):
+            evidence = PluginEvidence(checker=checker, findings=dict(evidence))
+        decided = {
+            "outcome": "accept" if found.accepted else "reject",
+            "score": float(found.accepted) if found.score is None else found.score,
+            "error_bound": found.error_bound,
+            "reason": found.reason.rstrip(".") + "." + note if note else found.reason,
+            "evidence": evidence,
+        }
+    return Verdict(
+        **decided,
+        id=verdict_id(record.source, record.id, checker, config_digest),
+        record_id=record.id,
+        checker=checker,
+        checker_version=version,
+        config_digest=config_digest,
+        usage=Usage(),
+        source=record.source,
+        model=record.model,
+        tenant=record.tenant,
+        trace=record.trace,
+        judge=NOBODY,
+        occurred_at=record.occurred_at,
+    )
 
 
 def _kinds(checker: type[Checker[Any]]) -> frozenset[str]:

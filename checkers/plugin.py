@@ -1,26 +1,30 @@
-"""A checker as the command line finds it, with its explanations, improver and source."""
+"""The installed checkers, ours and those of other packages, each with its explanations, improver and source."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from importlib.metadata import EntryPoint, distribution, entry_points
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints
 
-from checkers.checker import Checker, CheckerSettings, Models
+from checkers.checker import Checker, CheckerSettings, Models, ScoringSettings, Thresholds
 from checkers.form_test import FormCase
-from checkers.thresholds import CascadeChecker, ScoringSettings, Thresholds
 from models.protocol import Model
 from models.settings import SubjectSettings
-from schemas import Envelope, Generation, Improvement, Verdict
+from schemas import Envelope, Generation, Improvement, Verdict, nearest
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from models.meter import UsageListener
 
-ENTRY_POINT_GROUP = "assay.checkers"
+_ENTRY_POINT_GROUP = "assay.checkers"
 """Installed packages add a checker by an entry point of this group: a `Checker` class or a `CheckerPlugin`."""
 
+# It is a section of the configuration, a part of environment variables, a consumer group and a metrics' label.
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+CheckerName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{_NAME.pattern}$")]
 
 SubjectLabels: TypeAlias = Callable[[str, str], tuple[str, str]]
 """From source and model to the two labels of their metrics: those beyond the maximum share one pair."""
@@ -122,24 +126,12 @@ class SourcePlugin:
     """From the checker's settings and the models; raises ValueError for settings that cannot be used."""
 
 
-def no_explanation(verdict: Verdict) -> Iterable[str]:
-    return ()
-
-
-def no_cases(method: str) -> Iterable[FormCase]:
-    return ()
-
-
-def no_stand_ins() -> Mapping[str, Model]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerPlugin:
     """A checker and what its method brings along."""
 
     checker: type[Checker[Any]]
-    explain: Callable[[Verdict], Iterable[str]] = no_explanation
+    explain: Callable[[Verdict], Iterable[str]] = lambda verdict: ()
     """Lines for a person, of at most `checkers.wording.explanation_width()` columns and without indentation: what the
     verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""
     improver: Callable[[Checker[Any], Model], Improver] | None = None
@@ -148,14 +140,13 @@ class CheckerPlugin:
     """Records that the method makes by itself, on a schedule."""
     count: "Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None" = None
     """Builds the metrics of the method's own, once a worker."""
-    stand_ins: Callable[[], Mapping[str, Model]] | None = no_stand_ins
+    stand_ins: Callable[[], Mapping[str, Model]] | None = dict
     """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`; None if
     nothing can, and the demo leaves the checker out."""
-    form_cases: Callable[[str], Iterable[FormCase]] = no_cases
+    form_cases: Callable[[str], Iterable[FormCase]] = lambda method: ()
     """From the checker's name to built-in questions of the method to a subject or writer, those of a role together."""
     demo: Mapping[str, JsonValue] = field(default_factory=dict)
     """Settings of the checker in `assay demo` that differ from the defaults."""
-
     many: bool = False
     """True if each table of its section is a checker with the table's name, and its `unit`."""
     section: str | None = None
@@ -188,5 +179,92 @@ class CheckerPlugin:
         if models.screen is None or not scores or not self.checker.asks_judge or self.checker.answers_questions:
             return self.checker(settings, models)
         bare = settings.model_copy(update={"thresholds": Thresholds()})
-        first = self.checker(settings, replace(models, judge=models.screen, screen=None, writer=None))
-        return CascadeChecker(first, self.checker(bare, replace(models, screen=None)))
+        checker = self.checker(bare, replace(models, screen=None))
+        checker.screen = self.checker(settings, replace(models, judge=models.screen, screen=None, writer=None))
+        return checker
+
+
+class UnknownChecker(ValueError):
+    """There is no installed checker with this name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledCheckers:
+    """The checkers behind the entry points."""
+
+    plugins: Mapping[str, CheckerPlugin]
+    """By name, in alphabetical order."""
+    broken: Mapping[str, str]
+    """Faults of entry points that do not lead to a checker, by their name."""
+
+    @property
+    def improver(self) -> CheckerPlugin | None:
+        """The plugin that brings the improver."""
+        return next((plugin for plugin in self.plugins.values() if plugin.improver is not None), None)
+
+    def select(self, names: Collection[str]) -> list[CheckerPlugin]:
+        """The plugins with these names, in their order; all if there are no names.
+
+        Raises:
+            UnknownChecker: names the checker and those that are installed.
+        """
+        return [self._named(name) for name in dict.fromkeys(names or self.plugins)]
+
+    def _named(self, name: str) -> CheckerPlugin:
+        if name in self.plugins:
+            return self.plugins[name]
+        if name in self.broken:
+            raise UnknownChecker(f"the checker {name!r} cannot be used: {self.broken[name]}")
+        near = nearest(name, self.plugins)
+        meant = f" (did you mean {near}?)" if near else ""
+        installed = ", ".join(self.plugins) or "none"
+        raise UnknownChecker(f"there is no checker {name!r}{meant}; installed are: {installed}")
+
+
+def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
+    """Load every entry point of the group; one that fails does not affect the others.
+
+    No checker may have one of the `reserved` names, those of the configuration's other sections.
+    """
+    plugins: dict[str, CheckerPlugin] = {}
+    broken: dict[str, str] = {}
+    for entry_point in _unique(entry_points(group=_ENTRY_POINT_GROUP)):
+        try:
+            plugin = _load(entry_point)
+            if plugin.name in reserved:
+                raise TypeError(f"its name {plugin.name!r} is a section of the configuration already")
+            if plugin.name in plugins:
+                raise TypeError(f"another installed checker has the name {plugin.name!r}")
+            if plugin.improver is not None and any(other.improver is not None for other in plugins.values()):
+                raise TypeError("it brings an improver, and another installed checker does so already")
+        except Exception as error:  # noqa: BLE001 - a third party's module may raise anything at all
+            broken[entry_point.name] = f"entry point {_described(entry_point)}: {type(error).__name__}: {error}"
+        else:
+            plugins[plugin.name] = plugin
+    return InstalledCheckers(plugins=dict(sorted(plugins.items())), broken=broken)
+
+
+def own_checkers() -> list[CheckerPlugin]:
+    """The checkers that come with assay, whatever else is installed."""
+    own = distribution("assay").entry_points.select(group=_ENTRY_POINT_GROUP)
+    return sorted((_load(entry_point) for entry_point in own), key=lambda plugin: plugin.name)
+
+
+def _unique(found: Iterable[EntryPoint]) -> list[EntryPoint]:
+    # A package that is twice on the path (a checkout and its installed copy) names the same checker twice.
+    return sorted({(point.name, point.value): point for point in found}.values(), key=lambda point: point.name)
+
+
+def _load(entry_point: EntryPoint) -> CheckerPlugin:
+    found = entry_point.load()
+    plugin = CheckerPlugin(checker=found) if isinstance(found, type) and issubclass(found, Checker) else found
+    if not isinstance(plugin, CheckerPlugin):
+        raise TypeError(f"expected a Checker class or a CheckerPlugin, got {type(plugin).__name__}")
+    if not _NAME.fullmatch(plugin.name):
+        raise TypeError(f"its name {plugin.name!r} should be of lower-case letters, digits and single underscores")
+    return plugin
+
+
+def _described(entry_point: EntryPoint) -> str:
+    package = f" of {entry_point.dist.name}" if entry_point.dist else ""
+    return f"{entry_point.name} = {entry_point.value!r}{package}"

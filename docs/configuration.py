@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from assay.config import all_sections, model_of
 from assay.origins import DELIMITER, PREFIX
-from checkers.installed import InstalledCheckers, own_checkers
+from checkers.plugin import InstalledCheckers, own_checkers
 
 _OPENING = """\
 # Configuration

@@ -20,7 +20,7 @@ from checkers.longtail import PLUGIN
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement, read_corpus
 from checkers.longtail.questions import Asker, Way
 from checkers.longtail.templates import PAIR, POLARITIES, TEMPLATES, Polarity, ProbeTemplate, polarity, templates_of
-from checkers.longtail.yes_or_no import Unparsable, claims_no_answer, is_right
+from checkers.longtail.yes_or_no import claims_no_answer, is_right
 from checkers.model_patience import ModelPatience
 from lab.report import Report, listing, table, table_of
 from lab.runs import Run, subject_name
@@ -129,12 +129,12 @@ class ProbeRun(Run[_Probe, ProbeResult]):
             try:
                 reply = (await patience.until_answered(lambda: subject.ask(question))).reply
                 found = {"answer": reply.answer, "reasoning": getattr(reply, "reasoning", None)}
-                found["right"] = is_right(reply.answer, expected)
-                found["no_answer"] = not found["right"] and claims_no_answer(reply.answer)
+                if (right := is_right(reply.answer, expected)) is None:
+                    found["cause"] = "subject_unusable"
+                else:
+                    found |= {"right": right, "no_answer": not right and claims_no_answer(reply.answer)}
             except ModelFailed as error:
                 found["cause"] = error.cause_of_subject
-            except Unparsable:
-                found["cause"] = "subject_unusable"
             if template.number in PAIR:
                 with suppress(ModelFailed):
                     word = asker.word(statement, template)

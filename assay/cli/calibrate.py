@@ -28,9 +28,9 @@ from assay.file_check import CheckedLine, configured_check
 from assay.wiring import wired
 from checkers.calibration import Labelled, Outcome, shortfall
 from checkers.calibration import calibrate as calibrated
+from checkers.checker import ScoringSettings, Thresholds
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
-from checkers.thresholds import ScoringSettings, Thresholds
 from models.wording import counted
 from schemas import Verdict
 from streams.record_lines import Line, read_lines
@@ -54,7 +54,7 @@ class _Scored:
 
     def add(self, verdict: Verdict, label: "_Label") -> None:
         if label.even:
-            self.scores.append(None if verdict.score is None else Labelled(verdict.score, label.accept))
+            self.scores.append(None if verdict.score is None else (verdict.score, label.accept))
         else:
             self.uneven += 1
         if verdict.outcome != "abstain":
@@ -118,10 +118,11 @@ def calibrate(
 def _found(checker: str, scored: _Scored, error: float, confidence: float) -> dict[str, Any]:
     """The thresholds of a checker, as JSON has them."""
     labelled = [one for one in scored.scores if one is not None]
-    found = calibrated(labelled, error=error, confidence=confidence)
+    accept, reject = calibrated(labelled, error=error, confidence=confidence)
+    decided = accept.decided + reject.decided
 
     def side(outcome: Outcome) -> dict[str, Any]:
-        one = found.accept if outcome == "accept" else found.reject
+        one = accept if outcome == "accept" else reject
         possible = needed = None
         if one.value is None:
             possible, needed = shortfall(labelled, outcome, error=error, confidence=confidence)
@@ -132,15 +133,15 @@ def _found(checker: str, scored: _Scored, error: float, confidence: float) -> di
         "judge": scored.judge,
         "error": error,
         "confidence": confidence,
-        "kept": found.decided > 0,
-        "accept_from": found.accept.value,
-        "reject_below": found.reject.value,
+        "kept": decided > 0,
+        "accept_from": accept.value,
+        "reject_below": reject.value,
         "labelled": len(scored.scores) + scored.uneven,
         "uneven": scored.uneven,
         "abstained": len(scored.scores) - len(labelled),
         "labels": len(labelled),
-        "decided": found.decided,
-        "wrong": found.wrong,
+        "decided": decided,
+        "wrong": accept.wrong + reject.wrong,
         "accept": side("accept"),
         "reject": side("reject"),
         "agreement": scored.agreement,

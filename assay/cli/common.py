@@ -20,8 +20,8 @@ import orjson
 
 from assay.config import Configuration, Misconfigured, load_configuration
 from checkers.checker import Models
-from checkers.installed import UnknownChecker
 from checkers.model_patience import ModelLost, ModelRefuses
+from checkers.plugin import UnknownChecker
 from models.model_loading import ModelUnusable
 from models.protocol import ModelFailed, ModelUnavailable
 from models.wording import first_line

@@ -22,7 +22,7 @@ from assay.config import default_configuration
 from assay.summary import Summary
 from assay.verdict_printer import VerdictPrinter, indented
 from assay.wiring import ARCHIVIST, LABELS, TRUST_MONITOR, build_worker
-from checkers.installed import own_checkers
+from checkers.plugin import own_checkers
 from checkers.wording import labelled, plain
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, TrueRateAlert, Verdict, read_record, to_json
 from store.settings import StoreSettings

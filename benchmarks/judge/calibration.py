@@ -33,8 +33,8 @@ class Scored:
     """The scores of records, and their labels."""
 
     def __init__(self, labelled: Sequence[Labelled]) -> None:
-        self.scores = np.array([one.score for one in labelled])
-        self.good = np.array([one.accept for one in labelled])
+        self.scores = np.array([score for score, _ in labelled])
+        self.good = np.array([accept for _, accept in labelled])
 
     def sides(self, accept: float | None, reject: float | None) -> np.ndarray:
         """Accepted and rejected, of each how many and how many wrongly.
@@ -96,8 +96,8 @@ def _resampled(labelled: Sequence[Labelled], error: float) -> tuple[np.ndarray, 
     calibrated, naive = [], []
     for _ in range(RESAMPLINGS):
         drawn = draw.choices(labelled, k=LABELS)
-        found = calibrate(drawn, error=error, confidence=CONFIDENCE)
-        calibrated.append(population.sides(found.accept.value, found.reject.value))
+        accept, reject = calibrate(drawn, error=error, confidence=CONFIDENCE)
+        calibrated.append(population.sides(accept.value, reject.value))
         naive.append(population.sides(*Scored(drawn).as_found(error)))
     return np.array(calibrated), np.array(naive)
 
@@ -126,7 +126,7 @@ async def _scored(
         for start in range(0, len(examples), AT_ONCE):
             scores += await gather_or_cancel(scored(example) for example in examples[start : start + AT_ONCE])
         found[name] = [
-            Labelled(score, accept=example.truth[truth] == 1)
+            (score, example.truth[truth] == 1)
             for score, example in zip(scores, examples, strict=True)
             if score is not None
         ]

@@ -2,8 +2,7 @@
 
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.evidence import explain
-from checkers.consistency.form_cases import form_cases
-from checkers.consistency.improver import ConsistencyImprover
+from checkers.consistency.improver import ConsistencyImprover, form_cases
 from checkers.plugin import CheckerPlugin
 
 PLUGIN = CheckerPlugin(

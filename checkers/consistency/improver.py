@@ -1,19 +1,22 @@
 """RAI, the reason-assisted improver: rewrite what is inconsistent, check again, up to m times (paper, section 3.3)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from checkers.checker import Checker, Undecidable
 from checkers.consistency.evidence import source_of
-from checkers.consistency.rewriter import ImproverQuestions, rewritten
-from checkers.consistency.splicing import fits, spliced
-from models.protocol import Model
+from checkers.form_test import FormCase
+from models.judges.questions import UNKNOWN_QUESTION
+from models.prompts import PromptSet
+from models.protocol import Model, ModelFailed, Question, Reply
 from models.wording import counted
-from models.work import Work, work_limit
+from models.work import Work, gather_or_cancel, work_limit
 from schemas import (
     ConsistencyEvidence,
-    Evidence,
     Generation,
     Improvement,
     ImprovementRound,
@@ -26,6 +29,7 @@ from schemas import (
     content_id,
     digest,
 )
+from schemas.base import Text
 
 _ROUNDS = 2
 """Rounds of rewriting and checking again. In the paper's benchmarks two corrected nearly all responses."""
@@ -33,6 +37,83 @@ _DEADLINE_SECONDS = 120.0
 _MOST_CHARACTERS = 30_000
 """An improvement holds its response about seven times (before, after, by round, by sentence), and Kafka takes 1 MB by
 default."""
+_GROWTH, _ALLOWANCE = 3, 200
+"""Times as many characters, and more: what is longer is no rewrite of a sentence but its own text."""
+_CHARACTERS_A_TOKEN, _LEAST_TOKENS = 2, 100
+
+
+class SentenceRewrite(Reply):
+    """A sentence, rewritten; empty where it is to be taken out."""
+
+    improved: Annotated[Text, AfterValidator(str.strip)]
+
+
+class ImproverQuestions(PromptSet):
+    """What a writer is asked (paper, appendix A.2, RAI)."""
+
+    package = "checkers.consistency.prompts"
+
+    def about(self, record: Generation, passages: str, fault: SentenceFinding) -> Question[SentenceRewrite]:
+        """A rewrite of a sentence of the record's response."""
+        most = _GROWTH * len(fault.text) + _ALLOWANCE
+
+        def complaint(reply: SentenceRewrite) -> str | None:
+            return f"'improved' has more than {most} characters" if len(reply.improved) > most else None
+
+        texts = {"text": record.response, "sentence": fault.text, "reason": fault.reason}
+        return self._question(
+            "improve",
+            f"improve.{record.effective_task}",
+            SentenceRewrite,
+            {"passages": passages, "question": record.prompt or UNKNOWN_QUESTION, **texts},
+            complaint=complaint,
+            written=len(fault.text) // _CHARACTERS_A_TOKEN,
+            max_tokens=_LEAST_TOKENS + most // _CHARACTERS_A_TOKEN,
+        )
+
+
+def form_cases(method: str) -> Iterator[FormCase]:
+    """A built-in case of the question to the writer: a sentence with a wrong figure."""
+    passage = "The ferry to Sarn leaves at 8 and at 17. A ticket costs 6 crowns. Dogs travel free."
+    wrong, response = "A ticket costs 9 crowns.", "The ferry leaves at 8. A ticket costs 9 crowns."
+    fields = {"id": "1", "kind": "generation", "source": "built-in", "model": "built-in", "task": "answer"}
+    record = Generation.model_validate({**fields, "response": response, "contexts": [passage]})
+    place = {"start": response.index(wrong), "end": len(response), "text": wrong}
+    fault = SentenceFinding.model_validate({**place, "mark": -1, "support": 0.1, "reason": "the passages say 6 crowns"})
+    question = ImproverQuestions().about(record, passage, fault)
+    yield FormCase(method, "writer", question, lambda reply: "6" in reply.improved and "9" not in reply.improved)
+
+
+@dataclass(slots=True)
+class _Course:
+    """The course of the improvement of one response."""
+
+    evidence: ConsistencyEvidence | None
+    """Of the last check; None where it abstained, or was of another response."""
+    score_before: float | None
+    rounds: list[ImprovementRound] = field(default_factory=list)
+    checked: Verdict | None = None
+    """The last check; None before the first."""
+    answered: bool = False
+    """True if the writer has given an entry that could be used."""
+
+    @property
+    def findings(self) -> tuple[SentenceFinding, ...]:
+        return self.evidence.sentences if self.evidence else ()
+
+    @property
+    def inconsistent(self) -> tuple[SentenceFinding, ...]:
+        return tuple(found for found in self.findings if found.mark < 0)
+
+    @property
+    def status(self) -> ImprovementStatus:
+        if self.rounds and self.findings and not self.inconsistent:
+            return "improved"
+        return "not_improved" if self.answered else "not_tried"
+
+    def ended(self, how: str) -> str:
+        """The sentence about the end."""
+        return f"After {counted(len(self.rounds), 'round')} of rewriting: {how}" if self.rounds else how
 
 
 class ConsistencyImprover:
@@ -49,34 +130,29 @@ class ConsistencyImprover:
         self._checker = _in_another_form(checker)
         self._writer = writer
         self._questions = ImproverQuestions()
-        self._prompt_versions = self._questions.versions
-        self.config_digest = digest(
-            [self.version, {"rounds": _ROUNDS}, self._prompt_versions, checker.config_digest, writer.name]
-        )[:16]
+        bearing = [self.version, {"rounds": _ROUNDS}, self._questions.versions, checker.config_digest, writer.name]
+        self.config_digest = digest(bearing)[:16]
 
     def takes(self, verdict: Verdict) -> bool:
         """True if it is a rejection by the consistency checker."""
-        return (
-            verdict.outcome == "reject"
-            and verdict.checker == self._checker.name
-            and isinstance(verdict.evidence, ConsistencyEvidence)
-        )
+        by_checker = verdict.checker == self._checker.name and isinstance(verdict.evidence, ConsistencyEvidence)
+        return by_checker and verdict.outcome == "reject"
 
     def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
         """The improvement of a verdict whose record cannot be had; `reason` is a sentence."""
-        return self._improvement(verdict, None, _Course(verdict), reason)
+        return self._improvement(verdict, None, _course(verdict), reason, Usage())
 
     async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
         """Rounds of rewriting and checking again, until every sentence is consistent or all rounds are used up.
 
-        `verdict` is one that `takes` takes. Where its findings do not fit the response, `record` is checked afresh.
+        `verdict` is one that `takes` takes. Where its findings do not fit the response, `record` is checked again.
 
         Raises:
             ModelUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
         """
-        course = _Course(verdict)
-        if isinstance(verdict.evidence, ConsistencyEvidence):
-            record = record.after(verdict.evidence.earlier)
+        course = _course(verdict)
+        if course.evidence is not None:
+            record = record.after(course.evidence.earlier)
         with Work() as bill:
             try:
                 async with work_limit(_DEADLINE_SECONDS) as deadline:
@@ -86,55 +162,73 @@ class ConsistencyImprover:
             except TimeoutError:
                 if not deadline.expired():
                     raise
-                reason = f"{course.so_far}It was not done within {_DEADLINE_SECONDS:g} s."
-        course.usage = bill.usage
-        return self._improvement(verdict, record.response, course, reason)
+                reason = course.ended(f"It was not done within {_DEADLINE_SECONDS:g} s.")
+        return self._improvement(verdict, record.response, course, reason, bill.usage)
 
-    async def _run(self, record: Generation, course: "_Course") -> str:
+    async def _run(self, record: Generation, course: _Course) -> str:
         """Go through the rounds, noting them in `course`; return in a sentence how they ended."""
         if not fits(record.response, course.findings):
-            course.findings = ()
+            course.evidence = None
         length = len(record.response)
         if length > _MOST_CHARACTERS:
             return f"The response is too long: {length} characters; at most {_MOST_CHARACTERS} are rewritten."
-        source = source_of(record)
-        if source.against not in {"reference", "contexts"}:
+        against, sources = source_of(record)
+        if against not in {"reference", "contexts"}:
             raise Undecidable("no_reference", "the record has neither a reference nor contexts")
         if not course.findings:
-            await self._check(record, course)
-        for _ in range(_ROUNDS):
-            if not course.inconsistent:
-                break
-            texts, fault = await rewritten(self._writer, self._questions, record, source.texts[0], course.findings)
+            course.score_before = (await self._check(record, course)).score
+        while course.inconsistent and len(course.rounds) < _ROUNDS:
+            findings, others = course.findings, course.evidence.without_claim if course.evidence else ()
+            texts, fault = await self._rewritten(record, sources[0], findings)
             course.answered |= bool(texts) or fault is None
             if not texts:
                 why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"
-                return f"{course.so_far}The writer {why}."
-            changes = _changes(course.findings, texts)
-            response = spliced(record.response, course.findings, texts, others=course.without_claim)
-            record = record.model_copy(update={"response": response})
-            await self._check(record, course, changes)
-        return f"{course.so_far}{course.last_reason}"
-
-    async def _check(self, record: Generation, course: "_Course", changes: Sequence[SentenceChange] = ()) -> None:
-        """Check `record` again after `changes`, or afresh where there are none yet, and note what was found."""
-        checked = await self._checker.check(record)
-        course.note(checked)
-        if not changes:
-            course.score_before = checked.score
-            return
-        course.rounds.append(
-            ImprovementRound(
-                response=record.response,
-                changes=tuple(changes),
-                outcome=checked.outcome,
-                score=checked.score,
-                consistent_share=course.consistent_share,
-                findings=course.findings,
+                return course.ended(f"The writer {why}.")
+            record = record.model_copy(update={"response": spliced(record.response, findings, texts, others)})
+            checked = await self._check(record, course)
+            course.rounds.append(
+                ImprovementRound(
+                    response=record.response,
+                    changes=tuple(_change(findings[index], text) for index, text in sorted(texts.items())),
+                    outcome=checked.outcome,
+                    score=checked.score,
+                    consistent_share=course.evidence.consistent_share if course.evidence else None,
+                    findings=course.findings,
+                )
             )
-        )
+        return course.ended(course.checked.reason if course.checked else "The verdict names no inconsistent sentence.")
 
-    def _improvement(self, verdict: Verdict, before: str | None, course: "_Course", reason: str) -> Improvement:
+    async def _check(self, record: Generation, course: _Course) -> Verdict:
+        course.checked = checked = await self._checker.check(record)
+        course.evidence = checked.evidence if isinstance(checked.evidence, ConsistencyEvidence) else None
+        return checked
+
+    async def _rewritten(
+        self, record: Generation, passages: str, findings: Sequence[SentenceFinding]
+    ) -> tuple[dict[int, str], str | None]:
+        """New texts of the inconsistent sentences, by index, one a call, and why others lack one.
+
+        A sentence that comes back as it was has none.
+        """
+
+        async def answer(fault: SentenceFinding) -> str | ModelFailed:
+            try:
+                return (await self._writer.ask(self._questions.about(record, passages, fault))).reply.improved
+            except ModelFailed as error:
+                return error
+
+        faulty = [(index, finding) for index, finding in enumerate(findings) if finding.mark < 0]
+        told = await gather_or_cancel(answer(finding) for _, finding in faulty)
+        new = {
+            index: text
+            for (index, finding), text in zip(faulty, told, strict=True)
+            if isinstance(text, str) and text.casefold().split() != finding.text.casefold().split()
+        }
+        return new, next((one.detail for one in told if isinstance(one, ModelFailed)), None)
+
+    def _improvement(
+        self, verdict: Verdict, before: str | None, course: _Course, reason: str, usage: Usage
+    ) -> Improvement:
         last = course.rounds[-1] if course.rounds else None
         return Improvement(
             id=content_id("imp", [verdict.id, self.name, self.config_digest]),
@@ -152,59 +246,18 @@ class ConsistencyImprover:
             rounds=tuple(course.rounds),
             inconsistent=course.inconsistent,
             reason=reason,
-            usage=course.usage,
+            usage=usage,
             source=verdict.source,
             model=verdict.model,
             writer=self._writer.name,
-            judge=course.judge,
-            prompt_versions=self._prompt_versions,
+            judge=course.checked.judge if course.checked else "",
+            prompt_versions=self._questions.versions,
             origin=verdict.origin,
         )
 
 
-class _Course:
-    """The course of the improvement of one response."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        self.usage = Usage()
-        self.score_before = verdict.score
-        self.rounds: list[ImprovementRound] = []
-        self.answered = False
-        """True if the writer has given an entry that could be used."""
-        self.judge = ""
-        self.last_reason = "The verdict names no inconsistent sentence."
-        self.consistent_share: float | None = None
-        self.findings: tuple[SentenceFinding, ...] = ()
-        self.without_claim: tuple[JudgedSentence, ...] = ()
-        self._found(verdict.evidence)
-
-    def note(self, checked: Verdict) -> None:
-        self.judge = checked.judge
-        self.last_reason = checked.reason
-        self._found(checked.evidence)
-
-    def _found(self, evidence: Evidence) -> None:
-        if isinstance(evidence, ConsistencyEvidence):
-            self.findings, self.without_claim = evidence.sentences, evidence.without_claim
-            self.consistent_share = evidence.consistent_share
-        else:
-            self.findings, self.without_claim, self.consistent_share = (), (), None
-
-    @property
-    def inconsistent(self) -> tuple[SentenceFinding, ...]:
-        """By the last check; none where it abstained."""
-        return tuple(found for found in self.findings if found.mark < 0)
-
-    @property
-    def status(self) -> ImprovementStatus:
-        if self.rounds and self.consistent_share == 1:
-            return "improved"
-        return "not_improved" if self.answered else "not_tried"
-
-    @property
-    def so_far(self) -> str:
-        """The beginning of the sentence about the end."""
-        return f"After {counted(len(self.rounds), 'round')} of rewriting: " if self.rounds else ""
+def _course(verdict: Verdict) -> _Course:
+    return _Course(verdict.evidence if isinstance(verdict.evidence, ConsistencyEvidence) else None, verdict.score)
 
 
 def _in_another_form(checker: Checker[Any]) -> Checker[Any]:
@@ -218,14 +271,64 @@ def _in_another_form(checker: Checker[Any]) -> Checker[Any]:
     return type(checker)(checker.settings, replace(checker.models, judge=judge.in_another_form()))
 
 
-def _changes(findings: Sequence[SentenceFinding], texts: Mapping[int, str]) -> tuple[SentenceChange, ...]:
-    return tuple(
-        SentenceChange(
-            before=findings[index].text,
-            after=text,
-            start=findings[index].start,
-            end=findings[index].end,
-            reason=findings[index].reason,
-        )
-        for index, text in sorted(texts.items())
-    )
+def _change(found: SentenceFinding, text: str) -> SentenceChange:
+    return SentenceChange(before=found.text, after=text, start=found.start, end=found.end, reason=found.reason)
+
+
+def fits(response: str, findings: Sequence[SentenceFinding]) -> bool:
+    """True if `findings` are about `response`: each at its offsets, in order, none overlapping another."""
+    return all(
+        0 <= found.start < found.end and response[found.start : found.end] == found.text for found in findings
+    ) and all(before.end <= after.start for before, after in pairwise(findings))
+
+
+def spliced(
+    response: str,
+    findings: Sequence[SentenceFinding],
+    rewrites: Mapping[int, str],
+    others: Sequence[JudgedSentence] = (),
+) -> str:
+    """`response` with each sentence of `rewrites` (by its index in `findings`) replaced; all else byte for byte.
+
+    `others` are the sentences that have no finding; they stay.
+
+    A sentence whose text is empty is taken out, with the list marker that stood before it alone, and one of the two
+    stretches of white space around it: that with fewer line breaks. Where all are taken out nothing is left, as a list
+    marker alone would read as a sentence.
+    """
+    if findings and not others and len(rewrites) == len(findings) and not any(rewrites.values()):
+        return ""
+    # From the end, so that the offsets of what is still to be replaced hold.
+    for index in sorted(rewrites, reverse=True):
+        found = findings[index]
+        if rewrites[index]:
+            response = response[: found.start] + rewrites[index] + response[found.end :]
+        else:
+            ends = [one.end for one in (*findings, *others) if one.end <= found.start]
+            response = _without(response, found, free_from=max(ends, default=0))
+    return response
+
+
+def _without(text: str, found: SentenceFinding, *, free_from: int) -> str:
+    """`free_from` is where the sentence before ends: between the two there are markers and white space only."""
+    start, end = found.start, found.end
+    run_end = len(text) - len(text[end:].lstrip())
+    lines = f"{text[free_from:start]}|".splitlines()
+    begins_line = free_from == 0 or len(lines) > 1
+    ends_line = run_end == len(text) or _breaks(text[end:run_end]) > 0
+    if begins_line and ends_line:
+        start -= len(lines[-1]) - 1
+    left = len(text[:start].rstrip())
+    if left and run_end == len(text):
+        return text[:left] + text[end:]
+    # The last line of the white space behind it indents the next line.
+    behind_lines = f"{text[end:run_end]}|".splitlines()
+    right = run_end if len(behind_lines) == 1 else run_end - (len(behind_lines[-1]) - 1)
+    if left == 0:
+        return text[:start] + text[right:]
+    before, behind = text[left:start], text[end:right]
+    return text[:left] + (before if _breaks(before) >= _breaks(behind) else behind) + text[right:]
+
+
+def _breaks(space: str) -> int:
+    return len(f"{space}|".splitlines()) - 1

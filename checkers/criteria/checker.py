@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
@@ -9,10 +10,9 @@ from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
-from checkers.checker import MISLED, OPERATIONAL, Checker, Decision, Models, Undecidable
+from checkers.checker import MISLED, OPERATIONAL, Checker, Decision, Models, ScoringSettings, Undecidable
 from checkers.draws import generator
 from checkers.lines import read_forms
-from checkers.thresholds import ScoringSettings
 from models.judges.questions import before_answer
 from models.prompts import PromptSet, behind
 from models.protocol import SUPPORTED, ClaimKind, Claims, ModelFailed, Question, Reply
@@ -108,9 +108,8 @@ class CriterionChecker(Checker[CriterionSettings]):
     answers_questions = True
 
     def __init__(self, settings: CriterionSettings, models: Models) -> None:
-        """Raises ValueError if the thresholds or the file of examples cannot be used."""
+        """Raises ValueError if the file of examples cannot be used."""
         super().__init__(settings, models)
-        settings.thresholds.require(self.judge.name)
         self.examples = tuple(read_forms(Example, settings.examples, _EXAMPLE)) if settings.examples else ()
         self._short = [one for one in self.examples if len(one.model_dump_json()) <= _MOST_CHARACTERS]
         self.turns = MOST_TURNS if settings.unit == "conversation" else 0
@@ -135,6 +134,8 @@ class CriterionChecker(Checker[CriterionSettings]):
         settings, thresholds, shown = self.settings, self.settings.thresholds, self.shown(but=record)
         score = await self.support(settings.ask, record, shown)
         accepted = thresholds.accepts(score) if thresholds.are_set else score >= SUPPORTED
+        if accepted is None:
+            raise Undecidable("between_thresholds", thresholds.between(score), score=score)
         if accepted and await self._is_misled(record):
             raise Undecidable("judge_misled", MISLED, score=score)
         quote = None if accepted else await self._quote(record, shown)
@@ -154,10 +155,11 @@ class CriterionChecker(Checker[CriterionSettings]):
 
     async def support(self, question: str, record: Generation, shown: Sequence[Example] = ()) -> float:
         """The judge's probability of the accepting reply, behind these worked examples; raises as `Judge.grade`."""
-        yes = "accept" if self._accepting == "yes" else "reject"
-        claims = _claims(record, question, [(_claims(one, question), one.label == yes) for one in shown])
+        yes_accepts = self._accepting == "yes"
+        worked = tuple((_claims(one, question), (one.label == "accept") is yes_accepts) for one in shown)
+        claims = replace(_claims(record, question), examples=worked)
         ((grade,),) = (await self.judge.grade(f"criteria.{self.name}", [claims])).reply
-        return grade.support if yes == "accept" else round(1 - grade.support, 6)
+        return grade.support if yes_accepts else round(1 - grade.support, 6)
 
     async def to_try(self) -> list[tuple[Example, Label]]:
         """The examples, and answers that are made of them to break and to keep the criterion."""
@@ -202,7 +204,7 @@ class CriterionChecker(Checker[CriterionSettings]):
         return True
 
 
-def _claims(record: Generation, asked: str, worked: Sequence[tuple[Claims, bool]] = ()) -> Claims:
+def _claims(record: Generation, asked: str) -> Claims:
     """A yes-or-no question about a record's response, with whatever that may draw on."""
     passages = "\n\n".join(text for text in (*record.contexts, record.reference or "") if text.strip())
-    return Claims(passages, (asked,), ClaimKind.QUESTION, record.prompt, text=record.response, examples=tuple(worked))
+    return Claims(passages, (asked,), ClaimKind.QUESTION, record.prompt, text=record.response)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Undecidable
 from checkers.longtail.templates import polarity
-from checkers.longtail.yes_or_no import Unparsable, is_right, meaning
+from checkers.longtail.yes_or_no import UNREADABLE, is_right, meaning
 from models.wording import on_a_line
 from schemas import Probe, ProbeEvidence
 from schemas.evidence import SubjectCause
@@ -42,10 +42,8 @@ class LongtailChecker(Checker[LongtailSettings]):
 
     async def decide(self, record: Probe) -> Decision:
         """Accept the right answer, reject any other; undecidable if either cannot be read."""
-        try:
-            meaning(record.expected)
-        except Unparsable as error:
-            raise Undecidable("unparsable", f"the expected answer: {error}") from None
+        if meaning(record.expected) is None:
+            raise Undecidable("unparsable", f"the expected answer: {UNREADABLE}")
         evidence = ProbeEvidence(
             **record.statement.model_dump(include={"premise", "conclusion", "domain", "distribution"}),
             template=record.template,
@@ -59,11 +57,10 @@ class LongtailChecker(Checker[LongtailSettings]):
         for known in get_args(SubjectCause):
             if cause == known:
                 raise Undecidable(known, "the subject gave no answer", probe=evidence)
-        try:
-            right = is_right(record.answer, record.expected)
-        except Unparsable as error:
-            detail = f"{error} (“{on_a_line(record.answer)}”)"
-            raise Undecidable("subject_unusable", detail, probe=evidence) from None
+        right = is_right(record.answer, record.expected)
+        if right is None:
+            detail = f"{UNREADABLE} (“{on_a_line(record.answer)}”)"
+            raise Undecidable("subject_unusable", detail, probe=evidence)
         answered = f"“{on_a_line(record.answer)}” to “{on_a_line(record.question, 240)}”"
         return Decision(
             accepted=right,

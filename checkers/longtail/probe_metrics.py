@@ -1,9 +1,9 @@
 """Prometheus metrics of answers to probes: right and wrong by what was asked, and the gap between head and tail."""
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from functools import partial
-from typing import Literal, TypeAlias
 
+from cachetools import FIFOCache
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from checkers.intervals import difference
@@ -22,36 +22,6 @@ _OTHER = "other"
 
 _MAX_DOMAINS = 20
 """Domains that have their own label; corpora have a handful."""
-
-Sign: TypeAlias = Literal["all", "positive", "negative"]
-
-
-class GapWindow:
-    """The latest answers of one subject, head and tail apart."""
-
-    def __init__(self) -> None:
-        self._sides: dict[str, OrderedDict[str, bool | None]] = {"head": OrderedDict(), "tail": OrderedDict()}
-
-    def add(self, distribution: str, verdict_id: str, right: bool | None) -> None:
-        """Count an answer, None for one that could not be read; one that is delivered again counts once."""
-        side = self._sides[distribution]
-        side[verdict_id] = right
-        if len(side) > WINDOW:
-            side.popitem(last=False)
-
-    @property
-    def gap(self) -> tuple[float, float, float] | None:
-        """Accuracy on the head less accuracy on the tail, and its 95% interval; None while there are too few."""
-        read = [[right for right in self._sides[one].values() if right is not None] for one in ("head", "tail")]
-        (head_right, head), (tail_right, tail) = ((sum(side), len(side)) for side in read)
-        if min(head, tail) < _SHOWN_FROM:
-            return None
-        return head_right / head - tail_right / tail, *difference((head_right, head), (tail_right, tail))
-
-    def unread(self, distribution: str) -> float:
-        """The share of answers that could not be read."""
-        side = self._sides[distribution].values()
-        return sum(right is None for right in side) / len(side)
 
 
 class ProbeMetrics:
@@ -79,7 +49,8 @@ class ProbeMetrics:
             registry=registry,
         )
         self._domains: set[str] = set()
-        self._windows: defaultdict[tuple[str, str, Sign], GapWindow] = defaultdict(GapWindow)
+        self._latest = defaultdict[tuple[str, str, str, str], FIFOCache[str, bool | None]](lambda: FIFOCache(WINDOW))
+        """Whether answers were right, by verdict: one that is delivered again counts once. None: it was not read."""
 
     def verdict(self, verdict: Verdict) -> None:
         """Count a delivered verdict, if it is one on a probe."""
@@ -87,36 +58,34 @@ class ProbeMetrics:
         evidence = found.probe if isinstance(found, Abstention) else found
         if not isinstance(evidence, ProbeEvidence):
             return
-        subject = self._labels_of(verdict.source, verdict.model)
-        domain, distribution = self._domain(evidence.domain), evidence.distribution or "unknown"
+        subject, side = self._labels_of(verdict.source, verdict.model), evidence.distribution
+        labels = (*subject, self._domain(evidence.domain), side or "unknown", evidence.polarity)
         for outcome in ("accept", "reject") if evidence is found else ():
             # Both begin at once, so that the first wrong answer is an increase.
-            self._verdicts.labels(*subject, domain, distribution, evidence.polarity, outcome).inc(
-                outcome == verdict.outcome
-            )
+            self._verdicts.labels(*labels, outcome).inc(outcome == verdict.outcome)
         # The subjects beyond the maximum have nothing in common.
-        if evidence.distribution is not None and subject != (_OTHER, _OTHER):
-            right = None if verdict.outcome == "abstain" else verdict.outcome == "accept"
-            polarities: tuple[Sign, Sign] = ("all", evidence.polarity)
-            for polarity in polarities:
-                self._show(subject, polarity, evidence.distribution, verdict.id, right)
+        if side is None or subject == (_OTHER, _OTHER):
+            return
+        for polarity in ("all", evidence.polarity):
+            latest = self._latest[*subject, polarity, side]
+            latest[verdict.id] = None if verdict.outcome == "abstain" else verdict.outcome == "accept"
+            unread = sum(right is None for right in latest.values())
+            self._unread.labels(*subject, polarity, side).set(unread / len(latest))
+            head, tail = (self._read(*subject, polarity, one) for one in ("head", "tail"))
+            if min(head[1], tail[1]) >= _SHOWN_FROM:
+                shown = head[0] / head[1] - tail[0] / tail[1], *difference(head, tail)
+                for gauge, value in zip((self._gap, self._lower, self._upper), shown, strict=True):
+                    gauge.labels(*subject, polarity).set(value)
 
-    def _show(
-        self, subject: tuple[str, str], polarity: Sign, distribution: str, verdict_id: str, right: bool | None
-    ) -> None:
-        window = self._windows[*subject, polarity]
-        window.add(distribution, verdict_id, right)
-        self._unread.labels(*subject, polarity, distribution).set(window.unread(distribution))
-        found = window.gap
-        if found is not None:
-            for gauge, value in zip((self._gap, self._lower, self._upper), found, strict=True):
-                gauge.labels(*subject, polarity).set(value)
+    def _read(self, *key: *tuple[str, str, str, str]) -> tuple[int, int]:
+        """How many of the latest answers were right, of how many that could be read."""
+        read = [right for right in self._latest[key].values() if right is not None]
+        return sum(read), len(read)
 
     def _domain(self, name: str | None) -> str:
         if name is None:
             return "unknown"
-        if name not in self._domains:
-            if len(self._domains) >= _MAX_DOMAINS:
-                return _OTHER
-            self._domains.add(name)
+        if name not in self._domains and len(self._domains) >= _MAX_DOMAINS:
+            return _OTHER
+        self._domains.add(name)
         return name

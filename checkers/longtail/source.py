@@ -4,11 +4,8 @@ Statements come in an order that is the same in every process.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypeAlias
-
-import structlog
 
 from checkers.checker import Models
 from checkers.draws import generator, uniform
@@ -18,8 +15,6 @@ from checkers.longtail.questions import Asker
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
 from models.protocol import ModelFailed
 from schemas import Probe, ProbeStatement
-
-_Sides: TypeAlias = Mapping[Distribution, Sequence[Statement]]
 
 _SEED = "probes"
 
@@ -37,45 +32,38 @@ class Sample:
     """
 
     def __init__(self, statements: Iterable[Statement]) -> None:
-        """Leave out statements of rules that lack either side.
+        """Skip statements of rules that lack either side.
 
         Raises:
             ValueError: no rule has statements of both the head and the tail.
         """
         rules: dict[str, dict[Distribution, list[Statement]]] = defaultdict(lambda: {one: [] for one in DISTRIBUTIONS})
-        count = 0
         for statement in statements:
             if statement.correct:
-                count += 1
                 rules[statement.rule][statement.distribution].append(statement)
-        self._rules: list[_Sides] = [rules[name] for name in sorted(rules) if all(rules[name].values())]
-        self.left_out = count - sum(len(side) for rule in self._rules for side in rule.values())
-        """Correct statements whose rule has none of the other side."""
+        self._rules = [rules[name] for name in sorted(rules) if all(rules[name].values())]
         if not self._rules:
             raise ValueError(
                 f"none of its {len(rules)} rules has correct statements of both head and tail: nothing to compare"
             )
-        self._numbers = list(TEMPLATES)
-        self._order = lru_cache(maxsize=64)(self._drawn)
 
     def at(self, number: int) -> tuple[Statement, ProbeTemplate]:
         """The statement and the template with a number, from 0."""
         pair, side = divmod(number, len(DISTRIBUTIONS))
         side ^= uniform(_SEED, f"sides/{pair}") < 0.5
         turn, place = divmod(pair, len(self._rules))
-        rule = self._order("rules", turn, len(self._rules))[place]
-        block, place = divmod(pair, len(self._numbers))
-        template = TEMPLATES[self._numbers[self._order("templates", block, len(self._numbers))[place]]]
+        rule = _drawn("rules", turn, len(self._rules))[place]
+        block, place = divmod(pair, len(TEMPLATES))
+        template = TEMPLATES[_drawn("templates", block, len(TEMPLATES))[place] + 1]
         distribution = DISTRIBUTIONS[side]
         statements = self._rules[rule][distribution]
         round_, place = divmod(turn, len(statements))
-        return statements[self._order(f"{distribution}/{rule}", round_, len(statements))[place]], template
-
-    def _drawn(self, purpose: str, round_: int, count: int) -> list[int]:
-        return generator(_SEED, f"{purpose}/{round_}").sample(range(count), count)
+        return statements[_drawn(f"{distribution}/{rule}", round_, len(statements))[place]], template
 
 
-_log = structlog.get_logger(__name__)
+@lru_cache(maxsize=64)
+def _drawn(purpose: str, round_: int, count: int) -> list[int]:
+    return generator(_SEED, f"{purpose}/{round_}").sample(range(count), count)
 
 
 class ProbeSource:
@@ -89,22 +77,19 @@ class ProbeSource:
         Raises:
             ValueError: no subject is configured, or the file cannot be used.
         """
-        probes = settings.probes
-        if probes.corpus is None:
+        corpus, self.seconds_between = settings.probes.corpus, SECONDS_BETWEEN
+        if corpus is None:
             raise ValueError("longtail.probes.corpus is not set: there is nothing to ask about")
-        self.seconds_between = SECONDS_BETWEEN
         if not models.subjects:
             raise ValueError("longtail.probes: no subject is configured in subjects, so there is nobody to ask")
         self.models = tuple(models.subjects)
         self._subjects = models.subjects
         self._asker = Asker("zero-shot")
-        statements = list(read_corpus(probes.corpus))
+        statements = list(read_corpus(corpus))
         try:
             self._sample = Sample(statements)
         except ValueError as error:
-            raise ValueError(f"longtail.probes.corpus = {probes.corpus}: {error}") from None
-        if self._sample.left_out:
-            _log.warning("rules without head or without tail are not asked about", statements=self._sample.left_out)
+            raise ValueError(f"longtail.probes.corpus = {corpus}: {error}") from None
 
     async def record(self, model: str, number: int, id_: str) -> Probe:
         """Ask the probe with a number, from 0; its answer may be missing.
@@ -118,18 +103,14 @@ class ProbeSource:
             answer = (await self._subjects[model].ask(self._asker.question(statement, template))).reply.answer
         except ModelFailed as error:
             metadata[UNANSWERED] = error.cause_of_subject
+        said = statement.model_dump(include={"premise", "conclusion", "domain", "distribution"})
         return Probe(
             kind="probe",
             id=id_,
             source=self.source,
             model=model,
             metadata=metadata,
-            statement=ProbeStatement(
-                premise=statement.premise,
-                conclusion=statement.conclusion,
-                domain=statement.domain,
-                distribution=statement.distribution,
-            ),
+            statement=ProbeStatement(**said),
             template=template.number,
             question=template.question(statement),
             expected=template.answer(statement),

@@ -43,7 +43,8 @@ class ProbeTemplate:
 
     def question(self, statement: Statement) -> str:
         about: str = getattr(statement, self.about)
-        return self.text.format(Premise=_begun(statement.premise), about=about, About=_begun(about))
+        premise, begun = (text[:1].upper() + text[1:] for text in (statement.premise, about))
+        return self.text.format(Premise=premise, about=about, About=begun)
 
     def answer(self, statement: Statement) -> str:
         """The right answer."""
@@ -58,11 +59,6 @@ class ProbeTemplate:
         conclusion's negation. Whether the negation follows in its place is not.
         """
         return statement.correct or polarity(self.number, self.expected) == "positive"
-
-
-def _begun(text: str) -> str:
-    """A text as the beginning of a sentence."""
-    return text[:1].upper() + text[1:]
 
 
 _OPPOSITES: Mapping[str, str] = {"yes": "no", "true": "false", "right": "wrong"}
@@ -96,8 +92,5 @@ def polarity(template: int, expected: str) -> Polarity:
     """`positive` if the expected answer affirms, `negative` if it denies; the template `BY_SIGN` counts as negative.
 
     So table 3 has it: models are biased towards denying, which is why the two are scored apart.
-
-    Raises:
-        Unparsable: `expected` is no answer.
     """
     return "positive" if template != BY_SIGN and meaning(expected) else "negative"

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from checkers.checker import MISLED, Checker, CheckerSettings, Decision, Models, Undecidable
-from checkers.thresholds import BETWEEN
 from checkers.tool_call.structure import Argument, tested
 from models.judges.questions import control_sentences
 from models.protocol import ClaimKind, Claims, Judgement
@@ -50,7 +49,7 @@ class ToolCallChecker(Checker[ToolCallSettings]):
         score = min((one.support for one in call.findings), default=float(accepted))
         if accepted and (open_ := [one for one in call.findings if one.finding == "unsure"]):
             detail = f"the judge is not sure of {len(open_)}, the first: {open_[0].name} is “{open_[0].value}”"
-            raise Undecidable(BETWEEN, detail, score=score)
+            raise Undecidable("between_thresholds", detail, score=score)
         holds = f"The call of {call.tool} holds; {counted(len(call.findings), 'value')} of it supported."
         reason = holds if accepted else f"{'; '.join(call.faults[:_MOST_FAULTS])}."
         return Decision(accepted=accepted, score=score, reason=reason, evidence=call)

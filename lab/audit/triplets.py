@@ -15,9 +15,9 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
-from checkers.closed_class import is_negator
 from checkers.draws import generator, seed_of
 from checkers.lines import read_forms
+from checkers.longtail.yes_or_no import is_negator
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from lab.audit import MADE, RELATIONS, Relation

@@ -19,10 +19,10 @@ from schemas import DeadLetter, Generation, Improvement, Origin, SentenceFinding
 from streams.errors import BrokerUnavailable
 from streams.lookup import RecordLookup
 from streams.settings import StreamSettings
-from tests.checkers.consistency.improver.writer import writer_answer
 from tests.support.checkers import improver
 from tests.support.rejections import consistency_rejection
 from tests.support.scenarios import Place
+from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, messages_until, put, record
 from tests.support.workers import WorkerHere, agents_here
@@ -58,7 +58,7 @@ def _verdicts(count: int, topic: str) -> list[bytes]:
 @pytest.fixture
 def stub() -> Iterator[StubEndpoint]:
     """Judge and writer in one."""
-    with StubEndpoint(answer=writer_answer) as endpoint:
+    with StubEndpoint(answer=judge_answer) as endpoint:
         yield endpoint
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli.common import typed
 from assay.verdict_printer import VerdictPrinter
-from checkers.installed import own_checkers
+from checkers.plugin import own_checkers
 from schemas import SentenceFinding
 from schemas.base import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment

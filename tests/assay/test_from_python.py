@@ -14,8 +14,8 @@ import pytest
 
 import assay
 from assay.config import Misconfigured
-from checkers.installed import UnknownChecker
 from checkers.model_patience import ModelPatience
+from checkers.plugin import UnknownChecker
 from schemas import Unreadable
 from tests.assay.running import ROOT, environment, install, installed
 from tests.assay.running import assay as command

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from store.tables import IMPROVEMENTS, VERDICTS
 from tests.assay.running import assay, environment
-from tests.checkers.consistency.improver.writer import writer_answer
 from tests.support.service import running_worker
 from tests.support.stored import Stored
+from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 from tests.support.webhook_target import SECRET, WebhookTarget
@@ -54,7 +54,7 @@ def records(source: str, count: int, response: str) -> list[str]:
 
 async def test_one_worker_does_all_that_is_configured(tmp_path: Path, kafka: str):
     target = WebhookTarget()
-    with StubEndpoint(answer=writer_answer) as stub:
+    with StubEndpoint(answer=judge_answer) as stub:
         async with target.running():
             (tmp_path / "assay.toml").write_text(CONFIGURATION.format(judge=stub.base_url, hook=target.url))
             variables = {

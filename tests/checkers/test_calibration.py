@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from checkers.calibration import (
     MIN_LABELS,
     Labelled,
-    ThresholdPair,
+    Threshold,
     calibrate,
     fewest_labels,
     most_wrong,
@@ -20,14 +20,14 @@ from checkers.calibration import (
 )
 from checkers.intervals import wilson
 
-LABELLED = st.lists(st.builds(Labelled, st.floats(0, 1), st.booleans()), max_size=300)
+LABELLED = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=300)
 
 
 def _drawn(count: int, right: Callable[[float], float], seed: int) -> list[Labelled]:
     """Scores drawn evenly; `right` is the probability that people accept a record of a score."""
     draw = random.Random(seed)
     scores = [draw.random() for _ in range(count)]
-    return [Labelled(score, draw.random() < right(score)) for score in scores]
+    return [(score, draw.random() < right(score)) for score in scores]
 
 
 @given(st.integers(1, 2000), st.floats(0.005, 0.5), st.floats(0.001, 0.3))
@@ -43,14 +43,13 @@ def test_most_wrong_is_the_exact_binomial_bound(decided: int, error: float, leve
 def test_what_is_told_is_what_the_thresholds_do_and_each_has_enough_labels(
     labelled: list[Labelled], error: float, confidence: float
 ):
-    found = calibrate(labelled, error=error, confidence=confidence)
-    accept, reject = found.accept, found.reject
+    accept, reject = calibrate(labelled, error=error, confidence=confidence)
     if accept.value is not None:
-        behind = [one for one in labelled if one.score >= accept.value]
-        assert (accept.decided, accept.wrong) == (len(behind), sum(not one.accept for one in behind))
+        behind = [accepted for score, accepted in labelled if score >= accept.value]
+        assert (accept.decided, accept.wrong) == (len(behind), behind.count(False))
     if reject.value is not None:
-        behind = [one for one in labelled if one.score < reject.value]
-        assert (reject.decided, reject.wrong) == (len(behind), sum(one.accept for one in behind))
+        behind = [accepted for score, accepted in labelled if score < reject.value]
+        assert (reject.decided, reject.wrong) == (len(behind), sum(behind))
     for threshold in (accept, reject):
         assert (threshold.value is None) == (threshold.decided == 0)
         if threshold.value is not None:
@@ -62,31 +61,29 @@ def test_what_is_told_is_what_the_thresholds_do_and_each_has_enough_labels(
 
 
 def test_a_judge_that_is_always_right_gets_one_value_for_both_and_decides_everything():
-    labelled = [Labelled(0.8, accept=True)] * 60 + [Labelled(0.2, accept=False)] * 60
-    found = calibrate(labelled, error=0.1, confidence=0.95)
-    assert found.accept.value == found.reject.value == 0.5
-    assert (found.decided, found.wrong) == (120, 0)
+    labelled = [(0.8, True)] * 60 + [(0.2, False)] * 60
+    assert calibrate(labelled, error=0.1, confidence=0.95) == (Threshold(0.5, 60, 0), Threshold(0.5, 60, 0))
 
 
 def test_what_could_be_promised_can_be_and_the_labels_needed_are_enough_for_the_same_share_of_errors():
-    labelled = [Labelled(0.9, accept=number % 20 != 0) for number in range(100)]
-    assert calibrate(labelled, error=0.1, confidence=0.95).accept.value is None
+    labelled = [(0.9, number % 20 != 0) for number in range(100)]
+    assert calibrate(labelled, error=0.1, confidence=0.95)[0].value is None
     possible, needed = shortfall(labelled, "accept", error=0.1, confidence=0.95)
     assert possible is not None
     assert needed is not None
-    assert calibrate(labelled, error=possible, confidence=0.95).accept.value is not None
-    assert calibrate(labelled, error=possible - 0.01, confidence=0.95).accept.value is None
+    assert calibrate(labelled, error=possible, confidence=0.95)[0].value is not None
+    assert calibrate(labelled, error=possible - 0.01, confidence=0.95)[0].value is None
     # Five in a hundred are wrong: so many hundreds of them.
     enough = labelled * (needed // 100)
-    assert calibrate(enough, error=0.1, confidence=0.95).accept.value is not None
+    assert calibrate(enough, error=0.1, confidence=0.95)[0].value is not None
 
 
 def test_the_level_of_a_threshold_is_split_over_the_two_places_to_begin():
     # Half of a half of 0.05.
     assert fewest_labels(0.1, 0.0125) == math.ceil(math.log(0.0125) / math.log(0.9)) == 42
-    labelled = [Labelled(0.9, accept=True)] * 42
-    assert calibrate(labelled, error=0.1, confidence=0.95).accept.value is not None
-    assert calibrate(labelled[1:], error=0.1, confidence=0.95).accept.value is None
+    labelled = [(0.9, True)] * 42
+    assert calibrate(labelled, error=0.1, confidence=0.95)[0].value is not None
+    assert calibrate(labelled[1:], error=0.1, confidence=0.95)[0].value is None
 
 
 @pytest.mark.parametrize(("error", "confidence"), [(0, 0.9), (0.5, 0.9), (0.1, 0), (0.1, 1)])
@@ -95,28 +92,27 @@ def test_a_promise_that_is_none_is_refused(error: float, confidence: float):
         calibrate([], error=error, confidence=confidence)
 
 
-def _broken(found: ThresholdPair, wrong_above: Callable[[float], float], wrong_below: Callable[[float], float]) -> bool:
-    accept, reject = found.accept.value, found.reject.value
-    return (accept is not None and wrong_above(accept) > 0.2) or (reject is not None and wrong_below(reject) > 0.2)
-
-
 def test_the_promise_is_broken_no_more_often_than_the_confidence_allows():
     # Scores are drawn evenly, and each is the probability that people accept the record.
     runs, confidence = 400, 0.8
     found = [
         calibrate(_drawn(250, lambda score: score, seed), error=0.2, confidence=confidence) for seed in range(runs)
     ]
-    broken = sum(_broken(one, lambda t: (1 - t) / 2, lambda t: t / 2) for one in found)
+    # Of what is accepted from t on, (1 - t) / 2 is wrong; of what is rejected below t, half of t.
+    broken = sum(
+        (accept.value is not None and (1 - accept.value) / 2 > 0.2) or (reject.value or 0) / 2 > 0.2
+        for accept, reject in found
+    )
     assert broken <= scipy.stats.binom.ppf(0.999, runs, 1 - confidence)
     # A test that never passes anything keeps all promises.
-    assert sum(one.decided for one in found) > 50 * runs
+    assert sum(one.decided for pair in found for one in pair) > 50 * runs
 
 
 def test_thresholds_that_just_break_the_promise_pass_no_more_often_than_their_level():
     # Whatever is accepted is wrong a little more often than promised: every threshold that passes is a mistake.
     runs, confidence = 600, 0.8
     accepted = sum(
-        calibrate(_drawn(300, lambda _: 0.799, seed), error=0.2, confidence=confidence).accept.value is not None
+        calibrate(_drawn(300, lambda _: 0.799, seed), error=0.2, confidence=confidence)[0].value is not None
         for seed in range(runs)
     )
     assert 0 < accepted <= scipy.stats.binom.ppf(0.999, runs, (1 - confidence) / 2)

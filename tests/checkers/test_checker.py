@@ -19,8 +19,8 @@ from assay import (
     Undecidable,
 )
 from assay.testing import ScriptedJudge, check
+from checkers.checker import ScoringSettings, Thresholds
 from checkers.plugin import CheckerPlugin
-from checkers.thresholds import ScoringSettings, Thresholds
 from models.meter import MeteredJudge
 from models.protocol import Claims, Judge, ModelFailed, ModelUnavailable
 from schemas import RECORD_KINDS

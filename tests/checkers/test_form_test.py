@@ -10,7 +10,7 @@ import pytest
 
 from checkers.extraction.extractors import CallableSubject
 from checkers.form_test import MethodResult, method_results
-from checkers.installed import installed_checkers
+from checkers.plugin import installed_checkers
 from models.build import build_model
 from models.settings import SubjectSettings
 from tests.support.stub_acts import status

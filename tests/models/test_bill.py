@@ -11,8 +11,8 @@ import pytest
 from assay.file_check import CheckedLine, FileCheck
 from assay.summary import Summary
 from checkers.checker import Models
-from checkers.installed import own_checkers
 from checkers.model_patience import ModelPatience
+from checkers.plugin import own_checkers
 from models.build import build_judge
 from models.meter import EndedRequest
 from models.settings import JudgeSettings

@@ -11,8 +11,7 @@ from typing import Any
 import agents.sessions
 from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models
-from checkers.installed import own_checkers
-from checkers.plugin import Improver
+from checkers.plugin import Improver, own_checkers
 from models.judges.prompted import PromptedJudge
 from models.local_grader import Graded, LocalGrader
 from models.protocol import ClaimKind, Claims, Judge, Judgement, ModelUnavailable

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from checkers.checker import Models
+from checkers.checker import Models, Thresholds
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from checkers.consistency.evidence import explain, graded_score
-from checkers.thresholds import Thresholds
 from models.meter import MeteredJudge
 from models.protocol import NO_CLAIM, Judgement, WindowExceeded
 from schemas import Abstention, ConsistencyEvidence, Generation, Turn, Verdict

@@ -1,18 +1,16 @@
 """The checker on hits: accept, reject and abstain, with what a person needs to see why."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
 
-from checkers.checker import Models
+from checkers.checker import Models, Thresholds
 from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
-from checkers.thresholds import Thresholds
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
 from models.local.judge import BundledJudge
-from models.meter import MeteredJudge
 from models.settings import JudgeSettings
 from schemas import Generation, Retrieval, RetrievalEvidence, Verdict, to_json
 from tests.attacks.texts import ATTACKS, name_of
@@ -45,11 +43,6 @@ def judge(judge_of: MakeJudge) -> PromptedJudge:
 def checker_of(judge: PromptedJudge) -> MakeChecker:
     """Builds a checker from retrieval settings."""
     return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), Models(judge=judge))
-
-
-def judging(grades: Mapping[str, float]) -> MeteredJudge:
-    """A judge that grades a stored text and the query, either way, as it is told for the text."""
-    return grading(lambda reference, sentence: grades.get(sentence, grades.get(reference, 0.0)))
 
 
 _evidence = partial(evidence_of, RetrievalEvidence)
@@ -114,8 +107,8 @@ async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker
 
 @pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
 async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str):
-    settings = RetrievalSettings(thresholds=Thresholds(accept_from=0.7, reject_below=0.7))
-    checker = RetrievalChecker(settings, Models(judge=judging({"Two one?": grade})))
+    judge, thresholds = grading(lambda *_: grade), Thresholds(accept_from=0.7, reject_below=0.7)
+    checker = RetrievalChecker(RetrievalSettings(thresholds=thresholds), Models(judge=judge))
     assert (await checker.check(hit("One two?", "Two one?"))).outcome == outcome
 
 
