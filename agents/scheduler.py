@@ -87,7 +87,7 @@ class Scheduler(Agent):
             return _BUDGET_SECONDS
         try:
             with self._budgets.booked(self.name):
-                id_ = content_id("scheduled", [self._source.source, model, number])
+                id_ = content_id("scheduled", [self.name, model, number])
                 record = await self._source.record(model, number, id_)
             await self._runtime.publisher.publish(record_message(record, self._runtime.settings.topics))
         except ModelUnavailable as error:

@@ -151,7 +151,7 @@ def _impossible(configuration: Configuration) -> Iterator[str]:
     for name in configuration.routing.unknown_checkers(installed):
         yield f"routing: there is no checker {name!r}; installed are {', '.join(installed)}"
     plugins = configuration.installed.plugins
-    spending = [*installed, IMPROVER, *(plugin.source.name for plugin in plugins.values() if plugin.source)]
+    spending = [*installed, IMPROVER, *(plugin.source_name for plugin in plugins.values() if plugin.source)]
     for name in configuration.budgets:
         if name not in spending:
             yield f"budgets.{name}: nothing has this name; allowed are {', '.join(spending)}"

@@ -130,9 +130,9 @@ def _followers(
         if writer is not service.models.writer:
             models.append(writer)
     for name, plugin in configuration.installed.plugins.items():
-        if plugin.source is not None and plugin.source.name in names:
-            build = partial(plugin.source.build, configuration.checkers[name], service.models)
-            factories.append(partial(Scheduler, _built(plugin.source.name, build), budgets=budgets))
+        if plugin.source is not None and plugin.source_name in names:
+            build = partial(plugin.source, configuration.checkers[name], service.models)
+            factories.append(partial(Scheduler, _built(plugin.source_name, build), budgets=budgets))
     return factories, models
 
 

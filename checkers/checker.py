@@ -3,40 +3,18 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Final,
-    Generic,
-    Literal,
-    Self,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from models.protocol import EscalationUnavailable, Judge, Model, ModelFailed, ModelUnavailable
 from models.work import Work, work_limit
-from schemas import (
-    RECORD_TYPES,
-    Abstention,
-    Cascade,
-    Envelope,
-    Evidence,
-    PluginEvidence,
-    Usage,
-    Verdict,
-    digest,
-    verdict_id,
-)
+from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, JudgeCause, ProbeEvidence
 from schemas.records import misspelt_hint
+from schemas.verdicts import Cascade
 
 _DIGEST_DIGITS = 16
 _MOST_HELD = 10_000
@@ -81,7 +59,7 @@ class Thresholds(BaseModel):
     something else, so the checker is then not started. Not compared if not set."""
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _in_order(self) -> "Thresholds":
         if self.accept_from is not None and self.reject_below is not None and self.reject_below > self.accept_from:
             raise ValueError(
                 f"reject_below is {self.reject_below:g}; it should not exceed accept_from ({self.accept_from:g})"
@@ -312,13 +290,10 @@ class Checker(ABC, Generic[SettingsT]):
         """The verdict of the first judge of a cascade as one of this checker; None if it leaves the record open."""
         if isinstance(verdict.evidence, Abstention) and verdict.evidence.cause in _ESCALATED:
             return None
-        first_score, judges = verdict.score, (verdict.judge, self.judge_name)
-        own = {
-            "id": verdict_id(verdict.source, verdict.record_id, self.name, self.config_digest),
-            "config_digest": self.config_digest,
-            "cascade": Cascade(judges=judges, escalated=False, first_score=first_score),
-        }
-        return verdict.model_copy(update=own)
+        id_ = verdict_id(verdict.source, verdict.record_id, self.name, self.config_digest)
+        judges, first_score = (verdict.judge, self.judge_name), verdict.score
+        cascade = Cascade(judges=judges, escalated=False, first_score=first_score)
+        return verdict.model_copy(update={"id": id_, "config_digest": self.config_digest, "cascade": cascade})
 
     async def _check(self, record: Envelope) -> Verdict:
         kind = getattr(record, "kind", None)

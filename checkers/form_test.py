@@ -77,28 +77,26 @@ async def method_results(
     for (method, role), group in groupby(asked, lambda one: (one.method, one.role)):
         some = list(group)
         file = KeptTest([model.name, *(request_digest(one.question) for one in some)], list[MethodResult])
-        if not (results := kept(file)):
-            results = await _result(model, method, role, some)
-            if results and results[0].cases == len(some):
-                file.write(results)
-        found += results
+        if results := kept(file):
+            found += results
+            continue
+        faults, answered = list[str](), list[bool]()
+        for case in some:
+            try:
+                answered.append(case.is_right((await model.ask(case.question)).reply))
+            except ModelFailed as error:
+                if error.cause in OF_ONE_REPLY:
+                    faults.append(f"{on_a_line(error.detail)}; it said: {on_a_line(error.said) or 'nothing'}")
+        replies, followed = len(answered) + len(faults), len(answered)
+        fields = {"method": method, "role": role, "cases": replies, "followed": followed, "right": sum(answered)}
+        result = MethodResult.model_validate(fields | {"answered": faults[0] if faults else None})
+        # A slow endpoint says nothing of its model.
+        found += [result] if replies else []
+        if replies == len(some):
+            file.write([result])
     return found
 
 
 def kept(file: "KeptTest[list[MethodResult]]") -> list[MethodResult] | None:
     """The result on file, if there is one."""
     return file.read()
-
-
-async def _result(model: Model, method: str, role: Role, cases: Sequence[FormCase]) -> list[MethodResult]:
-    """The result over the questions that got a reply; none if none did: a slow endpoint says nothing of its model."""
-    faults, answered = list[str](), list[bool]()
-    for case in cases:
-        try:
-            answered.append(case.is_right((await model.ask(case.question)).reply))
-        except ModelFailed as error:
-            if error.cause in OF_ONE_REPLY:
-                faults.append(f"{on_a_line(error.detail)}; it said: {on_a_line(error.said) or 'nothing'}")
-    asked, followed = len(answered) + len(faults), len(answered)
-    fields = {"method": method, "role": role, "cases": asked, "followed": followed, "right": sum(answered)}
-    return [MethodResult.model_validate(fields | {"answered": faults[0] if faults else None})] if asked else []

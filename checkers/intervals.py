@@ -10,14 +10,7 @@ def wilson(successes: float, n: float, z: float = 1.96) -> tuple[float, float]:
 
     It holds for a number of verdicts fixed beforehand: right to show, wrong to raise alarms on. Both are whole unless
     `n` is an effective number, of verdicts that are not independent.
-
-    Raises:
-        ValueError: not 0 <= successes <= n, or z is not positive.
     """
-    if not 0 <= successes <= n:
-        raise ValueError(f"{successes} successes of {n}: allowed are 0 to n, and n from 0")
-    if not 0 < z < math.inf:
-        raise ValueError(f"z is {z}: it must be positive and finite")
     if n == 0:
         return 0.0, 1.0
     rate = successes / n
@@ -35,9 +28,6 @@ def difference(first: tuple[float, float], second: tuple[float, float], z: float
 
     Each is given as successes and number; of independent ones, and 95% unless `z` says otherwise. (-1, 1) where either
     number is 0.
-
-    Raises:
-        ValueError: as `wilson`.
     """
     (low1, high1), (low2, high2) = wilson(*first, z), wilson(*second, z)
     if not first[1] or not second[1]:

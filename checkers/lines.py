@@ -17,13 +17,14 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FormT = TypeVar("FormT", bound=BaseModel)
 
 
-def numbered_lines(path: Path, fault: type[ValueError]) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not blank, stripped, with their numbers.
+def read_forms(form: type[FormT], path: Path, what: str, *, fault: type[ValueError] = ValueError) -> Iterator[FormT]:
+    """The lines of a file of JSON lines, one by one, each of this form; `what` is what they hold, in words.
 
     Raises:
-        ValueError: as `fault`: the file cannot be read, or a line is too long; the message names file and line.
+        ValueError: as `fault`: the file cannot be read or holds no line, or a line is too long or of another form; the
+            message names file and line.
     """
-    number = 0
+    number = read = 0
     try:
         with path.open("rb") as stream:
             while line := stream.readline(_MOST_BYTES + 2):
@@ -32,28 +33,20 @@ def numbered_lines(path: Path, fault: type[ValueError]) -> Iterator[tuple[int, b
                 if len(data) > _MOST_BYTES:
                     raise fault(f"{path}:{number}: longer than {_MOST_BYTES} bytes")
                 if data:
-                    yield number, data
+                    read += 1
+                    yield _form(form, data, f"{path}:{number}", what, fault)
     except OSError as error:
         raise fault(f"{path}: cannot be read: {error.strerror or error}") from None
-
-
-def read_forms(
-    form: type[FormT], path: Path, what: str, *, fault: type[ValueError] = ValueError, strict: bool = False
-) -> Iterator[FormT]:
-    """The lines of a file of JSON lines, one by one, each of this form; `what` is what they hold, in words.
-
-    Raises:
-        ValueError: as `fault`: as `numbered_lines`, or a line is of another form, or there is none.
-    """
-    number = 0
-    for number, line in numbered_lines(path, fault):
-        try:
-            found = form.model_validate_json(line, strict=strict)
-            # It refuses numbers that are none, which pydantic takes.
-            orjson.loads(line)
-        except ValueError as error:
-            told = explain(error) if isinstance(error, ValidationError) else f"not JSON: {error}"
-            raise fault(f"{path}:{number}: {told}; expected {what}") from None
-        yield found
-    if not number:
+    if not read:
         raise fault(f"{path}: holds no {what}")
+
+
+def _form(form: type[FormT], data: bytes, place: str, what: str, fault: type[ValueError]) -> FormT:
+    try:
+        found = form.model_validate_json(data)
+        # It refuses numbers that are none, which pydantic takes.
+        orjson.loads(data)
+    except ValueError as error:
+        told = explain(error) if isinstance(error, ValidationError) else f"not JSON: {error}"
+        raise fault(f"{place}: {told}; expected {what}") from None
+    return found

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, distribution, entry_points
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints
@@ -88,11 +89,7 @@ class RecordSource(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the agent that runs it, such as `probe-scheduler`."""
-
-    @property
-    def source(self) -> str:
-        """The `source` of its records."""
+        """Name of the agent that runs it, such as `probe-scheduler`, and the `source` of its records."""
 
     @property
     def models(self) -> Sequence[str]:
@@ -113,20 +110,6 @@ class RecordSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourcePlugin:
-    """A source of records: its configuration, and how to build it."""
-
-    name: str
-    """The source's name."""
-    switch: str
-    """The setting that switches it on, such as `longtail.probes.corpus`."""
-    is_on: Callable[[Any], bool]
-    """True if the checker's settings switch it on."""
-    build: Callable[[Any, Models], RecordSource]
-    """From the checker's settings and the models; raises ValueError for settings that cannot be used."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerPlugin:
     """A checker and what its method brings along."""
 
@@ -136,8 +119,13 @@ class CheckerPlugin:
     verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""
     improver: Callable[[Checker[Any], Model], Improver] | None = None
     """From the checker and the model that writes to what rewrites."""
-    source: SourcePlugin | None = None
-    """Records that the method makes by itself, on a schedule."""
+    source: Callable[[Any, Models], RecordSource] | None = None
+    """From the checker's settings and the models to what makes records by itself, on a schedule; raises ValueError for
+    settings that cannot be used."""
+    source_name: str = ""
+    """The source's name."""
+    source_switch: str = ""
+    """The checker's setting that switches the source on, such as `probes.corpus`."""
     count: "Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None" = None
     """Builds the metrics of the method's own, once a worker."""
     stand_ins: Callable[[], Mapping[str, Model]] | None = dict
@@ -172,6 +160,10 @@ class CheckerPlugin:
         for name, one in settings.items():
             checker = type(name, (self.checker,), {"name": name, "unit": one.unit})
             yield replace(self, checker=checker, many=False, section=f"{self.name}.{name}"), one
+
+    def has_source(self, settings: Any) -> bool:
+        """True if the checker's settings switch its source on."""
+        return attrgetter(self.source_switch)(settings) is not None
 
     def build(self, settings: Any, models: Models) -> Checker[Any]:
         """The checker, with both judges of a cascade if it has thresholds; raises what its constructor raises."""

@@ -161,6 +161,7 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
     for name, (on, switch) in zip(OTLP, switches, strict=True):
         agents[name] = None if on else f"otlp.{switch}"
     for name, plugin in configuration.installed.plugins.items():
-        if (source := plugin.source) is not None:
-            agents[source.name] = None if source.is_on(configuration.checkers[name]) else source.switch
+        if plugin.source is not None:
+            is_on = plugin.has_source(configuration.checkers[name])
+            agents[plugin.source_name] = None if is_on else f"{name}.{plugin.source_switch}"
     return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))

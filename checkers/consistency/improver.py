@@ -40,6 +40,7 @@ default."""
 _GROWTH, _ALLOWANCE = 3, 200
 """Times as many characters, and more: what is longer is no rewrite of a sentence but its own text."""
 _CHARACTERS_A_TOKEN, _LEAST_TOKENS = 2, 100
+_PLACE = {"start", "end", "reason"}
 
 
 class SentenceRewrite(Reply):
@@ -189,7 +190,11 @@ class ConsistencyImprover:
             course.rounds.append(
                 ImprovementRound(
                     response=record.response,
-                    changes=tuple(_change(findings[index], text) for index, text in sorted(texts.items())),
+                    changes=tuple(
+                        SentenceChange(before=one.text, after=texts[index], **one.model_dump(include=_PLACE))
+                        for index, one in enumerate(findings)
+                        if index in texts
+                    ),
                     outcome=checked.outcome,
                     score=checked.score,
                     consistent_share=course.evidence.consistent_share if course.evidence else None,
@@ -269,10 +274,6 @@ def _in_another_form(checker: Checker[Any]) -> Checker[Any]:
     if not isinstance(judge, PromptedJudge):
         return checker
     return type(checker)(checker.settings, replace(checker.models, judge=judge.in_another_form()))
-
-
-def _change(found: SentenceFinding, text: str) -> SentenceChange:
-    return SentenceChange(before=found.text, after=text, start=found.start, end=found.end, reason=found.reason)
 
 
 def fits(response: str, findings: Sequence[SentenceFinding]) -> bool:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from checkers.longtail.checker import LongtailChecker
 from checkers.longtail.questions import form_cases
 from checkers.longtail.source import ProbeSource
-from checkers.plugin import CheckerPlugin, SourcePlugin, SubjectLabels, VerdictCount
+from checkers.plugin import CheckerPlugin, SubjectLabels, VerdictCount
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -22,10 +22,7 @@ PLUGIN = CheckerPlugin(
     checker=LongtailChecker,
     form_cases=form_cases,
     count=_count,
-    source=SourcePlugin(
-        name=ProbeSource.name,
-        switch="longtail.probes.corpus",
-        is_on=lambda settings: settings.probes.corpus is not None,
-        build=ProbeSource,
-    ),
+    source=ProbeSource,
+    source_name=ProbeSource.name,
+    source_switch="probes.corpus",
 )

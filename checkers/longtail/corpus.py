@@ -65,7 +65,7 @@ def read_corpus(path: Path) -> Iterator[Statement]:
     file = path / STATEMENTS if path.is_dir() else path
     if path.name == BUNDLED and not path.exists():
         file = Path(__file__).with_name("bundled.jsonl")
-    return read_forms(Statement, file, "statement", strict=True)
+    return read_forms(Statement, file, "statement")
 
 
 def write_corpus(path: Path, statements: Iterable[Statement]) -> None:

@@ -4,8 +4,9 @@ Statements come in an order that is the same in every process.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from checkers.checker import Models
 from checkers.draws import generator, uniform
@@ -22,43 +23,45 @@ SECONDS_BETWEEN = 60.0
 """Length of the intervals in which a subject is asked one probe each: 1,440 questions a day."""
 
 
-class Sample:
-    """Statements and templates by number, head and tail in pairs.
+_Sides: TypeAlias = Mapping[Distribution, Sequence[Statement]]
+
+
+def paired(statements: Iterable[Statement]) -> list[_Sides]:
+    """The correct statements, for all templates apply to them, by rule; rules that lack either side are skipped.
+
+    Raises:
+        ValueError: no rule has statements of both the head and the tail.
+    """
+    rules: dict[str, dict[Distribution, list[Statement]]] = defaultdict(lambda: {one: [] for one in DISTRIBUTIONS})
+    for statement in statements:
+        if statement.correct:
+            rules[statement.rule][statement.distribution].append(statement)
+    found: list[_Sides] = [rules[name] for name in sorted(rules) if all(rules[name].values())]
+    if not found:
+        raise ValueError(
+            f"none of its {len(rules)} rules has correct statements of both head and tail: nothing to compare"
+        )
+    return found
+
+
+def probe(rules: Sequence[_Sides], number: int) -> tuple[Statement, ProbeTemplate]:
+    """The statement and the template with a number, from 0.
 
     Numbers 2k and 2k + 1 are a pair: the head and the tail of one rule, asked with one template. What makes a rule or a
     template hard is then on both sides of the gap. The side that comes first is drawn, so that neither is asked about
     more where numbers are left out. Rules come equally often, and so do templates: each is drawn again only when all
-    have been. Only correct statements are asked, for all templates apply to them.
+    have been.
     """
-
-    def __init__(self, statements: Iterable[Statement]) -> None:
-        """Skip statements of rules that lack either side.
-
-        Raises:
-            ValueError: no rule has statements of both the head and the tail.
-        """
-        rules: dict[str, dict[Distribution, list[Statement]]] = defaultdict(lambda: {one: [] for one in DISTRIBUTIONS})
-        for statement in statements:
-            if statement.correct:
-                rules[statement.rule][statement.distribution].append(statement)
-        self._rules = [rules[name] for name in sorted(rules) if all(rules[name].values())]
-        if not self._rules:
-            raise ValueError(
-                f"none of its {len(rules)} rules has correct statements of both head and tail: nothing to compare"
-            )
-
-    def at(self, number: int) -> tuple[Statement, ProbeTemplate]:
-        """The statement and the template with a number, from 0."""
-        pair, side = divmod(number, len(DISTRIBUTIONS))
-        side ^= uniform(_SEED, f"sides/{pair}") < 0.5
-        turn, place = divmod(pair, len(self._rules))
-        rule = _drawn("rules", turn, len(self._rules))[place]
-        block, place = divmod(pair, len(TEMPLATES))
-        template = TEMPLATES[_drawn("templates", block, len(TEMPLATES))[place] + 1]
-        distribution = DISTRIBUTIONS[side]
-        statements = self._rules[rule][distribution]
-        round_, place = divmod(turn, len(statements))
-        return statements[_drawn(f"{distribution}/{rule}", round_, len(statements))[place]], template
+    pair, side = divmod(number, len(DISTRIBUTIONS))
+    side ^= uniform(_SEED, f"sides/{pair}") < 0.5
+    turn, place = divmod(pair, len(rules))
+    rule = _drawn("rules", turn, len(rules))[place]
+    block, place = divmod(pair, len(TEMPLATES))
+    template = TEMPLATES[_drawn("templates", block, len(TEMPLATES))[place] + 1]
+    distribution = DISTRIBUTIONS[side]
+    statements = rules[rule][distribution]
+    round_, place = divmod(turn, len(statements))
+    return statements[_drawn(f"{distribution}/{rule}", round_, len(statements))[place]], template
 
 
 @lru_cache(maxsize=64)
@@ -69,7 +72,7 @@ def _drawn(purpose: str, round_: int, count: int) -> list[int]:
 class ProbeSource:
     """Asks the subjects about the statements of a corpus, all of them in the same order."""
 
-    name = source = "probe-scheduler"
+    name = "probe-scheduler"
 
     def __init__(self, settings: LongtailSettings, models: Models) -> None:
         """Read the corpus.
@@ -87,7 +90,7 @@ class ProbeSource:
         self._asker = Asker("zero-shot")
         statements = list(read_corpus(corpus))
         try:
-            self._sample = Sample(statements)
+            self._rules = paired(statements)
         except ValueError as error:
             raise ValueError(f"longtail.probes.corpus = {corpus}: {error}") from None
 
@@ -97,7 +100,7 @@ class ProbeSource:
         Raises:
             ModelUnavailable: the subject cannot be reached.
         """
-        statement, template = self._sample.at(number)
+        statement, template = probe(self._rules, number)
         answer, metadata = "", {"statement": statement.id}
         try:
             answer = (await self._subjects[model].ask(self._asker.question(statement, template))).reply.answer
@@ -107,7 +110,7 @@ class ProbeSource:
         return Probe(
             kind="probe",
             id=id_,
-            source=self.source,
+            source=self.name,
             model=model,
             metadata=metadata,
             statement=ProbeStatement(**said),

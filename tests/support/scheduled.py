@@ -14,7 +14,6 @@ class Counting:
     """Its records say whose they are and which number they have."""
 
     name = "counting"
-    source = "counting"
 
     def __init__(self, models: tuple[str, ...] = ("m",), seconds_between: float = 0.01) -> None:
         self.models = models
@@ -33,7 +32,7 @@ class Counting:
             self.away -= 1
             raise ModelUnavailable("away", retry_after=0.01)
         await self.answers.wait()
-        return Generation(kind="generation", id=id_, source=self.source, model=model, response=f"{model} {number}")
+        return Generation(kind="generation", id=id_, source=self.name, model=model, response=f"{model} {number}")
 
 
 async def made(settings: StreamSettings, at_least: int) -> list[Generation]:

@@ -13,14 +13,12 @@ from checkers.longtail import PLUGIN
 from checkers.longtail.checker import LongtailSettings
 from checkers.longtail.corpus import write_corpus
 from checkers.longtail.questions import Asker
-from checkers.longtail.source import ProbeSource, Sample
+from checkers.longtail.source import ProbeSource, paired, probe
 from checkers.longtail.templates import TEMPLATES
 from schemas import Probe, read_record, to_json
 from tests.checkers.longtail.probes import SilentSubject, SimulatedSubject, corpus_in, perfect, statements
 
-
-def sample(rules: int = 4, each: int = 5) -> Sample:
-    return Sample(statements(rules, each))
+RULES = paired(statements(4, 5))
 
 
 def source(corpus: Path | None, subjects: dict | None = None, **probes) -> ProbeSource:
@@ -31,19 +29,19 @@ def source(corpus: Path | None, subjects: dict | None = None, **probes) -> Probe
 
 class TestTheOrder:
     def test_a_number_decides_what_is_asked_in_every_process(self):
-        asked = [sample().at(number) for number in (*range(20), 28_345_678, 1_700_000_000_00)]
+        asked = [probe(RULES, number) for number in (*range(20), 28_345_678, 1_700_000_000_00)]
         told = repr([(statement.premise, template.number) for statement, template in asked])
         # A process with another seed of hashes, or of another version, draws no others.
         assert hashlib.sha256(told.encode()).hexdigest()[:16] == "1f1108a9e13881d8"
 
     @given(st.integers(min_value=0))
     def test_the_two_of_a_pair_differ_in_their_distribution_alone(self, pair: int):
-        first, second = (sample().at(2 * pair + side) for side in (0, 1))
+        first, second = (probe(RULES, 2 * pair + side) for side in (0, 1))
         assert {first[0].distribution, second[0].distribution} == {"head", "tail"}
         assert (first[0].rule, first[1]) == (second[0].rule, second[1])
 
     def test_rules_templates_and_statements_come_equally_often(self):
-        drawn = [sample().at(number) for number in range(2 * 4 * 5 * 13)]
+        drawn = [probe(RULES, number) for number in range(2 * 4 * 5 * 13)]
         assert set(Counter(statement.rule for statement, _ in drawn).values()) == {2 * 5 * 13}
         assert Counter(template.number for _, template in drawn) == dict.fromkeys(TEMPLATES, 2 * 4 * 5)
         assert set(Counter(statement.id for statement, _ in drawn).values()) == {13}
@@ -52,8 +50,8 @@ class TestTheOrder:
         known = list(statements(2, 3))
         one_sided = [one.model_copy(update={"rule": "other"}) for one in known if one.distribution == "head"]
         incorrect = [one.model_copy(update={"correct": False, "premise": "Wrong"}) for one in known]
-        drawn = Sample([*known, *one_sided, *incorrect])
-        asked = [drawn.at(number)[0] for number in range(200)]
+        rules = paired([*known, *one_sided, *incorrect])
+        asked = [probe(rules, number)[0] for number in range(200)]
         assert {one.id for one in asked} == {one.id for one in known}
 
 

@@ -50,7 +50,7 @@ class ProbePromises:
         subject = build_model(SubjectSettings(base_url=stub.base_url, model="acme-1"))
         models = Models(judge=SilentSubject(), subjects={"acme": subject})
         assert PLUGIN.source is not None
-        source = PLUGIN.source.build(settings, models)
+        source = PLUGIN.source(settings, models)
         agents = [partial(CheckerAgent, PLUGIN.build(settings, models), count=PLUGIN.count), partial(Scheduler, source)]
         async with agents_here(agents, raw) as worker:
             await until(lambda: worker.metric("assay_probe_gap_ratio", **SUBJECT, polarity="all") == 1.0)
