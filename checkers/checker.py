@@ -11,10 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from models.protocol import EscalationUnavailable, Judge, Model, ModelFailed, ModelUnavailable
 from models.work import Work, work_limit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
-from schemas.attributes import record_attributes
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, JudgeCause, ProbeEvidence
 from schemas.records import misspelt_hint
-from schemas.verdicts import Cascade
+from schemas.verdicts import Cascade, record_attributes
 
 _DIGEST_DIGITS = 16
 _MOST_HELD = 10_000
