@@ -14,7 +14,7 @@ from benchmarks.retrieval.live import cache_hit, odd_triplets, scores_of
 from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.intervals import wilson
-from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
+from checkers.retrieval.checker import ACCEPTED_FROM, RetrievalChecker, RetrievalSettings
 from lab.audit.triplets import Triplet
 from models.build import build_judge
 from models.judges.forms import Support, odds_of
@@ -83,7 +83,7 @@ def _figures(found: np.ndarray) -> list[object]:
     chosen, count = int((found[:, 0] > found[:, 1]).sum()), len(found)
     draws = np.random.default_rng(1).integers(count, size=(_RESAMPLES, count))
     low, high = np.quantile([_auroc(found[drawn]) for drawn in draws], (0.025, 0.975))
-    accepted = (found >= RetrievalSettings().accepted_from).mean(axis=0)
+    accepted = (found >= ACCEPTED_FROM).mean(axis=0)
     within = "{:.2f} to {:.2f}".format
     return [
         count,

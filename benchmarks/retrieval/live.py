@@ -19,7 +19,7 @@ import numpy.typing as npt
 from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
 from checkers.checker import Models
-from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
+from checkers.retrieval.checker import ACCEPTED_FROM, RetrievalChecker, RetrievalSettings
 from lab.audit.triplets import Triplet, read_triplets
 from models.build import build_judge
 from models.local.encoder import bundled_model
@@ -98,7 +98,7 @@ def print_live(data: Path, most: int | None) -> None:
     triplets = [one for rows in odd_triplets(data, most) for one in rows]
     positive = measured([(one.base, one.positive) for one in triplets])
     negative = measured([(one.base, one.negative) for one in triplets])
-    print(by_relation([one.relation for one in triplets], positive, negative, RetrievalSettings().accepted_from))
+    print(by_relation([one.relation for one in triplets], positive, negative, ACCEPTED_FROM))
 
 
 def odd_triplets(data: Path, most: int | None) -> Iterator[Sequence[Triplet]]:

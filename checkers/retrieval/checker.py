@@ -11,7 +11,7 @@ _MOST_CANDIDATES = 10
 """The closest of them say whether the store had something better; each more makes the question longer."""
 _MOST_CHARACTERS = 20_000
 """Query and matched text together, as they are in one question; candidates share the remainder."""
-_ACCEPTED_FROM = 0.5
+ACCEPTED_FROM = 0.5
 """The score from which on a hit is accepted, where no thresholds are set."""
 _DISTANCES = ("distance", "euclid", "l2", "manhattan", "l1", "hamming", "canberra", "lance", "bray", "mahalanobis")
 """Parts of names by which stores and libraries call metrics whose smaller values are closer."""
@@ -54,7 +54,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         # The choice of text matching in the match's place: of equals the closest, and nothing below the threshold.
         best = max([found, *others], key=lambda one: one.score)
         thresholds, least = self.settings.thresholds, self.settings.thresholds.accept_from
-        least = _ACCEPTED_FROM if least is None else least
+        least = ACCEPTED_FROM if least is None else least
         accepted = thresholds.accepts(found.score) if thresholds.are_set else found.score >= least
         if accepted is None:
             raise Undecidable("between_thresholds", thresholds.between(found.score), score=found.score)
