@@ -19,7 +19,7 @@ from typing import get_args
 from benchmarks import datasets
 from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
-from checkers.equivalence.alignment import AlignedSentences, PhrasePair, align
+from checkers.equivalence.alignment import Alignments, align
 from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import EquivalenceReply
 from checkers.equivalence.similarity import encoded, similarities
@@ -27,6 +27,7 @@ from checkers.equivalence.trees import Tree, parse
 from models.local.judge import BundledJudge
 from models.local_grader import decided
 from models.protocol import ClaimKind, Claims
+from schemas import AlignedPhrases
 
 Row = Sequence[object]
 Pair = tuple[str, str]
@@ -51,12 +52,12 @@ class Bench:
         self.judge.load()
         encoded([parse("Rain falls.")])
 
-    def aligned(self, trees: dict[str, Tree], pairs: Iterable[Pair]) -> list[AlignedSentences]:
+    def aligned(self, trees: dict[str, Tree], pairs: Iterable[Pair]) -> list[Alignments]:
         """The four alignments of each pair, every sentence encoded once."""
         vectors = dict(zip(trees, encoded([*trees.values()]), strict=True))
         return [align(trees[one], trees[other], similarities(vectors[one], vectors[other])) for one, other in pairs]
 
-    def replies(self, pairs: Sequence[PhrasePair], around: tuple[str, str] | None) -> list[EquivalenceReply]:
+    def replies(self, pairs: Sequence[AlignedPhrases], around: tuple[str, str] | None) -> list[EquivalenceReply]:
         """The local judge's replies about phrases, each asked once."""
         keys = [(pair.first, pair.second, around) for pair in pairs]
         fresh = [key for key in dict.fromkeys(keys) if key not in self._replies]
@@ -65,11 +66,11 @@ class Bench:
             self._replies[key] = EquivalenceReply(answer="yes" if grade.supported else "no", explanation=grade.reason)
         return [self._replies[key] for key in keys]
 
-    async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> bool:
-        """Whether phi is proved; `alone` keeps the sentences from the judge."""
+    async def proves(self, found: Alignments, require: Require, around: Pair | None) -> bool:
+        """Whether phi is proved by a judge that is shown the sentences `around`, or none."""
 
-        async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-            return self.replies(pairs, None if alone else found.sentences)
+        async def ask(pairs: Sequence[AlignedPhrases]) -> list[EquivalenceReply]:
+            return self.replies(pairs, around)
 
         return (await prove(found, ask, require)).found
 
@@ -85,7 +86,8 @@ async def print_proofs(options: argparse.Namespace) -> None:
         for require in get_args(Require):
             by_all = [(await prove(one, all_yes, require)).found for one in found]
             for alone in (False, True):
-                proved = [await bench.proves(one, require, alone=alone) for one in found]
+                around = [None if alone else one.sentences for one in examples]
+                proved = [await bench.proves(one, require, shown) for one, shown in zip(found, around, strict=True)]
                 row = [name, f"phi_{require}", "alone" if alone else "in their sentences"]
                 rates.append([*row, *_rates(examples, proved), *_rates(examples, by_all)[:2]])
     columns = ["set", "proof", "phrases judged", "yes", "no", "gap", "± (95%)"]
@@ -105,7 +107,7 @@ def drawn(examples: list[Labelled], pairs: int | None) -> list[Labelled]:
     return examples if pairs is None or pairs >= len(examples) else random.Random(1).sample(examples, pairs)
 
 
-async def all_yes(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+async def all_yes(pairs: Sequence[AlignedPhrases]) -> list[EquivalenceReply]:
     """The replies of a subject that says yes to everything: what it proves is what is covered."""
     return [EquivalenceReply(answer="yes", explanation="") for _ in pairs]
 

@@ -103,7 +103,7 @@ async def _proved(options: argparse.Namespace, models: Models) -> list[list[obje
         counts = {True: [0, 0], False: [0, 0]}
         for pair in pairs_of(options, "msrp_train_sample"):
             aligned = await aligner.align(pair.sentence1, pair.sentence2)
-            ask = subject.phrases if name == "one word" else partial(graded, pinned, aligned.sentences)
+            ask = subject.phrases if name == "one word" else partial(graded, pinned, (pair.sentence1, pair.sentence2))
             count = counts[bool(pair.label)]
             count[0] += 1
             count[1] += (await prove(aligned, ask, "or")).found

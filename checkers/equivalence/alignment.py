@@ -7,9 +7,7 @@ words that both sentences leave over at the same place are paired, too: a word b
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 from threading import Lock
@@ -21,15 +19,24 @@ from checkers.checker import Undecidable
 from checkers.equivalence.trees import Tree, holds_words, parse, plain_form, same_text
 from models.model_loading import ModelThread
 from models.protocol import ModelFailed
-from models.work import Phase, gather_or_cancel
+from models.work import Phase
+from schemas import AlignedPhrases, PhraseAlignment, UncoveredWord
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import Similarities, Vectors
 
 Side = Literal[1, 2]
 """The first sentence or the second."""
-_FOUR: tuple[tuple[Side, Side], ...] = ((1, 1), (1, 2), (2, 2), (2, 1))
-"""Source of each alignment, and the sentence that it covers."""
+Alignments: TypeAlias = tuple[PhraseAlignment, ...]
+"""The four, `1>2`, `1>2*`, `2>1` and `2>1*`. Before anything is asked, those that cover their sentence are `not_asked`.
+Pairs stand in the source's order, wider before narrower; nested ones too, and equal words that no phrase covers."""
+_FOUR: tuple[tuple[Literal["1>2", "1>2*", "2>1", "2>1*"], Side, Side], ...] = (
+    ("1>2", 1, 1),
+    ("1>2*", 1, 2),
+    ("2>1", 2, 2),
+    ("2>1*", 2, 1),
+)
+"""Name and source of each, and the sentence that it covers."""
 
 MOST_CHARACTERS = 2_000
 """Characters of a sentence: parsing and comparing grow with the square of its words, and no sentence is longer."""
@@ -37,77 +44,44 @@ _KEPT_NODES = 20_000
 """Bound on the encoded sentences that are kept, some 30 MB: a test of a no compares each with up to six others."""
 
 
-@dataclass(frozen=True, slots=True)
-class PhrasePair:
-    """A matched pair of phrases."""
-
-    first: str
-    """The phrase of the first sentence, whichever the source is."""
-    second: str
-    similarity: float
-    """Cosine of the two in their sentences."""
-    spans: tuple[tuple[int, int], tuple[int, int]]
-    """Their characters in the two sentences."""
-
-
-@dataclass(frozen=True, slots=True)
-class RhoAlignment:
-    """One of the four, before anything is asked."""
-
-    source: Side
-    """The sentence whose phrases were looked up in the other."""
-    covers: Side
-    """The sentence whose words must be covered: the source, or the other in a starred alignment."""
-    pairs: tuple[PhrasePair, ...]
-    """In the source's order, wider before narrower; nested ones too, and equal words that no phrase covers."""
-    uncovered: tuple[tuple[int, int], ...]
-    """Characters of the words of `covers` that no phrase covers, single prepositions left out."""
-
-    @property
-    def name(self) -> str:
-        """`1>2`, `1>2*`, `2>1` or `2>1*`."""
-        return f"{self.source}>{3 - self.source}{'' if self.source == self.covers else '*'}"
-
-    @property
-    def covering(self) -> bool:
-        """True if it needs nothing but its pairs to be confirmed."""
-        return bool(self.pairs) and not self.uncovered
-
-
-@dataclass(frozen=True, slots=True)
-class AlignedSentences:
-    """Two sentences and their alignments: the material of a proof, before anything is asked."""
-
-    sentences: tuple[str, str]
-    alignments: tuple[RhoAlignment, ...]
-    """`1>2`, `1>2*`, `2>1`, `2>1*`."""
-
-
 _Nodes: TypeAlias = list[tuple[int, int]]
 """Pairs of nodes, the first sentence's first."""
 
 
-def align(first: Tree, second: Tree, similarities: Similarities) -> AlignedSentences:
+def align(first: Tree, second: Tree, similarities: Similarities) -> Alignments:
     """Find the four alignments of two sentences."""
     trees = (first, second)
     back = [(there, here) for here, there in _pairs(second, first, similarities.T)]
     matched: Mapping[Side, _Nodes] = {1: _pairs(first, second, similarities), 2: back}
 
-    def pair(one: int, other: int) -> PhrasePair:
-        similarity, spans = float(similarities[one, other]), (first.span(one), second.span(other))
-        return PhrasePair(first.text(one), second.text(other), similarity, spans)
+    def pair(one: int, other: int) -> AlignedPhrases:
+        return AlignedPhrases(
+            first=first.text(one),
+            second=second.text(other),
+            first_span=first.span(one),
+            second_span=second.span(other),
+            similarity=round(float(similarities[one, other]), 4),
+        )
 
-    return AlignedSentences(
-        (first.sentence, second.sentence),
-        tuple(
-            RhoAlignment(
-                source,
-                covers,
-                tuple(pair(*nodes) for nodes in matched[source]),
-                _uncovered(trees[covers - 1], [nodes[covers - 1] for nodes in matched[source]]),
-            )
-            for source, covers in _FOUR
-        ),
+    pairs = {source: tuple(pair(*nodes) for nodes in found) for source, found in matched.items()}
+    left = {source: _uncovered(trees, found) for source, found in matched.items()}
+    return _four(pairs, left)
+
+
+def _four(
+    pairs: Mapping[Side, tuple[AlignedPhrases, ...]], left: Mapping[Side, tuple[tuple[UncoveredWord, ...], ...]]
+) -> Alignments:
+    """By source: the pairs, and the words of either sentence that those do not cover."""
+    return tuple(
+        PhraseAlignment(
+            name=name,
+            source=source,
+            covers=covers,
+            outcome="uncovered" if left[source][covers - 1] or not pairs[source] else "not_asked",
+            pairs=pairs[source],
+            uncovered=left[source][covers - 1],
+        )
+        for name, source, covers in _FOUR
     )
 
 
@@ -171,10 +145,15 @@ def _covered(tree: Tree, roots: Sequence[int]) -> set[int]:
     return {token for root in roots for token in range(tree.starts[root], tree.ends[root])}
 
 
-def _uncovered(tree: Tree, roots: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    covered = _covered(tree, roots)
-    left = (leaf for leaf in tree.words if tree.starts[leaf] not in covered)
-    return tuple(tree.span(leaf) for leaf in left if not tree.is_preposition(leaf))
+def _uncovered(trees: tuple[Tree, Tree], matched: _Nodes) -> tuple[tuple[UncoveredWord, ...], ...]:
+    """The words of each sentence that no phrase covers, single prepositions left out."""
+    found = []
+    for side, tree in enumerate(trees):
+        covered = _covered(tree, [nodes[side] for nodes in matched])
+        left = (leaf for leaf in tree.words if tree.starts[leaf] not in covered and not tree.is_preposition(leaf))
+        spans = {leaf: tree.span(leaf) for leaf in left}
+        found.append(tuple(UncoveredWord(text=tree.text(leaf), start=a, end=b) for leaf, (a, b) in spans.items()))
+    return tuple(found)
 
 
 _Encoded: TypeAlias = "tuple[Tree, Vectors]"
@@ -193,7 +172,7 @@ class Aligner:
     def __init__(self) -> None:
         self._thread = ModelThread("the model that compares phrases", _load)
 
-    async def align(self, first: str, second: str) -> AlignedSentences:
+    async def align(self, first: str, second: str) -> Alignments:
         """The four alignments of two sentences, nothing asked yet. The same text twice takes neither parser nor model.
 
         Raises:
@@ -206,44 +185,34 @@ class Aligner:
                 raise Undecidable("too_long", detail)
         if same_text(first, second) and holds_words(first):
             # Each of the four is one pair, of the sentences themselves.
-            spans = [(len(text) - len(text.lstrip()), len(text.rstrip())) for text in (first, second)]
-            whole = PhrasePair(first.strip(), second.strip(), 1.0, (spans[0], spans[1]))
-            return AlignedSentences((first, second), tuple(RhoAlignment(*sides, (whole,), ()) for sides in _FOUR))
-        sentences = dict.fromkeys((first, second))
-        with _LOCK:
-            known = {sentence: _ENCODED[sentence] for sentence in sentences if sentence in _ENCODED}
-        new = [sentence for sentence in sentences if sentence not in known]
+            one, other = ((len(text) - len(text.lstrip()), len(text.rstrip())) for text in (first, second))
+            whole = AlignedPhrases(
+                first=first.strip(), second=second.strip(), first_span=one, second_span=other, similarity=1.0
+            )
+            return _four({1: (whole,), 2: (whole,)}, {1: ((), ()), 2: ((), ())})
         encode = await self._thread.model()
         with Phase("computed"):
-            parsed = await gather_or_cancel(map(_parsed, new))
-            encoded, aligned = await self._thread.run(partial(_align, encode, (first, second), known, parsed))
-        with _LOCK:
-            for sentence in new:
-                if len(encoded[sentence][0]) <= _ENCODED.maxsize:
-                    _ENCODED[sentence] = encoded[sentence]
-        return aligned
+            return await self._thread.run(partial(_aligned, encode, first, second))
 
     async def close(self) -> None:
         """End the thread once its work is done."""
         self._thread.close()
 
 
-async def _parsed(sentence: str) -> Tree:
-    tree = await asyncio.to_thread(parse, sentence)
-    if not tree:
-        raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")
-    return tree
-
-
-def _align(
-    encode: _Encode, sentences: tuple[str, str], known: Mapping[str, _Encoded], parsed: Sequence[Tree]
-) -> tuple[dict[str, _Encoded], AlignedSentences]:
+def _aligned(encode: _Encode, first: str, second: str) -> Alignments:
     from checkers.equivalence.similarity import similarities
 
-    vectors = encode(parsed) if parsed else ()
-    encoded = {**known, **{tree.sentence: (tree, rows) for tree, rows in zip(parsed, vectors, strict=True)}}
-    (first, mine), (second, theirs) = (encoded[sentence] for sentence in sentences)
-    return encoded, align(first, second, similarities(mine, theirs))
+    with _LOCK:
+        known = {sentence: _ENCODED[sentence] for sentence in (first, second) if sentence in _ENCODED}
+    trees = [parse(sentence) for sentence in dict.fromkeys((first, second)) if sentence not in known]
+    for tree in trees:
+        if not tree:
+            raise Undecidable("empty_text", f"“{tree.sentence[:40]}” holds no word")
+    new = {tree.sentence: (tree, rows) for tree, rows in zip(trees, encode(trees) if trees else (), strict=True)}
+    with _LOCK:
+        _ENCODED.update(new)
+    (one, mine), (other, theirs) = ((known | new)[sentence] for sentence in (first, second))
+    return align(one, other, similarities(mine, theirs))
 
 
 @cache

@@ -1,9 +1,6 @@
 """The equivalence checker: a yes needs a proof, a no has to pass a test; neither is ever turned into the other."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Coroutine
 from functools import partial
 from typing import Annotated
 
@@ -11,15 +8,14 @@ from pydantic import Field, JsonValue
 
 from checkers.checker import Checker, CheckerSettings, Decision, Models, no_subject
 from checkers.draws import seed_of
-from checkers.equivalence.alignment import AlignedSentences, Aligner
-from checkers.equivalence.contradiction import look_for_contradiction
+from checkers.equivalence.alignment import Aligner
 from checkers.equivalence.evidence import proof_reason, test_reason
-from checkers.equivalence.proof import Require, prove
+from checkers.equivalence.proof import Require, look_for_contradiction, prove
 from checkers.equivalence.questions import PARAPHRASES, EquivalencePrompts, Subject, graded
 from checkers.equivalence.trees import PARSER
 from models.protocol import Judge, Model
 from models.work import both
-from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
+from schemas import EquivalenceEvidence, EquivalenceTest, Paraphrase
 
 _SEED = 0
 """Draws go by the record: the same one gets the same paraphrase again."""
@@ -63,22 +59,20 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         if subject is None and not record.answer:
             raise no_subject(record.model)
         sentences = (record.sentence1, record.sentence2)
+        require = self.settings.require
         # Before anything is asked: what has no alignments, or no model to find them yet, costs no call.
         aligned = await self._aligner.align(*sentences)
-
-        def proof_of(aligned: AlignedSentences) -> Coroutine[None, None, EquivalenceProof]:
-            ask = partial(graded, self.judge, aligned.sentences) if subject is None else subject.phrases
-            return prove(aligned, ask, self.settings.require)
-
-        async def phi(first: str, second: str) -> bool:
-            return (await proof_of(await self._aligner.align(first, second))).found
-
+        ask = partial(graded, self.judge, sentences) if subject is None else subject.phrases
         test: EquivalenceTest | None = None
         if subject is None or record.answer:
-            proof = await proof_of(aligned)
+            proof = await prove(aligned, ask, require)
         else:
+
+            async def phi(first: str, second: str) -> bool:
+                return (await prove(await self._aligner.align(first, second), ask, require)).found
+
             seed, tests = seed_of(_SEED, record.source, record.id), self.settings.tests
-            proving = asyncio.ensure_future(proof_of(aligned))
+            proving = asyncio.ensure_future(prove(aligned, ask, require))
             testing = look_for_contradiction(sentences, subject, phi, proving, seed=seed, tests=tests)
             proof, test = await both(proving, testing)
         return Decision(

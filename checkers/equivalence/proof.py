@@ -1,32 +1,45 @@
-"""Phi: the alignments that hold once the phrase pairs that matter have been asked about (oracle-checker, section 4)."""
+"""Phi, which proves a yes, and the test that a no has to pass (oracle-checker, section 4.1 and figure 4).
+
+Phi: the alignments that hold once the phrase pairs that matter have been asked about.
+
+The test: anyone who can tell two sentences apart can tell a paraphrase of the one from the other sentence. It sees
+contradictions only: a subject that tosses a coin at every question passes n tests with probability 2^-n, one that
+always says no passes always.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
-from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment
-from checkers.equivalence.questions import EquivalenceReply
+from checkers.checker import Undecidable
+from checkers.draws import generator, uniform
+from checkers.equivalence.alignment import Alignments
+from checkers.equivalence.questions import PARAPHRASES, EquivalenceReply, Subject
 from checkers.equivalence.trees import plain_form, same_text
-from schemas import AlignedPhrases, EquivalenceProof, PhraseAlignment, UncoveredWord
+from models.work import both, gather_or_cancel
+from schemas import (
+    AlignedPhrases,
+    EquivalenceProof,
+    EquivalenceTest,
+    EquivalenceTestRound,
+    ParaphraseCandidate,
+    PhraseAlignment,
+    TriangularEvidence,
+)
 
 Require = Literal["or", "and"]
 """`or`: any of the four alignments. `and`: at least one in each direction."""
 
-Outcome = Literal["found", "uncovered", "denied", "not_asked"]
-
-AskPhrases = Callable[[Sequence[PhrasePair]], Awaitable[Sequence[EquivalenceReply]]]
+AskPhrases = Callable[[Sequence[AlignedPhrases]], Awaitable[Sequence[EquivalenceReply]]]
 """A reply for each pair, in order."""
 
 _ASKED_FIRST = 2
 """Pairs that are asked about one by one before the rest: most alignments that fail do so in these, and no proof of 300
 takes more than four one behind the other."""
 
-_Replies = dict[tuple[str, str], EquivalenceReply]
-"""By the texts of a pair, in either order."""
 
-
-async def prove(aligned: AlignedSentences, ask: AskPhrases, require: Require = "or") -> EquivalenceProof:
+async def prove(alignments: Alignments, ask: AskPhrases, require: Require = "or") -> EquivalenceProof:
     """Ask until phi is decided: about two pairs one behind the other, then about all that are left of an alignment.
 
     Only pairs of an alignment that covers its sentence are asked, each once however often and in whichever direction
@@ -34,87 +47,131 @@ async def prove(aligned: AlignedSentences, ask: AskPhrases, require: Require = "
     first, and in it the least similar pair, which is the likeliest to be denied: so most alignments that fail do so at
     the first two, and the rest need not wait for each other. Raises what `ask` raises.
     """
-    replies: _Replies = {}
-    waited = 0
-    while pairs := _open_pairs(aligned, replies, require):
+    alignments, waited = tuple(_answered(one, {}) for one in alignments), 0
+    while pairs := _open_pairs(alignments, require):
         asked = pairs[:1] if waited < _ASKED_FIRST else pairs
         waited += 1
-        for pair, reply in zip(asked, await ask(asked), strict=True):
-            replies[_key(pair)] = reply
-    outcomes = [_outcome(alignment, replies) for alignment in aligned.alignments]
-    return EquivalenceProof(
-        found=_holds(aligned, outcomes, require),
-        require=require,
-        alignments=tuple(
-            _evidence(alignment, outcome, aligned.sentences, replies)
-            for alignment, outcome in zip(aligned.alignments, outcomes, strict=True)
-        ),
-    )
+        replies = dict(zip(map(_key, asked), await ask(asked), strict=True))
+        alignments = tuple(_answered(one, replies) for one in alignments)
+    return EquivalenceProof(found=_holds(alignments, require), require=require, alignments=alignments)
 
 
-def _open_pairs(aligned: AlignedSentences, replies: _Replies, require: Require) -> list[PhrasePair]:
-    """The pairs to ask about next, in order; none once phi is decided."""
-    outcomes = [_outcome(alignment, replies) for alignment in aligned.alignments]
-    if _holds(aligned, outcomes, require):
-        return []
-    hopeful = {
-        alignment.source: alignment.pairs
-        for alignment, outcome in zip(aligned.alignments, outcomes, strict=True)
-        if outcome in {"found", "not_asked"}
-    }
-    if require == "and":
-        # One denied pair decides, so the pairs of both directions stand in one line.
-        return _unasked([pair for pairs in hopeful.values() for pair in pairs], replies) if len(hopeful) == 2 else []
-    return min((_unasked(pairs, replies) for pairs in hopeful.values()), key=len, default=[])
-
-
-def _unasked(pairs: Iterable[PhrasePair], replies: _Replies) -> list[PhrasePair]:
-    """Pairs that nobody has been asked about, each once, the least similar first."""
-    found = {_key(pair): pair for pair in pairs if not same_text(pair.first, pair.second) and _key(pair) not in replies}
-    return sorted(found.values(), key=lambda pair: (pair.similarity, _key(pair)))
-
-
-def _outcome(alignment: RhoAlignment, replies: Mapping[tuple[str, str], EquivalenceReply]) -> Outcome:
-    if not alignment.covering:
-        return "uncovered"
-    asked = [replies.get(_key(pair)) for pair in alignment.pairs if not same_text(pair.first, pair.second)]
-    if any(reply is not None and reply.answer == "no" for reply in asked):
-        return "denied"
-    return "not_asked" if None in asked else "found"
-
-
-def _holds(aligned: AlignedSentences, outcomes: Sequence[Outcome], require: Require) -> bool:
-    found = zip(aligned.alignments, outcomes, strict=True)
-    directions = {alignment.source for alignment, outcome in found if outcome == "found"}
+def _holds(alignments: Alignments, require: Require) -> bool:
+    directions = {one.source for one in alignments if one.outcome == "found"}
     return len(directions) >= (2 if require == "and" else 1)
 
 
-def _key(pair: PhrasePair) -> tuple[str, str]:
+def _open_pairs(alignments: Alignments, require: Require) -> list[AlignedPhrases]:
+    """The pairs to ask about next, in order; none once phi is decided."""
+    hopeful = {one.source: one.pairs for one in alignments if one.outcome in {"found", "not_asked"}}
+    if _holds(alignments, require) or len(hopeful) < (2 if require == "and" else 1):
+        return []
+    if require == "and":
+        # One denied pair decides, so the pairs of both directions stand in one line.
+        return _unasked([pair for pairs in hopeful.values() for pair in pairs])
+    return min(map(_unasked, hopeful.values()), key=len)
+
+
+def _unasked(pairs: Sequence[AlignedPhrases]) -> list[AlignedPhrases]:
+    """Pairs that nobody has been asked about, each once, the least similar first."""
+    found = {_key(pair): pair for pair in pairs if pair.confirmed is None and not same_text(pair.first, pair.second)}
+    return sorted(found.values(), key=lambda pair: (pair.similarity, _key(pair)))
+
+
+def _answered(alignment: PhraseAlignment, replies: Mapping[tuple[str, str], EquivalenceReply]) -> PhraseAlignment:
+    """The alignment with these replies about its pairs."""
+    pairs = []
+    for pair in alignment.pairs:
+        if reply := replies.get(_key(pair)):
+            found = {"confirmed": reply.answer == "yes", "explanation": reply.explanation}
+            pair = pair.model_copy(update=found)  # noqa: PLW2901 - the same pair
+        pairs.append(pair)
+    outcome = alignment.outcome
+    if outcome == "not_asked":
+        is_denied = any(pair.confirmed is False for pair in pairs)
+        outcome = "denied" if is_denied else "not_asked" if _unasked(pairs) else "found"
+    return alignment.model_copy(update={"pairs": tuple(pairs), "outcome": outcome})
+
+
+def _key(pair: AlignedPhrases) -> tuple[str, str]:
     """The same for a pair and its reverse."""
     first, second = sorted((plain_form(pair.first), plain_form(pair.second)))
     return first, second
 
 
-def _evidence(
-    alignment: RhoAlignment, outcome: Outcome, sentences: tuple[str, str], replies: _Replies
-) -> PhraseAlignment:
-    covered = sentences[alignment.covers - 1]
-    return PhraseAlignment(
-        name=alignment.name,
-        source=alignment.source,
-        covers=alignment.covers,
-        outcome=outcome,
-        pairs=tuple(
-            AlignedPhrases(
-                first=pair.first,
-                second=pair.second,
-                first_span=pair.spans[0],
-                second_span=pair.spans[1],
-                similarity=round(pair.similarity, 4),
-                confirmed=None if reply is None else reply.answer == "yes",
-                explanation="" if reply is None else reply.explanation,
-            )
-            for pair, reply in ((pair, replies.get(_key(pair))) for pair in alignment.pairs)
-        ),
-        uncovered=tuple(UncoveredWord(text=covered[a:b], start=a, end=b) for a, b in alignment.uncovered),
+Phi = Callable[[str, str], Awaitable[bool]]
+"""True if two sentences align, as the setting `require` asks for it."""
+
+
+async def look_for_contradiction(
+    sentences: tuple[str, str],
+    subject: Subject,
+    phi: Phi,
+    proving: Awaitable[EquivalenceProof],
+    *,
+    seed: str,
+    tests: int = 1,
+) -> EquivalenceTest:
+    """Test a no `tests` times, or as often as there are paraphrases, each time with another; any yes contradicts it.
+
+    Questions that need no earlier answer are asked at the same time: the subject paraphrases while the proof is looked
+    for, all paraphrases of one side are aligned at once, and all tests are asked together. `phi` finds indifferentiable
+    paraphrases, and `proving`, the proof for the two sentences, is awaited last.
+
+    Raises:
+        Undecidable: there is no paraphrase.
+    """
+    first, second = sentences
+    made = zip((1, 2), await both(subject.paraphrases(first), subject.paraphrases(second)), strict=True)
+    candidates = [ParaphraseCandidate(text=one, made_from=side) for side, texts in made for one in texts]
+    asked = 2 * PARAPHRASES
+    if not candidates:
+        raise Undecidable("subject_unusable", f"none of {asked} paraphrases can be used")
+    untested = list(range(len(candidates)))
+    generator(seed, "order").shuffle(untested)
+
+    async def is_indifferentiable(place: int) -> bool:
+        one = candidates[place]
+        if one.indifferentiable is None:
+            found = await phi(one.text, sentences[2 - one.made_from])
+            one = candidates[place] = one.model_copy(update={"indifferentiable": found})
+        return bool(one.indifferentiable)
+
+    async def drawn(number: int) -> ParaphraseCandidate:
+        """An indifferentiable one if there is any, of either side with the same chance; else any.
+
+        The coin is tossed first, and the other side looked at only if the first has none: this comes to the same as
+        drawing one on each side and tossing then, with fewer questions.
+        """
+        taken = untested[int(uniform(seed, f"any {number}") * len(untested))]
+        side = 1 if uniform(seed, f"side {number}") < 0.5 else 2
+        for one in (side, 3 - side):
+            places = [place for place in untested if candidates[place].made_from == one]
+            found = await gather_or_cancel(map(is_indifferentiable, places))
+            if any(found):
+                taken = places[found.index(True)]
+                break
+        untested.remove(taken)
+        return candidates[taken]
+
+    tests = min(tests, len(candidates))
+    taken = [await drawn(number) for number in range(1, tests + 1)]
+    # Each takes the place of the sentence that it was made from.
+    pairs = [(one.text, second) if one.made_from == 1 else (first, one.text) for one in taken]
+    replies = await gather_or_cancel(subject.equivalent(*pair) for pair in pairs)
+    rounds = [
+        EquivalenceTestRound(paraphrase=one, answer=reply.answer == "yes", explanation=reply.explanation)
+        for one, reply in zip(taken, replies, strict=True)
+    ]
+    yes = next((place for place, one in enumerate(rounds) if one.answer), None)
+    aligned = (await proving).found
+    indifferentiable = any(one.indifferentiable for one in candidates)
+    return EquivalenceTest(
+        category=("AI" if indifferentiable else "A") if aligned else "I" if indifferentiable else "none",
+        tests=tests,
+        rounds=tuple(rounds if yes is None else rounds[: yes + 1]),
+        paraphrases=tuple(candidates),
+        unusable=asked - len(candidates),
+        triangle=None if yes is None else TriangularEvidence(first=first, second=second, paraphrase=taken[yes].text),
+        seed=seed,
     )

@@ -3,17 +3,19 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from checkers.checker import Undecidable
-from checkers.equivalence.alignment import MOST_CHARACTERS, PhrasePair
+from checkers.equivalence.alignment import MOST_CHARACTERS
+from checkers.form_test import FormCase
 from models.judges.forms import odds_of
 from models.judges.questions import QUESTIONS
 from models.prompts import PromptSet
-from models.protocol import ClaimKind, Claims, Judge, Model, ModelFailed, Question, Reply, ReplyT, YesNo, sample
+from models.protocol import ClaimKind, Claims, Judge, Model, ModelFailed, Question, Reply, YesNo, sample
 from models.work import gather_or_cancel
+from schemas import AlignedPhrases
 from schemas.base import Text
 
 MANNERS = (
@@ -96,7 +98,7 @@ def words_of(text: str) -> str:
     return " ".join("".join(sign if sign.isalnum() else " " for sign in folded).split())
 
 
-async def graded(judge: Judge, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+async def graded(judge: Judge, sentences: tuple[str, str], pairs: Sequence[AlignedPhrases]) -> list[EquivalenceReply]:
     """Whether the phrases of each pair mean the same, by a judge, shown the `sentences` that they stand in."""
     claims = [Claims(pair.first, (pair.second,), ClaimKind.PHRASE, around=sentences) for pair in pairs]
     grades = (await judge.grade("equivalence.phrase", claims)).reply if claims else ()
@@ -116,11 +118,11 @@ class Subject:
         self._prompts = prompts
         self._under = application
 
-    async def phrases(self, pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+    async def phrases(self, pairs: Sequence[AlignedPhrases]) -> list[EquivalenceReply]:
         """Ask if the phrases of each pair could mean the same; it is not shown their sentences."""
         return await gather_or_cancel(map(self._phrase, pairs))
 
-    async def _phrase(self, pair: PhrasePair) -> EquivalenceReply:
+    async def _phrase(self, pair: AlignedPhrases) -> EquivalenceReply:
         with self._at_fault():
             answer = await self._model.ask(self._prompts.phrase(pair.first, pair.second, self._under))
         told = "" if answer.probabilities is None else f"yes with a probability of {answer.probabilities[0]:.2f}"
@@ -129,25 +131,18 @@ class Subject:
     async def paraphrases(self, sentence: str) -> list[str]:
         """The sentence in other words, `PARAPHRASES` times at most: what cannot be used or comes again is left out."""
         questions = [self._prompts.paraphrase(sentence, manner, self._under) for manner in MANNERS]
-        found = await gather_or_cancel(map(self._ask_once, questions))
+        with self._at_fault():
+            found = await gather_or_cancel(sample(self._model, question, 1) for question in questions)
         kept: dict[str, str] = {}
-        for one in found:
+        for (one,) in found:
             if one is not None:
                 kept.setdefault(words_of(one.paraphrase), one.paraphrase)
         return list(kept.values())
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         """Ask if two sentences mean the same."""
-        return await self._ask(self._prompts.equivalent(first, second, self._under))
-
-    async def _ask(self, question: Question[ReplyT]) -> ReplyT:
         with self._at_fault():
-            return (await self._model.ask(question)).reply
-
-    async def _ask_once(self, question: Question[ReplyT]) -> ReplyT | None:
-        """The reply without a repair turn; None if it cannot be used."""
-        with self._at_fault():
-            return (await sample(self._model, question, 1))[0]
+            return (await self._model.ask(self._prompts.equivalent(first, second, self._under))).reply
 
     @contextmanager
     def _at_fault(self) -> Iterator[None]:
@@ -155,3 +150,23 @@ class Subject:
             yield
         except ModelFailed as error:
             raise Undecidable(error.cause_of_subject, f"{self._model.name}: {error.detail}") from error
+
+
+_DOOR = ("The keeper shut the north door at nine.", "At nine the north door was shut by the keeper.")
+_LATER = "The keeper opened the north door at nine."
+
+
+def form_cases(method: str) -> Iterator[FormCase]:
+    """Built-in cases: sentences, phrases and paraphrases."""
+    prompts = EquivalencePrompts()
+    first, second = _DOOR
+    yield FormCase(method, "subject", prompts.equivalent(first, second), lambda reply: reply.answer == "yes")
+    yield FormCase(method, "subject", prompts.equivalent(first, _LATER), lambda reply: reply.answer == "no")
+    yield FormCase(method, "subject", prompts.phrase("at noon", "at twelve o'clock"), lambda reply: reply.yes)
+    yield FormCase(method, "subject", prompts.phrase("the left bank", "the right bank"), lambda reply: not reply.yes)
+    for manner in ("Begin with another word.", "Say it as simply as you can."):
+        yield FormCase(method, "subject", prompts.paraphrase(first, manner), _keeps_the_door)
+
+
+def _keeps_the_door(reply: Any) -> bool:
+    return {"north", "door"} <= set(words_of(reply.paraphrase).split())

@@ -3,8 +3,6 @@
 Every node is a word, or has two children at least: there are no unary chains and no marks but those that ask.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,16 +49,6 @@ _KEPT_FORMS = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A constituent over the tokens from `start` up to, not including, `end`."""
-
-    start: int
-    end: int
-    children: tuple[Node, ...] = ()
-    """In order; none of a word."""
-
-
-@dataclass(frozen=True, slots=True)
 class Tree:
     """A sentence with its constituents, parents before children."""
 
@@ -77,21 +65,6 @@ class Tree:
     """For each node its parent's place; -1 for the root, which is the first."""
     words: tuple[int, ...]
     """The places of the leaves, in the sentence's order."""
-
-    @classmethod
-    def of(cls, sentence: str, tokens: Sequence[str], token_starts: Sequence[int], root: Node | None) -> Tree:
-        """The tree below `root`; None where the sentence holds no word."""
-        nodes: list[Node] = []
-        parents: list[int] = []
-        waiting = [(root, -1)] if root is not None else []
-        while waiting:
-            node, parent = waiting.pop()
-            waiting.extend((child, len(nodes)) for child in reversed(node.children))
-            nodes.append(node)
-            parents.append(parent)
-        starts, ends = tuple(node.start for node in nodes), tuple(node.end for node in nodes)
-        words = tuple(place for place, node in enumerate(nodes) if not node.children)
-        return cls(sentence, tuple(tokens), tuple(token_starts), starts, ends, tuple(parents), words)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -131,18 +104,29 @@ def parse(sentence: str) -> Tree:
     branches in it "not all seats" would have "all seats", and "not" need no cover.
     """
     cut = tokens(sentence)
-    verbatim = [sentence[token.start : token.end] for token in cut]
-    chunks: list[list[Node]] = []
+    verbatim = tuple(sentence[token.start : token.end] for token in cut)
+    chunks: list[list[int]] = []
     for place, token in enumerate(cut):
         if not chunks or _opens_chunk(cut[place - 1], token):
             chunks.append([])
         if verbatim[place] in _ASKING or not is_punctuation(verbatim[place]):
-            chunks[-1].append(Node(place, place + 1))
-    root: Node | None = None
-    for words in reversed([chunk for chunk in chunks if chunk]):
-        part = words[0] if len(words) == 1 else Node(words[0].start, words[-1].end, tuple(words))
-        root = part if root is None else Node(part.start, root.end, (part, root))
-    return Tree.of(sentence, verbatim, [token.start for token in cut], root)
+            chunks[-1].append(place)
+    chunks = [chunk for chunk in chunks if chunk]
+    nodes: list[tuple[int, int, int]] = []
+    words: list[int] = []
+
+    def add(start: int, end: int, parent: int) -> int:
+        nodes.append((start, end, parent))
+        return len(nodes) - 1
+
+    above = -1
+    for number, chunk in enumerate(chunks, start=1):
+        if number < len(chunks):
+            above = add(chunk[0], chunks[-1][-1] + 1, above)
+        part = add(chunk[0], chunk[-1] + 1, above)
+        words += [part] if len(chunk) == 1 else [add(place, place + 1, part) for place in chunk]
+    starts, ends, parents = zip(*nodes, strict=True) if nodes else ((), (), ())
+    return Tree(sentence, verbatim, tuple(token.start for token in cut), starts, ends, parents, tuple(words))
 
 
 def _opens_chunk(before: Token, word: Token) -> bool:

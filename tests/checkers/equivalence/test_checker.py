@@ -72,23 +72,15 @@ class TestYes:
         assert {one.outcome for one in evidence_of(verdict).proof.alignments} == {"uncovered"}
 
 
-class TestWhoIsAsked:
-    async def test_the_subject_where_it_is_configured(self, checker_of: MakeChecker, stub: StubEndpoint):
-        verdict = await checker_of().check(decision(*ALIGNED))
-        assert {request.body["model"] for request in stub.requests} == {"acme-chat-4"}
-        assert evidence_of(verdict).asked == "subject"
-        assert verdict.judge.endswith("acme-chat-4")
-
-    async def test_the_judge_for_a_yes_of_one_that_is_not(self, checker_of: MakeChecker, stub: StubEndpoint):
-        verdict = await checker_of(subjects=()).check(decision(*ALIGNED))
-        assert {request.body["model"] for request in stub.requests} == {"judge"}
-        assert (verdict.outcome, evidence_of(verdict).asked) == ("accept", "judge")
-        assert verdict.judge.endswith("judge")
-
-    async def test_nobody_for_its_no(self, checker_of: MakeChecker, stub: StubEndpoint):
-        verdict = await checker_of(subjects=()).check(decision(*ALIGNED, answer=False))
-        assert cause_of(verdict) == "no_subject"
-        assert not stub.requests
+@pytest.mark.parametrize(("subjects", "asked"), [(("acme-chat-4",), "subject"), ((), "judge")])
+async def test_the_subject_is_asked_where_it_is_configured_and_else_the_judge(
+    checker_of: MakeChecker, stub: StubEndpoint, subjects: tuple[str, ...], asked: str
+):
+    verdict = await checker_of(subjects=subjects).check(decision(*ALIGNED))
+    name = subjects[0] if subjects else "judge"
+    assert {request.body["model"] for request in stub.requests} == {name}
+    assert (verdict.outcome, evidence_of(verdict).asked) == ("accept", asked)
+    assert verdict.judge.endswith(name)
 
 
 APPLICATION = (
@@ -159,12 +151,11 @@ class TestNo:
         "wrong",
         [
             lambda five: f"  {five[0].upper()}!",
-            lambda five: "…",
             lambda five: APART[0].lower(),
             lambda five: "and so on " * 300,
             lambda five: "Last year the bank bought no more than two of the five mills.",
         ],
-        ids=["one twice", "blank", "the sentence itself", "too long", "the prompt's example"],
+        ids=["one twice", "the sentence itself", "too long", "the prompt's example"],
     )
     async def test_paraphrases_that_cannot_be_used_are_left_out_and_counted(
         self, checker_of: MakeChecker, subject: StubSubject, wrong: Callable[[list[str]], str]

@@ -69,10 +69,6 @@ def test_phrases_begin_at_prepositions_verbs_and_behind_commas(sentence: str, ex
     assert expected <= {found.text(node) for node in range(len(found))}
 
 
-def node(tree: Tree, text: str) -> int:
-    return next(place for place in range(len(tree)) if tree.text(place) == text)
-
-
 SENTENCES = (
     "“Stop!” cried the U.S. guard (all of it): 3.5% of $1,200.50, and nobody did...",
     "Naïve façades over Zürich don't mail office@example.org or call +41 61 555 00 00 at once -- at 10:30 a.m.",
@@ -89,11 +85,7 @@ def test_it_is_not_the_same_text_where_a_word_or_mark_differs():
         ("a b", "ab"),
     ):
         assert not same_text(first, second)
-
-
-def test_letters_may_be_composed_or_not_and_apostrophes_of_either_kind():
-    assert same_text("cafe\u0301", "CAF\u00c9")
-    assert same_text("Don’t!", "don't !")
+    assert same_text("cafe\u0301, don’t!", "CAF\u00c9, don't !")
 
 
 @given(st.lists(TOKENS, min_size=1, max_size=12), st.data())

@@ -9,10 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment, Side
-from checkers.equivalence.contradiction import look_for_contradiction
+from checkers.equivalence.alignment import Alignments
 from checkers.equivalence.evidence import verdict_lines
-from checkers.equivalence.proof import Require, prove
+from checkers.equivalence.proof import Require, look_for_contradiction, prove
 from checkers.equivalence.questions import EquivalenceReply
 from checkers.wording import explanation_width
 from schemas import (
@@ -135,107 +134,10 @@ class TestWhatComesOfIt:
 PHRASES = ["the mill", "an old mill", "sold flour", "gave flour away", "on Sunday"]
 
 
-def pair(first: str, second: str, similarity: float = 0.5) -> PhrasePair:
-    return PhrasePair(first, second, similarity, ((0, 1), (0, 1)))
-
-
-def reply(same: bool) -> EquivalenceReply:
-    return EquivalenceReply(answer="yes" if same else "no", explanation="because")
-
-
-def between(
-    there: Sequence[PhrasePair],
-    back: Sequence[PhrasePair],
-    *,
-    left: tuple[bool, bool, bool, bool] = (False, False, False, False),
-) -> AlignedSentences:
-    """Two sentences; `left` says of which of the four alignments a word is left over."""
-    sides: list[tuple[Side, Side]] = [(1, 1), (1, 2), (2, 2), (2, 1)]
-    first, star, second, other_star = (
-        RhoAlignment(source, covers, tuple(there if source == 1 else back), ((0, 1),) if over else ())
-        for (source, covers), over in zip(sides, left, strict=True)
-    )
-    return AlignedSentences(("one", "other"), (first, star, second, other_star))
-
-
-class Judge:
-    """Denies the pairs it is told to, and keeps what it was asked."""
-
-    def __init__(self, deny: Callable[[str, str], bool] = lambda first, second: False) -> None:
-        self.deny = deny
-        self.asked: list[tuple[str, str]] = []
-
-    async def __call__(self, pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-        self.asked += [(one.first, one.second) for one in pairs]
-        return [reply(not self.deny(one.first, one.second)) for one in pairs]
-
-
-def proved(matched: AlignedSentences, judge: Judge, require: Require = "or") -> EquivalenceProof:
-    return asyncio.run(prove(matched, judge, require))
-
-
-def outcomes(proof: EquivalenceProof) -> list[str]:
-    return [one.outcome for one in proof.alignments]
-
-
-class TestWhatIsAsked:
-    def test_the_alignment_with_the_fewest_questions_first(self):
-        judge = Judge()
-        proof = proved(between([pair("a", "b", 0.1), pair("c", "d", 0.2)], [pair("e", "f", 0.9)]), judge)
-        assert judge.asked == [("e", "f")]
-        assert outcomes(proof) == ["not_asked", "not_asked", "found", "found"]
-
-    def test_the_least_alike_pair_first_and_none_after_it_is_denied(self):
-        judge = Judge(lambda first, second: first == "c")
-        matched = between([pair("a", "b", 0.9), pair("c", "d", 0.2), pair("e", "f", 0.5)], [], left=(False, True) * 2)
-        proof = proved(matched, judge)
-        assert judge.asked == [("c", "d")]
-        assert not proof.found
-        assert outcomes(proof) == ["denied", "uncovered", "uncovered", "uncovered"]
-        assert [one.first for one in proof.alignments[0].pairs if one.confirmed is False] == ["c"]
-
-
-PAIRS = st.lists(
-    st.builds(pair, st.sampled_from(PHRASES), st.sampled_from(PHRASES), st.sampled_from([0.1, 0.5, 0.9])), max_size=4
-)
-LEFT = st.tuples(*[st.booleans()] * 4)
-MATCHED = st.builds(lambda there, back, left: between(there, back, left=left), PAIRS, PAIRS, LEFT)
-DENIED = st.frozensets(st.tuples(st.sampled_from(PHRASES), st.sampled_from(PHRASES)), max_size=8)
-
-
-@given(MATCHED, DENIED, st.sampled_from(["or", "and"]))
-def test_asking_less_comes_to_the_same_as_asking_all(
-    matched: AlignedSentences, denied: frozenset[tuple[str, str]], require: Require
-):
-    def deny(first: str, second: str) -> bool:
-        return (first, second) in denied or (second, first) in denied
-
-    judge = Judge(deny)
-    proof = proved(matched, judge, require)
-    sound = [
-        one.covering and all(p.first == p.second or not deny(p.first, p.second) for p in one.pairs)
-        for one in matched.alignments
-    ]
-    directions = [sound[0] or sound[1], sound[2] or sound[3]]
-    assert proof.found is (all(directions) if require == "and" else any(directions))
-    asked = {frozenset(texts) for texts in judge.asked}
-    # A pair and its reverse are asked about once, and no phrase whether it means itself.
-    assert len(asked) == len(judge.asked)
-    assert all(len(texts) == 2 for texts in asked)
-    assert asked <= {frozenset((p.first, p.second)) for one in matched.alignments if one.covering for p in one.pairs}
-
-
-FIRST = "But he said that sales would grow."
-SECOND = "Ms Ito said sales would grow."
-
-
-def words(sentence: str, *texts: str) -> tuple[UncoveredWord, ...]:
-    return tuple(UncoveredWord(text=t, start=sentence.index(t), end=sentence.index(t) + len(t)) for t in texts)
-
-
-def match(first: str, second: str, *, confirmed: bool | None = None) -> AlignedPhrases:
+def pair(first: str, second: str, similarity: float = 0.5, *, confirmed: bool | None = None) -> AlignedPhrases:
+    span = (0, 1)
     return AlignedPhrases(
-        first=first, second=second, first_span=(0, 1), second_span=(0, 1), similarity=0.5, confirmed=confirmed
+        first=first, second=second, first_span=span, second_span=span, similarity=similarity, confirmed=confirmed
     )
 
 
@@ -245,6 +147,89 @@ def alignment(
     source = int(name[0])
     covers = 3 - source if name.endswith("*") else source
     return PhraseAlignment(name=name, source=source, covers=covers, outcome=outcome, pairs=pairs, uncovered=uncovered)
+
+
+def between(
+    there: Sequence[AlignedPhrases], back: Sequence[AlignedPhrases], left: Sequence[bool] = (False,) * 4
+) -> Alignments:
+    """Of two sentences; `left` says of which of the four alignments a word is left over."""
+    pairs = {"1": there, "2": back}
+    return tuple(
+        alignment(name, "uncovered" if over or not pairs[name[0]] else "not_asked", *pairs[name[0]])
+        for name, over in zip(("1>2", "1>2*", "2>1", "2>1*"), left, strict=True)
+    )
+
+
+def proved(
+    matched: Alignments,
+    require: Require = "or",
+    deny: Callable[[str, str], bool] = lambda first, second: False,
+) -> tuple[EquivalenceProof, list[tuple[str, str]]]:
+    """The proof by a judge that denies some pairs, and all that it was asked."""
+    asked: list[tuple[str, str]] = []
+
+    async def ask(pairs: Sequence[AlignedPhrases]) -> list[EquivalenceReply]:
+        asked.extend((one.first, one.second) for one in pairs)
+        said = ("no" if deny(one.first, one.second) else "yes" for one in pairs)
+        return [EquivalenceReply.model_validate({"answer": one, "explanation": "because"}) for one in said]
+
+    return asyncio.run(prove(matched, ask, require)), asked
+
+
+def outcomes(proof: EquivalenceProof) -> list[str]:
+    return [one.outcome for one in proof.alignments]
+
+
+def test_the_alignment_with_the_fewest_questions_is_asked_about_first():
+    proof, asked = proved(between([pair("a", "b", 0.1), pair("c", "d", 0.2)], [pair("e", "f", 0.9)]))
+    assert asked == [("e", "f")]
+    assert outcomes(proof) == ["not_asked", "not_asked", "found", "found"]
+
+
+def test_the_least_alike_pair_is_asked_about_first_and_none_after_it_is_denied():
+    matched = between([pair("a", "b", 0.9), pair("c", "d", 0.2), pair("e", "f", 0.5)], [], (False, True) * 2)
+    proof, asked = proved(matched, deny=lambda first, second: first == "c")
+    assert asked == [("c", "d")]
+    assert not proof.found
+    assert outcomes(proof) == ["denied", "uncovered", "uncovered", "uncovered"]
+    assert [one.first for one in proof.alignments[0].pairs if one.confirmed is False] == ["c"]
+
+
+PAIRS = st.lists(
+    st.builds(pair, st.sampled_from(PHRASES), st.sampled_from(PHRASES), st.sampled_from([0.1, 0.5, 0.9])), max_size=4
+)
+MATCHED = st.builds(between, PAIRS, PAIRS, st.tuples(*[st.booleans()] * 4))
+DENIED = st.frozensets(st.tuples(st.sampled_from(PHRASES), st.sampled_from(PHRASES)), max_size=8)
+
+
+@given(MATCHED, DENIED, st.sampled_from(["or", "and"]))
+def test_asking_less_comes_to_the_same_as_asking_all(
+    matched: Alignments, denied: frozenset[tuple[str, str]], require: Require
+):
+    def deny(first: str, second: str) -> bool:
+        return (first, second) in denied or (second, first) in denied
+
+    proof, told = proved(matched, require, deny)
+    sound = [
+        one.outcome != "uncovered" and all(p.first == p.second or not deny(p.first, p.second) for p in one.pairs)
+        for one in matched
+    ]
+    directions = [sound[0] or sound[1], sound[2] or sound[3]]
+    assert proof.found is (all(directions) if require == "and" else any(directions))
+    asked = {frozenset(texts) for texts in told}
+    # A pair and its reverse are asked about once, and no phrase whether it means itself.
+    assert len(asked) == len(told)
+    assert all(len(texts) == 2 for texts in asked)
+    covering = [one for one in matched if one.outcome != "uncovered"]
+    assert asked <= {frozenset((p.first, p.second)) for one in covering for p in one.pairs}
+
+
+FIRST = "But he said that sales would grow."
+SECOND = "Ms Ito said sales would grow."
+
+
+def words(sentence: str, *texts: str) -> tuple[UncoveredWord, ...]:
+    return tuple(UncoveredWord(text=t, start=sentence.index(t), end=sentence.index(t) + len(t)) for t in texts)
 
 
 def shown(*alignments: PhraseAlignment, reason: str = "There is none.", **fields: Any) -> list[str]:
@@ -265,8 +250,8 @@ def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
     found = alignment(
         "2>1",
         "found",
-        match("sales would grow", "sales would grow"),
-        match("he said", "Ms Ito said", confirmed=True),
+        pair("sales would grow", "sales would grow"),
+        pair("he said", "Ms Ito said", confirmed=True),
     )
     failed = alignment("1>2", "uncovered", uncovered=words(FIRST, "But"))
     assert [re.sub(r"\s+", " ", line).strip() for line in shown(failed, found)] == [
@@ -279,8 +264,8 @@ def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
 
 
 def test_a_rejection_says_of_each_alignment_why_it_fails():
-    forward = (match("would", "will", confirmed=True), match("grow", "fall", confirmed=False))
-    backward = (match("grow", "rise"),)
+    forward = (pair("would", "will", confirmed=True), pair("grow", "fall", confirmed=False))
+    backward = (pair("grow", "rise"),)
     told = "\n".join(
         shown(
             alignment("1>2", "uncovered", *forward, uncovered=words(FIRST, "But", "he")),
@@ -318,8 +303,8 @@ def test_a_tested_no_shows_what_was_asked():
 def test_it_fits_its_columns_and_cannot_act_on_the_terminal():
     hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
     lines = shown(
-        alignment("1>2", "denied", match(hostile, hostile + "!", confirmed=False)),
-        alignment("2>1", "uncovered", match(hostile, "x"), uncovered=words(SECOND, "Ms")),
+        alignment("1>2", "denied", pair(hostile, hostile + "!", confirmed=False)),
+        alignment("2>1", "uncovered", pair(hostile, "x"), uncovered=words(SECOND, "Ms")),
         sentence2=SECOND + hostile,
         reason=hostile,
     )
