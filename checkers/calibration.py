@@ -8,9 +8,7 @@ So at most `error` of all decided are wrong.
 fixed t, of the n labelled records that score at least t, the number k that people reject has, given n, the binomial
 distribution with R(t). So if R(t) > error, P(Bin(n, error) <= k) is at most a level with at most that probability: an
 exact test of "t breaks the promise". The thresholds t are those of a grid fixed beforehand, tested from the strictest
-on. The confidence is split (Bonferroni): each of the two thresholds has the level (1 - confidence) / 2. arXiv
-2407.18370 tests in a fixed sequence as well; its code spends the whole of 1 - confidence at every stage, so that the
-stages together break the promise more often than they say.
+on. The confidence is split (Bonferroni): each of the two thresholds has the level (1 - confidence) / 2.
 
 Within a level the test is the fallback procedure (Wiens and Dmitrienko 2005): a fixed sequence with two places to
 begin. Each has half of the level, a threshold that passes hands its level on to the next one, one that fails loses it.
@@ -31,12 +29,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, count
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 MIN_LABELS = 30
 """The fewest labels of a threshold, for any promise."""
-_LARGEST_ERROR = 0.5
-"""A coin keeps any promise above this."""
 
 _STEPS = 240
 _STEPS_A_UNIT = 20
@@ -81,12 +77,12 @@ def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) 
     Raises:
         ValueError: `error` or `confidence` is out of range.
     """
-    if not 0 < error < _LARGEST_ERROR or not 0 < confidence < 1:
+    # A coin keeps any promise above a half.
+    if not 0 < error < 0.5 or not 0 < confidence < 1:
         raise ValueError(f"error {error:g}, confidence {confidence:g}: allowed are 0 to 0.5 and 0 to 1, ends excluded")
-    known = tuple(labelled)
-    level = (1 - confidence) / 2
-    accepting = _passing(_thresholds(known, "accept"), error, level)
-    return _chosen(accepting, _passing(_thresholds(known, "reject"), error, level))
+    known, level = tuple(labelled), (1 - confidence) / 2
+    accepting, rejecting = (_passing(_thresholds(known, side), error, level) for side in get_args(Outcome))
+    return _chosen(accepting, rejecting)
 
 
 def shortfall(
@@ -104,7 +100,7 @@ def shortfall(
     def kept(error: float, times: int = 1) -> bool:
         return bool(_passing(_thresholds([*labelled] * times, outcome), error, level))
 
-    steps = range(math.floor(error / _ERROR_STEP) + 1, round(_LARGEST_ERROR / _ERROR_STEP))
+    steps = range(math.floor(error / _ERROR_STEP) + 1, round(0.5 / _ERROR_STEP))
     possible = next((step * _ERROR_STEP for step in steps if kept(step * _ERROR_STEP)), None)
     return possible, next((times * len(labelled) for times in _TIMES if kept(error, times)), None)
 
@@ -155,13 +151,10 @@ def _chosen(accepting: Sequence[Threshold], rejecting: Sequence[Threshold]) -> t
         return accept, reject
     by_value = {one.value: one for one in accepting}
     both = [(by_value[one.value], one) for one in rejecting if one.value in by_value]
-    if not both:
-        # Of the ones that pass, the sequences skipped those in which they meet.
-        within = [one for one in rejecting if one.value is not None and one.value <= accept.value]
-        return accept, within[-1] if within else Threshold()
-    fewest = min(one.wrong + other.wrong for one, other in both)
+    # Where the sequences skipped those in which they meet, nothing is rejected.
+    fewest = min((one.wrong + other.wrong for one, other in both), default=0)
     best = [pair for pair in both if pair[0].wrong + pair[1].wrong == fewest]
-    return best[len(best) // 2]
+    return best[len(best) // 2] if best else (accept, Threshold())
 
 
 @lru_cache(maxsize=65_536)

@@ -65,13 +65,13 @@ class ModelPatience:
                 if len(failed_at) > _MOST_SUSPICIONS:
                     raise ModelFailed(blamed(error), cause="judge_failed") from None
                 await self._wait(error)
+                continue
             except Exception:
                 # A model that fails on this question is there.
                 self._answered()
                 raise
-            else:
-                self._answered()
-                return result
+            self._answered()
+            return result
 
     async def _wait(self, error: ModelUnavailable) -> None:
         if error.misconfigured:

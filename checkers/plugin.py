@@ -37,10 +37,6 @@ VerdictCount: TypeAlias = Callable[[Verdict], None]
 class Improver(Protocol):
     """Makes something better of a rejected response."""
 
-    @property
-    def name(self) -> str:
-        """Short and stable; improvements carry it."""
-
     def takes(self, verdict: Verdict) -> bool:
         """True if the improver can do something about this verdict."""
 
@@ -220,7 +216,9 @@ def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
     """
     plugins: dict[str, CheckerPlugin] = {}
     broken: dict[str, str] = {}
-    for entry_point in _unique(entry_points(group=_ENTRY_POINT_GROUP)):
+    # A package that is twice on the path (a checkout and its installed copy) names the same checker twice.
+    found = {(one.name, one.value): one for one in entry_points(group=_ENTRY_POINT_GROUP)}
+    for _, entry_point in sorted(found.items()):
         try:
             plugin = _load(entry_point)
             if plugin.name in reserved:
@@ -230,7 +228,9 @@ def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
             if plugin.improver is not None and any(other.improver is not None for other in plugins.values()):
                 raise TypeError("it brings an improver, and another installed checker does so already")
         except Exception as error:  # noqa: BLE001 - a third party's module may raise anything at all
-            broken[entry_point.name] = f"entry point {_described(entry_point)}: {type(error).__name__}: {error}"
+            package = f" of {entry_point.dist.name}" if entry_point.dist else ""
+            named = f"{entry_point.name} = {entry_point.value!r}{package}"
+            broken[entry_point.name] = f"entry point {named}: {type(error).__name__}: {error}"
         else:
             plugins[plugin.name] = plugin
     return InstalledCheckers(plugins=dict(sorted(plugins.items())), broken=broken)
@@ -242,11 +242,6 @@ def own_checkers() -> list[CheckerPlugin]:
     return sorted((_load(entry_point) for entry_point in own), key=lambda plugin: plugin.name)
 
 
-def _unique(found: Iterable[EntryPoint]) -> list[EntryPoint]:
-    # A package that is twice on the path (a checkout and its installed copy) names the same checker twice.
-    return sorted({(point.name, point.value): point for point in found}.values(), key=lambda point: point.name)
-
-
 def _load(entry_point: EntryPoint) -> CheckerPlugin:
     found = entry_point.load()
     plugin = CheckerPlugin(checker=found) if isinstance(found, type) and issubclass(found, Checker) else found
@@ -255,8 +250,3 @@ def _load(entry_point: EntryPoint) -> CheckerPlugin:
     if not _NAME.fullmatch(plugin.name):
         raise TypeError(f"its name {plugin.name!r} should be of lower-case letters, digits and single underscores")
     return plugin
-
-
-def _described(entry_point: EntryPoint) -> str:
-    package = f" of {entry_point.dist.name}" if entry_point.dist else ""
-    return f"{entry_point.name} = {entry_point.value!r}{package}"

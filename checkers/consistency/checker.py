@@ -6,14 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from checkers.checker import MISLED, Checker, Decision, Models, ScoringSettings, Undecidable
-from checkers.consistency.evidence import (
-    agreements,
-    contradictions,
-    findings,
-    graded_score,
-    mean_judgement,
-    source_of,
-)
+from checkers.consistency.evidence import agreements, contradictions, findings, graded_score, mean_judgement, source_of
 from models.protocol import ClaimKind, Claims, Grades, Judgement
 from models.wording import counted, on_a_line, split_sentences
 from schemas import ConsistencyEvidence, Generation, SentenceFinding

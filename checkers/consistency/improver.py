@@ -1,7 +1,7 @@
 """RAI, the reason-assisted improver: rewrite what is inconsistent, check again, up to m times (paper, section 3.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -57,17 +57,14 @@ class ImproverQuestions(PromptSet):
     def about(self, record: Generation, passages: str, fault: SentenceFinding) -> Question[SentenceRewrite]:
         """A rewrite of a sentence of the record's response."""
         most = _GROWTH * len(fault.text) + _ALLOWANCE
-
-        def complaint(reply: SentenceRewrite) -> str | None:
-            return f"'improved' has more than {most} characters" if len(reply.improved) > most else None
-
+        too_long = f"'improved' has more than {most} characters"
         texts = {"text": record.response, "sentence": fault.text, "reason": fault.reason}
         return self._question(
             "improve",
             f"improve.{record.effective_task}",
             SentenceRewrite,
             {"passages": passages, "question": record.prompt or UNKNOWN_QUESTION, **texts},
-            complaint=complaint,
+            complaint=lambda reply: too_long if len(reply.improved) > most else None,
             written=len(fault.text) // _CHARACTERS_A_TOKEN,
             max_tokens=_LEAST_TOKENS + most // _CHARACTERS_A_TOKEN,
         )
@@ -85,18 +82,22 @@ def form_cases(method: str) -> Iterator[FormCase]:
     yield FormCase(method, "writer", question, lambda reply: "6" in reply.improved and "9" not in reply.improved)
 
 
-@dataclass(slots=True)
 class _Course:
     """The course of the improvement of one response."""
 
-    evidence: ConsistencyEvidence | None
-    """Of the last check; None where it abstained, or was of another response."""
-    score_before: float | None
-    rounds: list[ImprovementRound] = field(default_factory=list)
-    checked: Verdict | None = None
-    """The last check; None before the first."""
-    answered: bool = False
-    """True if the writer has given an entry that could be used."""
+    def __init__(self, verdict: Verdict) -> None:
+        self.score_before = verdict.score
+        self.rounds = list[ImprovementRound]()
+        self.answered = False
+        """True if the writer has given an entry that could be used."""
+        self.note(verdict)
+        self.checked: Verdict | None = None
+        """The last check; None before the first."""
+
+    def note(self, checked: Verdict) -> None:
+        self.checked = checked
+        self.evidence = checked.evidence if isinstance(checked.evidence, ConsistencyEvidence) else None
+        """None where the last check abstained, or was of another response."""
 
     @property
     def findings(self) -> tuple[SentenceFinding, ...]:
@@ -141,7 +142,7 @@ class ConsistencyImprover:
 
     def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
         """The improvement of a verdict whose record cannot be had; `reason` is a sentence."""
-        return self._improvement(verdict, None, _course(verdict), reason, Usage())
+        return self._improvement(verdict, None, _Course(verdict), reason, Usage())
 
     async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
         """Rounds of rewriting and checking again, until every sentence is consistent or all rounds are used up.
@@ -151,7 +152,7 @@ class ConsistencyImprover:
         Raises:
             ModelUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
         """
-        course = _course(verdict)
+        course = _Course(verdict)
         if course.evidence is not None:
             record = record.after(course.evidence.earlier)
         with Work() as bill:
@@ -177,7 +178,8 @@ class ConsistencyImprover:
         if against not in {"reference", "contexts"}:
             raise Undecidable("no_reference", "the record has neither a reference nor contexts")
         if not course.findings:
-            course.score_before = (await self._check(record, course)).score
+            course.note(checked := await self._checker.check(record))
+            course.score_before = checked.score
         while course.inconsistent and len(course.rounds) < _ROUNDS:
             findings, others = course.findings, course.evidence.without_claim if course.evidence else ()
             texts, fault = await self._rewritten(record, sources[0], findings)
@@ -186,7 +188,7 @@ class ConsistencyImprover:
                 why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"
                 return course.ended(f"The writer {why}.")
             record = record.model_copy(update={"response": spliced(record.response, findings, texts, others)})
-            checked = await self._check(record, course)
+            course.note(checked := await self._checker.check(record))
             course.rounds.append(
                 ImprovementRound(
                     response=record.response,
@@ -202,11 +204,6 @@ class ConsistencyImprover:
                 )
             )
         return course.ended(course.checked.reason if course.checked else "The verdict names no inconsistent sentence.")
-
-    async def _check(self, record: Generation, course: _Course) -> Verdict:
-        course.checked = checked = await self._checker.check(record)
-        course.evidence = checked.evidence if isinstance(checked.evidence, ConsistencyEvidence) else None
-        return checked
 
     async def _rewritten(
         self, record: Generation, passages: str, findings: Sequence[SentenceFinding]
@@ -259,10 +256,6 @@ class ConsistencyImprover:
             prompt_versions=self._questions.versions,
             origin=verdict.origin,
         )
-
-
-def _course(verdict: Verdict) -> _Course:
-    return _Course(verdict.evidence if isinstance(verdict.evidence, ConsistencyEvidence) else None, verdict.score)
 
 
 def _in_another_form(checker: Checker[Any]) -> Checker[Any]:

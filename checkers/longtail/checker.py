@@ -53,17 +53,13 @@ class LongtailChecker(Checker[LongtailSettings]):
             answer=record.answer,
             reasoning=record.reasoning,
         )
-        cause = record.metadata.get(UNANSWERED)
-        for known in get_args(SubjectCause):
-            if cause == known:
-                raise Undecidable(known, "the subject gave no answer", probe=evidence)
+        for cause in get_args(SubjectCause):
+            if record.metadata.get(UNANSWERED) == cause:
+                raise Undecidable(cause, "the subject gave no answer", probe=evidence)
         right = is_right(record.answer, record.expected)
         if right is None:
             detail = f"{UNREADABLE} (“{on_a_line(record.answer)}”)"
             raise Undecidable("subject_unusable", detail, probe=evidence)
-        answered = f"“{on_a_line(record.answer)}” to “{on_a_line(record.question, 240)}”"
-        return Decision(
-            accepted=right,
-            reason=f"Right: {answered}" if right else f"Wrong, expected {record.expected}: {answered}",
-            evidence=evidence,
-        )
+        found = "Right" if right else f"Wrong, expected {record.expected}"
+        reason = f"{found}: “{on_a_line(record.answer)}” to “{on_a_line(record.question, 240)}”"
+        return Decision(accepted=right, reason=reason, evidence=evidence)

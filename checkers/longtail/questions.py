@@ -79,7 +79,8 @@ def form_cases(method: str) -> Iterator[FormCase]:
     about = {"rule": "built-in", "domain": "built-in", "distribution": "head", "answer": "no"}
     bird, asker = Statement.model_validate(said | about | {"question": "can Animal X fly"}), Asker("zero-shot")
     for template in (TEMPLATES[2], TEMPLATES[9]):
-        yield FormCase(method, "subject", asker.question(bird, template), partial(_says, template.answer(bird)))
+        right = template.answer(bird)
+        yield FormCase(method, "subject", asker.question(bird, template), partial(_says, right))
 
 
 def _says(expected: str, reply: AnswerReply) -> bool:

@@ -8,7 +8,6 @@ from checkers.longtail.corpus import Statement
 from checkers.longtail.yes_or_no import meaning
 
 Polarity = Literal["positive", "negative"]
-Part = Literal["conclusion", "negation", "question"]
 
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
 
@@ -36,7 +35,7 @@ class ProbeTemplate:
 
     number: int
     text: str
-    about: Part
+    about: str
     """The part of the statement that the premise is compared with."""
     expected: str
     """The right answer for a correct statement; of the template `BY_SIGN` the statement says it."""
@@ -63,23 +62,24 @@ class ProbeTemplate:
 
 _OPPOSITES: Mapping[str, str] = {"yes": "no", "true": "false", "right": "wrong"}
 
-_ALL: tuple[tuple[int, str, Part, str], ...] = (
-    (1, _IS_TRUE, "conclusion", "yes"),
-    (2, _FOLLOWS, "conclusion", "yes"),
-    (3, _TRUE_OR_FALSE, "conclusion", "true"),
-    (4, _RIGHT_OR_WRONG, "conclusion", "right"),
-    (5, _ENTAILS, "conclusion", "yes"),
-    (6, _CONTRADICTS, "negation", "yes"),
-    (BY_SIGN, "{Premise}. {About}? Answer yes or no.", "question", "no"),
-    (8, _IS_TRUE, "negation", "no"),
-    (9, _FOLLOWS, "negation", "no"),
-    (10, _TRUE_OR_FALSE, "negation", "false"),
-    (11, _RIGHT_OR_WRONG, "negation", "wrong"),
-    (12, _ENTAILS, "negation", "no"),
-    (13, _CONTRADICTS, "conclusion", "no"),
-)
-
-TEMPLATES: Mapping[int, ProbeTemplate] = {one[0]: ProbeTemplate(*one) for one in _ALL}
+TEMPLATES: Mapping[int, ProbeTemplate] = {
+    number: ProbeTemplate(number, text, about, expected)
+    for number, text, about, expected in (
+        (1, _IS_TRUE, "conclusion", "yes"),
+        (2, _FOLLOWS, "conclusion", "yes"),
+        (3, _TRUE_OR_FALSE, "conclusion", "true"),
+        (4, _RIGHT_OR_WRONG, "conclusion", "right"),
+        (5, _ENTAILS, "conclusion", "yes"),
+        (6, _CONTRADICTS, "negation", "yes"),
+        (BY_SIGN, "{Premise}. {About}? Answer yes or no.", "question", "no"),
+        (8, _IS_TRUE, "negation", "no"),
+        (9, _FOLLOWS, "negation", "no"),
+        (10, _TRUE_OR_FALSE, "negation", "false"),
+        (11, _RIGHT_OR_WRONG, "negation", "wrong"),
+        (12, _ENTAILS, "negation", "no"),
+        (13, _CONTRADICTS, "conclusion", "no"),
+    )
+}
 """By number: 1 to 6 are to be affirmed, 8 to 13 denied."""
 
 

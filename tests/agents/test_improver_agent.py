@@ -254,7 +254,6 @@ class _Counting:
 
     def __init__(self, stub: StubEndpoint) -> None:
         self._improver = improver(stub.base_url)
-        self.name = self._improver.name
         self.takes = self._improver.takes
         self.not_tried = self._improver.not_tried
         self.times = 0
