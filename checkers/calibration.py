@@ -34,11 +34,7 @@ from typing import Literal, TypeAlias, get_args
 MIN_LABELS = 30
 """The fewest labels of a threshold, for any promise."""
 
-_STEPS = 240
-_STEPS_A_UNIT = 20
-GRID = tuple(
-    sorted({0.0, 1.0, *(round(1 / (1 + math.exp(-step / _STEPS_A_UNIT)), 6) for step in range(-_STEPS, _STEPS + 1))})
-)
+GRID = tuple(sorted({0.0, 1.0, *(round(1 / (1 + math.exp(-step / 20)), 6) for step in range(-240, 241))}))
 """The thresholds that are tested: even steps of log-odds, as scores may crowd near 0 and 1."""
 
 _LATER = 4
