@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
-from assay.file_check import configured_check
+from assay.file_check import check_records, window_of
 from assay.origins import PREFIX
 from assay.wiring import Service, build_service
 from checkers.model_patience import ModelPatience
@@ -49,7 +49,7 @@ class CachedService:
             if asyncio.get_running_loop().time() - self._called > self._patience.seconds:
                 # Calls in quick succession, as in tests, wait only once for a model that is down.
                 self._patience = ModelPatience(_say)
-            found = await configured_check(selected, held.configuration, self._patience).records(read)
+            found = await check_records(selected, read, self._patience, window=window_of(held.configuration))
         finally:
             self._called = asyncio.get_running_loop().time()
             held.calls -= 1

@@ -13,9 +13,11 @@ from pydantic_settings import BaseSettings
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.routing import BudgetSettings, RoutingSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
-from assay.origins import EnvironmentSource, Origins, misspelt_variables, rename_subjects, variables
-from checkers.checker import NOBODY, CheckerSettings, ScoringSettings
-from checkers.plugin import CheckerName, ImproverSettings, InstalledCheckers, installed_checkers
+from assay.origins import Origins, from_environment, variables
+from checkers.checker import NOBODY, CheckerSettings
+from checkers.installed import CheckerName, InstalledCheckers, installed_checkers
+from checkers.plugin import ImproverSettings
+from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
 from store.settings import StoreSettings
 from streams.otlp.settings import OtlpSettings
@@ -90,13 +92,14 @@ def load_configuration(file: Path | None = None) -> Configuration:
     if file is None and DEFAULT_FILE.is_file():
         file = DEFAULT_FILE
     from_file = _read(file) if file else {}
-    from_environment = EnvironmentSource(model_of(sections, BaseSettings))()
     known_subjects = from_file.get("subjects", {})
-    rename_subjects(from_environment, known_subjects if isinstance(known_subjects, dict) else ())
+    set_here = from_environment(
+        model_of(sections, BaseSettings), known_subjects if isinstance(known_subjects, dict) else ()
+    )
     origins = Origins(file=file, from_file=from_file, variables=variables())
-    # The source reads only known sections.
+    # Of the variables only known sections are read.
     strange: dict[str, Any] = {path[0]: {} for path in origins.variables if path[0] not in sections}
-    return _checked(strange | _merge(from_file, from_environment), found, origins)
+    return _checked(strange | _merge(from_file, set_here), found, origins)
 
 
 def default_configuration(checkers: Sequence[str]) -> Configuration:
@@ -151,7 +154,7 @@ def _impossible(configuration: Configuration) -> Iterator[str]:
     for name in configuration.routing.unknown_checkers(installed):
         yield f"routing: there is no checker {name!r}; installed are {', '.join(installed)}"
     plugins = configuration.installed.plugins
-    spending = [*installed, IMPROVER, *(plugin.source_name for plugin in plugins.values() if plugin.source)]
+    spending = [*installed, IMPROVER, *(plugin.source.name for plugin in plugins.values() if plugin.source)]
     for name in configuration.budgets:
         if name not in spending:
             yield f"budgets.{name}: nothing has this name; allowed are {', '.join(spending)}"
@@ -169,7 +172,6 @@ def _impossible(configuration: Configuration) -> Iterator[str]:
 
 def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: Origins) -> Configuration:
     sections = {name: getattr(settings, name) for name in type(settings).model_fields}
-    single = {name: type(value) for name, value in sections.items() if isinstance(value, BaseModel)}
     members = [one for plugin in installed.plugins.values() for one in plugin.members(sections[plugin.name])]
     members.sort(key=lambda one: one[0].name)
     own = [plugin for plugin, _ in members if plugin.section]
@@ -185,7 +187,6 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
         sections=sections,
         warnings=(
             *(f"a checker is skipped: {broken}" for broken in installed.broken.values()),
-            *misspelt_variables(single),
             *_free_of_charge(sections["budgets"], sections["judge"], installed.plugins),
             *(
                 f"{one.section}: every verdict abstains, as judge.backend = 'local' answers no questions"

@@ -40,78 +40,75 @@ class CheckedLine:
     """Reasons for missing verdicts."""
 
 
-class FileCheck:
-    """Checks the records on lines."""
+Emit = Callable[[CheckedLine], None]
 
-    def __init__(
-        self,
-        checkers: Sequence[Checker[Any]],
-        *,
-        max_bytes: int,
-        window: int,
-        patience: ModelPatience,
-        strict: bool = False,
-    ) -> None:
-        """At most `window` lines are checked at the same time, and 16 times as many finished ones wait for a slow one.
 
-        Records longer than `max_bytes` are faults; if `strict`, so are those with a misspelt field.
-        """
-        # A file does not tell when a conversation has ended.
-        self._checkers = [checker for checker in checkers if checker.unit == "record"]
-        self._max_bytes = max_bytes
-        self._window = window
-        self._patience = patience
-        self._strict = strict
-        self._turns = max((checker.turns for checker in self._checkers), default=0)
+def window_of(loaded: Configuration) -> int:
+    """Records in progress that keep the configured judge busy."""
+    return _WINDOW if loaded.judge.backend == "local" else max(_WINDOW, 2 * loaded.judge.concurrency)
 
-    async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
-        """Call `emit` with each line, in order, as soon as it and all before it are finished."""
-        sessions = _Sessions(self._turns)
 
-        async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
-            async for line in lines:
-                record: Envelope | Unreadable
-                try:
-                    record = sessions.follow(line.record(max_bytes=self._max_bytes, strict=self._strict))
-                except Unreadable as error:
-                    record = error
-                # A finished line may wait for others and needs no bytes.
-                yield replace(line, data=b""), record
+async def check_lines(
+    checkers: Sequence[Checker[Any]],
+    lines: AsyncIterator[Line],
+    emit: Emit,
+    patience: ModelPatience,
+    *,
+    max_bytes: int,
+    window: int,
+    strict: bool = False,
+) -> None:
+    """Call `emit` with each line, in order, as soon as it and all before it are finished.
 
-        await in_order(each(), self._line, emit, window=self._window, ahead=_AHEAD * self._window)
+    At most `window` lines are checked at the same time, and 16 times as many finished ones wait for a slow one.
+    Records longer than `max_bytes` are faults; if `strict`, so are those with a misspelt field.
+    """
 
-    async def records(self, records: Iterable[Envelope]) -> list[CheckedLine]:
-        """The verdicts on each of them, in order."""
-        sessions, found = _Sessions(self._turns), list[CheckedLine]()
+    async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
+        async for line in lines:
+            record: Envelope | Unreadable
+            try:
+                record = line.record(max_bytes=max_bytes, strict=strict)
+            except Unreadable as error:
+                record = error
+            # A finished line may wait for others and needs no bytes.
+            yield replace(line, data=b""), record
 
-        async def each() -> AsyncIterator[tuple[Line, Envelope]]:
-            for number, record in enumerate(records, 1):
-                yield Line(number, b"", length=0, end=0), sessions.follow(record)
+    await _checked(checkers, each(), emit, patience, window)
 
-        await in_order(each(), self._line, found.append, window=self._window, ahead=_AHEAD * self._window)
-        return found
 
-    async def _line(self, read: tuple[Line, Envelope | Unreadable]) -> CheckedLine:
-        line, record = read
-        checked = CheckedLine(line)
-        if isinstance(record, Unreadable):
-            checked.faults.append(f"{record.reason}: {record.detail}")
-            return checked
-        kind = checked.kind = str(getattr(record, "kind", ""))
-        taking = [one for one in self._checkers if kind in one.kinds]
-        checked.taken = bool(taking)
-        if not taking:
-            checked.verdicts.append(unclaimed(record, f"no selected checker checks the kind {kind!r}"))
-        for result in await asyncio.gather(*(self._verdict(checker, record) for checker in taking)):
-            if isinstance(result, Verdict):
-                checked.verdicts.append(result)
-            else:
-                checked.faults.append(result)
-        return checked
+async def check_records(
+    checkers: Sequence[Checker[Any]], records: Iterable[Envelope], patience: ModelPatience, *, window: int
+) -> list[CheckedLine]:
+    """The verdicts on each of them, in order."""
+    found = list[CheckedLine]()
 
-    async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:
+    async def each() -> AsyncIterator[tuple[Line, Envelope]]:
+        for number, record in enumerate(records, 1):
+            yield Line(number, b"", length=0, end=0), record
+
+    await _checked(checkers, each(), found.append, patience, window)
+    return found
+
+
+async def _checked(
+    checkers: Sequence[Checker[Any]],
+    records: AsyncIterator[tuple[Line, Envelope | Unreadable]],
+    emit: Emit,
+    patience: ModelPatience,
+    window: int,
+) -> None:
+    # A file does not tell when a conversation has ended.
+    able = [checker for checker in checkers if checker.unit == "record"]
+    follow = _follower(max((checker.turns for checker in able), default=0))
+
+    async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
+        async for line, record in records:
+            yield line, record if isinstance(record, Unreadable) else follow(record)
+
+    async def verdict(checker: Checker[Any], record: Envelope) -> Verdict | str:
         try:
-            return await self._patience.until_answered(lambda: checker.check(record))
+            return await patience.until_answered(lambda: checker.check(record))
         except (ModelFailed, ModelLost) as error:
             return checker.abstain(record, "judge_failed", str(error))
         except ModelRefuses:
@@ -119,30 +116,37 @@ class FileCheck:
         except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
             return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
 
+    async def check(read: tuple[Line, Envelope | Unreadable]) -> CheckedLine:
+        line, record = read
+        if isinstance(record, Unreadable):
+            return CheckedLine(line, faults=[f"{record.reason}: {record.detail}"])
+        kind = str(getattr(record, "kind", ""))
+        taking = [one for one in able if kind in one.kinds]
+        if not taking:
+            none = unclaimed(record, f"no selected checker checks the kind {kind!r}")
+            return CheckedLine(line, kind, taken=False, verdicts=[none])
+        found = await asyncio.gather(*(verdict(checker, record) for checker in taking))
+        verdicts = [one for one in found if isinstance(one, Verdict)]
+        return CheckedLine(line, kind, verdicts=verdicts, faults=[one for one in found if isinstance(one, str)])
 
-class _Sessions:
-    """What was said before each record of a file, in its order; sources and tenants have their own sessions."""
+    await in_order(each(), check, emit, window=window, ahead=_AHEAD * window)
 
-    def __init__(self, turns: int) -> None:
-        self._most = turns
-        self._said: LRUCache[tuple[Any, ...], dict[str, Turn]] = LRUCache(_MOST_SESSIONS)
 
-    def follow(self, record: Envelope) -> Envelope:
-        """The record behind the turns before it, and from now on one of them; each id is one turn."""
-        if not isinstance(record, Generation) or record.session is None or not self._most:
+def _follower(most: int) -> Callable[[Envelope], Envelope]:
+    """Puts each record of a file behind up to so many turns before it, and makes it one of them; an id is one turn.
+
+    Sources and tenants have their own sessions.
+    """
+    sessions: LRUCache[tuple[Any, ...], dict[str, Turn]] = LRUCache(_MOST_SESSIONS)
+
+    def follow(record: Envelope) -> Envelope:
+        if not isinstance(record, Generation) or record.session is None or not most:
             return record
-        said = self._said.setdefault((record.tenant, record.source, record.session), {})
+        said = sessions.setdefault((record.tenant, record.source, record.session), {})
         earlier = tuple(takewhile(lambda turn: turn.record_id != record.id, said.values()))
         said.setdefault(record.id, record.turn)
-        if len(said) > 2 * self._most:
+        if len(said) > 2 * most:
             del said[next(iter(said))]
-        return record.after(earlier[-self._most :])
+        return record.after(earlier[-most:])
 
-
-def configured_check(
-    checkers: Sequence[Checker[Any]], loaded: Configuration, patience: ModelPatience, *, strict: bool = False
-) -> FileCheck:
-    """A check with enough records in progress to keep the configured judge busy."""
-    window = _WINDOW if loaded.judge.backend == "local" else max(_WINDOW, 2 * loaded.judge.concurrency)
-    max_bytes = loaded.streams.records.max_bytes
-    return FileCheck(checkers, max_bytes=max_bytes, window=window, patience=patience, strict=strict)
+    return follow

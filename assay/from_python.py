@@ -17,7 +17,7 @@ from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
 
 if TYPE_CHECKING:
     from assay.cached_service import CachedService
-    from assay.verdict_printer import VerdictPrinter
+    from assay.reports import VerdictPrinter
 
 RecordLike: TypeAlias = Mapping[str, Any] | Envelope
 """A record as on a line of a file, or one of the record types."""
@@ -146,7 +146,7 @@ async def _verdicts(lines: dict[str, bytes], checkers: Collection[str]) -> list[
 @cache
 def _printer() -> "VerdictPrinter":
     from assay.config import installed
-    from assay.verdict_printer import VerdictPrinter
+    from assay.reports import VerdictPrinter
 
     return VerdictPrinter([*installed().plugins.values()])
 

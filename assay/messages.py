@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.config import Misconfigured
-from models.wording import counted
 from schemas import Verdict
 from streams.errors import StreamError
 
@@ -24,36 +23,24 @@ def report_broker(event: str, *, servers: str, since: str, why: str | None = Non
     click.secho(f"{event} at {servers}, away since {since}{f': {why}' if why else ''}", err=True, fg="yellow")
 
 
-class StoreView:
-    """Reads the verdicts of the store once."""
+async def stored_verdicts(url: str, *, follow: bool, **wanted: Collection[str]) -> AsyncGenerator[Verdict, None]:
+    """Yield the verdicts of the store that are `wanted` (see `Wanted`), oldest first; with `follow` then new ones.
 
-    def __init__(self, url: str, **wanted: Collection[str]) -> None:
-        """`wanted`: see `store.reading.Wanted`."""
-        self._url = url
-        self._wanted = wanted
-
-    async def messages(self, *, follow: bool) -> AsyncGenerator[Verdict, None]:
-        """Yield the stored verdicts, oldest first; with `follow` then new ones, without end.
-
-        Raises:
-            Misconfigured: it cannot be used as it is configured.
-            StreamError: there is none yet, or it does not answer.
-        """
-        seq = 0
-        with opened_store(self._url) as reader:
-            while True:
-                for each in oldest_first(reader, seq, **self._wanted):
-                    seq = each.seq
-                    # It may just have been deleted.
-                    if (verdict := reader.verdict(each.id)) is not None:
-                        yield verdict
-                if not follow:
-                    return
-                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-
-    def summary(self, noun: str, shown: int) -> Iterator[str]:
-        """The number that was shown."""
-        yield f"{counted(shown, noun)} in the store"
+    Raises:
+        Misconfigured: it cannot be used as it is configured.
+        StreamError: there is none yet, or it does not answer.
+    """
+    seq = 0
+    with opened_store(url) as reader:
+        while True:
+            for each in oldest_first(reader, seq, **wanted):
+                seq = each.seq
+                # It may just have been deleted.
+                if (verdict := reader.verdict(each.id)) is not None:
+                    yield verdict
+            if not follow:
+                return
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
 
 @contextlib.contextmanager

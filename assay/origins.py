@@ -37,7 +37,7 @@ class Origins:
         """The origin of a value: an environment variable, the file, or `default`."""
         return self._variable(path) or (str(self.file) if self._in_file(path) else DEFAULT)
 
-    def written(self, path: tuple[str, ...]) -> str:
+    def _written(self, path: tuple[str, ...]) -> str:
         """The key as the user wrote it, or as it would be in the file if it is not set."""
         if len(path) == 1 and path[0] not in self.from_file:
             # The section is not in the file, so a variable may have named it.
@@ -50,11 +50,15 @@ class Origins:
 
     def _explained(self, fault: dict[str, Any], settings: type[BaseModel]) -> str:
         path = tuple(str(step) for step in fault["loc"])
-        written, origin = self.written(path), self.of(path)
+        written, origin = self._written(path), self.of(path)
         named = written if origin in {written, DEFAULT} else f"{written} (in {origin})"
         if fault["type"] == "extra_forbidden":
-            what = "section" if len(path) == 1 else "key"
-            return f"{named}: there is no such {what}; {self._hint(path, _keys_beside(path, settings))}"
+            what, known = "section" if len(path) == 1 else "key", _keys_beside(path, settings)
+            if (near := nearest(path[-1], known)) is None:
+                return f"{named}: there is no such {what}; allowed are {', '.join(known)}"
+            meant = (*path[:-1], near)
+            meant_as = f"{PREFIX}{DELIMITER.join(meant)}".upper() if self._variable(path) else ".".join(meant)
+            return f"{named}: there is no such {what}; did you mean {meant_as}?"
         message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
         if fault["type"] in _LIST_TYPES:
             message = _LIST_IN_A_VARIABLE if self._variable(path) else "should be a list"
@@ -65,18 +69,12 @@ class Origins:
             got = f" = {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}"
         return f"{named}{got}: {message[:1].lower()}{message[1:]}"
 
-    def _hint(self, path: tuple[str, ...], known: list[str]) -> str:
-        if (near := nearest(path[-1], known)) is None:
-            return f"allowed are {', '.join(known)}"
-        meant = (*path[:-1], near)
-        return f"did you mean {PREFIX + DELIMITER.join(meant).upper() if self._variable(path) else '.'.join(meant)}?"
-
     def _variable(self, path: tuple[str, ...]) -> str | None:
-        for length in range(len(path), 1, -1):
-            found = self.variables.get(_spelled(path[:length]))
-            if found:
-                return found
-        return None
+        if path[0] == "subjects":
+            # Variables cannot have all characters of a subject's name.
+            path = (path[0], *map(plain, path[1:2]), *path[2:])
+        named = (self.variables.get(path[:length]) for length in range(len(path), 1, -1))
+        return next(filter(None, named), None)
 
     def _in_file(self, path: tuple[str, ...]) -> bool:
         here: Any = self.from_file
@@ -96,7 +94,7 @@ def _keys_beside(path: tuple[str, ...], settings: type[BaseModel]) -> list[str]:
         field = settings.model_fields.get(step)
         # The name of a table, or its number in a list, is no field.
         settings = settings if field is None else next(_models(field.annotation), settings)
-    return [field.alias or name for name, field in settings.model_fields.items()]
+    return [*settings.model_fields]
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -106,32 +104,13 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models(part)
 
 
-def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The path as variables spell it: a subject's name loses the characters that they cannot have."""
-    if len(path) > 1 and path[0] == "subjects":
-        return (path[0], plain(path[1]), *path[2:])
-    return path
-
-
 def toml_key(step: str) -> str:
     """A step of a key's path in TOML."""
     bare = step.isascii() and step.replace("_", "").replace("-", "").isalnum()
     return step if bare else json.dumps(step, ensure_ascii=False)
 
 
-class EnvironmentSource(EnvSettingsSource):
-    """Reads the variables as a tree."""
-
-    def __init__(self, settings: type[BaseSettings]) -> None:
-        super().__init__(
-            settings,
-            case_sensitive=False,
-            env_prefix=PREFIX,
-            env_nested_delimiter=DELIMITER,
-            # Compose files and charts pass unset variables as empty ones.
-            env_ignore_empty=True,
-        )
-
+class _EnvironmentSource(EnvSettingsSource):
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         """Parsed JSON, the parts of a list with commas, or the text itself: validation then names what is allowed."""
         if field is not None and _is_plain_list(field.annotation) and not value.lstrip().startswith("["):
@@ -140,6 +119,19 @@ class EnvironmentSource(EnvSettingsSource):
             return super().decode_complex_value(field_name, field, value)
         except ValueError:
             return value
+
+
+def from_environment(settings: type[BaseSettings], known_subjects: Iterable[str]) -> dict[str, Any]:
+    """The variables as a tree; subjects have the names that they have in the file.
+
+    Models have names such as `acme-chat-4.1`; variables have only letters, digits and underscores.
+    """
+    # Compose files and charts pass unset variables as empty ones.
+    tree = _EnvironmentSource(settings, env_prefix=PREFIX, env_nested_delimiter=DELIMITER, env_ignore_empty=True)()
+    if isinstance(subjects := tree.get("subjects"), dict):
+        by_plain = {plain(name): name for name in known_subjects}
+        tree["subjects"] = {by_plain.get(plain(name), name): value for name, value in subjects.items()}
+    return tree
 
 
 def _is_plain_list(annotation: Any) -> bool:
@@ -157,33 +149,6 @@ def variables() -> dict[tuple[str, ...], str]:
         for name, value in os.environ.items()
         if value and name.upper().startswith(PREFIX) and DELIMITER in name
     }
-
-
-def misspelt_variables(sections: Mapping[str, type[BaseModel]]) -> list[str]:
-    """A line for each variable with one underscore where two are meant, which would silently have no effect."""
-    meant = {
-        f"{PREFIX}{section}_{key}".upper(): f"{PREFIX}{section}{DELIMITER}{key}".upper()
-        for section, settings in sections.items()
-        for key in settings.model_fields
-    }
-    return [
-        f"the environment variable {name} has no effect; {meant[name.upper()]} is meant, with two underscores"
-        for name, value in sorted(os.environ.items())
-        # Kubernetes sets ASSAY_HTTP_PORT=tcp://… for a service that is called assay-http.
-        if name.upper() in meant and not value.startswith("tcp://")
-    ]
-
-
-def rename_subjects(tree: dict[str, Any], known: Iterable[str]) -> None:
-    """Give subjects in `tree` the names that they have in the file.
-
-    Models have names such as `acme-chat-4.1`; variables have only letters, digits and underscores.
-    """
-    subjects = tree.get("subjects")
-    if not isinstance(subjects, dict):
-        return
-    by_plain = {plain(name): name for name in known}
-    tree["subjects"] = {by_plain.get(plain(name), name): value for name, value in subjects.items()}
 
 
 def plain(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from agents.accounts import Accounts
-from assay.cli.common import MOMENT, configured, print_figures
+from assay.cli.common import configured, moment, print_figures
 from assay.config import Configuration
 from streams.group_offsets import commits
 from streams.topic_reader import kept_since, read_topic
@@ -62,7 +62,7 @@ async def _taken(loaded: Configuration, asked_since: datetime, names: Collection
 
 
 @click.command()
-@click.option("--since", type=MOMENT, default="24h", show_default=True, metavar="T", help="How far back: 90m, 24h, 7d.")
+@click.option("--since", type=moment, default="24h", show_default=True, metavar="T", help="How far back: 90m, 24h, 7d.")
 @click.option("--checker", "checkers", multiple=True, metavar="C", help="Only this checker; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @configured

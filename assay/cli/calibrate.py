@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import click
 import orjson
@@ -22,54 +22,21 @@ from assay.cli.common import (
     reading,
     size_of,
 )
+from assay.cli.export import DRAWN
 from assay.config import Configuration
-from assay.exports import DRAWN
-from assay.file_check import CheckedLine, configured_check
+from assay.file_check import CheckedLine, check_lines, window_of
 from assay.wiring import wired
 from checkers.calibration import Labelled, Outcome, shortfall
 from checkers.calibration import calibrate as calibrated
-from checkers.checker import ScoringSettings, Thresholds
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
+from checkers.thresholds import ScoringSettings, Thresholds
 from models.wording import counted
 from schemas import Verdict
 from streams.record_lines import Line, read_lines
 
 _ERROR = click.FloatRange(0, 0.5, min_open=True, max_open=True)
 _SURE = click.FloatRange(0, 1, min_open=True, max_open=True)
-
-
-@dataclasses.dataclass(slots=True)
-class _Scored:
-    """The labelled records of one checker."""
-
-    judge: str
-    scores: list[Labelled | None] = dataclasses.field(default_factory=list)
-    """Scores of those that are drawn evenly; None where the checker abstains."""
-    uneven: int = 0
-    """Those that are skipped so that the others are drawn evenly."""
-    agreed: int = 0
-    sums: dict[bool, Sums] = dataclasses.field(default_factory=lambda: {True: Sums(), False: Sums()})
-    """People's labels of all that the judge accepts, and of all that it rejects."""
-
-    def add(self, verdict: Verdict, label: "_Label") -> None:
-        if label.even:
-            self.scores.append(None if verdict.score is None else (verdict.score, label.accept))
-        else:
-            self.uneven += 1
-        if verdict.outcome != "abstain":
-            side = self.sums[verdict.outcome == "accept"]
-            # Each counts for as many as it was drawn from.
-            side.verdicts += round(1 / label.probability)
-            side.add(float(label.accept), label.probability)
-            self.agreed += label.accept == (verdict.outcome == "accept")
-
-    @property
-    def agreement(self) -> dict[str, Any]:
-        """How far the judge agrees with people, as JSON has it."""
-        found = agreement(self.sums[True], self.sums[False], "kappa")
-        of = sum(side.labels for side in self.sums.values())
-        return {"agreed": self.agreed, "of": of, "kappa": None if found is None else found.kappa.model_dump()}
 
 
 class _Label(NamedTuple):
@@ -80,6 +47,10 @@ class _Label(NamedTuple):
     """The sampling rate of the record."""
     even: bool = True
     """False if it is skipped so that the others are an even sample."""
+
+
+_Judged: TypeAlias = list[tuple[Verdict, _Label]]
+"""The labelled records of one checker."""
 
 
 @click.command()
@@ -102,9 +73,9 @@ def calibrate(
     plugins = _scoring(loaded, loaded.installed.select(checkers), named=bool(checkers))
     download_models(loaded)
     scored = asyncio.run(_scored(_without_thresholds(loaded, plugins), plugins, file))
-    found = [_found(checker, each, error, confidence) for checker, each in scored.items() if each.scores or each.uneven]
+    found = [_found(checker, judge, each, error, confidence) for (checker, judge), each in scored.items() if each]
     if not found:
-        raise WrongUse(f"no labelled record is of a kind that {' or '.join(scored)} takes")
+        raise WrongUse(f"no labelled record is of a kind that {' or '.join(checker for checker, _ in scored)} takes")
     for number, one in enumerate(found):
         if as_json:
             click.echo(orjson.dumps(one).decode())
@@ -115,14 +86,14 @@ def calibrate(
         raise NotFinished(f"an error of {error:g} with confidence {confidence:g} cannot be promised")
 
 
-def _found(checker: str, scored: _Scored, error: float, confidence: float) -> dict[str, Any]:
+def _found(checker: str, judge: str, judged: _Judged, error: float, confidence: float) -> dict[str, Any]:
     """The thresholds of a checker, as JSON has them."""
-    labelled = [one for one in scored.scores if one is not None]
-    accept, reject = calibrated(labelled, error=error, confidence=confidence)
-    decided = accept.decided + reject.decided
+    even = [(verdict.score, label.accept) for verdict, label in judged if label.even]
+    labelled = [Labelled(score, accept) for score, accept in even if score is not None]
+    found = calibrated(labelled, error=error, confidence=confidence)
 
     def side(outcome: Outcome) -> dict[str, Any]:
-        one = accept if outcome == "accept" else reject
+        one = found.accept if outcome == "accept" else found.reject
         possible = needed = None
         if one.value is None:
             possible, needed = shortfall(labelled, outcome, error=error, confidence=confidence)
@@ -130,22 +101,36 @@ def _found(checker: str, scored: _Scored, error: float, confidence: float) -> di
 
     return {
         "checker": checker,
-        "judge": scored.judge,
+        "judge": judge,
         "error": error,
         "confidence": confidence,
-        "kept": decided > 0,
-        "accept_from": accept.value,
-        "reject_below": reject.value,
-        "labelled": len(scored.scores) + scored.uneven,
-        "uneven": scored.uneven,
-        "abstained": len(scored.scores) - len(labelled),
+        "kept": found.decided > 0,
+        "accept_from": found.accept.value,
+        "reject_below": found.reject.value,
+        "labelled": len(judged),
+        "uneven": len(judged) - len(even),
+        "abstained": len(even) - len(labelled),
         "labels": len(labelled),
-        "decided": decided,
-        "wrong": accept.wrong + reject.wrong,
+        "decided": found.decided,
+        "wrong": found.wrong,
         "accept": side("accept"),
         "reject": side("reject"),
-        "agreement": scored.agreement,
+        "agreement": _agreement(judged),
     }
+
+
+def _agreement(judged: _Judged) -> dict[str, Any]:
+    """How far the judge agrees with people, as JSON has it."""
+    sums, agreed = {"accept": Sums(), "reject": Sums()}, 0
+    for verdict, label in judged:
+        if (side := sums.get(verdict.outcome)) is not None:
+            # Each counts for as many as it was drawn from.
+            side.verdicts += round(1 / label.probability)
+            side.add(float(label.accept), label.probability)
+            agreed += label.accept == (verdict.outcome == "accept")
+    found = agreement(*sums.values(), "kappa")
+    of = sum(side.labels for side in sums.values())
+    return {"agreed": agreed, "of": of, "kappa": None if found is None else found.kappa.model_dump()}
 
 
 def _table(found: Mapping[str, Any]) -> Iterator[str]:
@@ -217,18 +202,19 @@ def _without_thresholds(loaded: Configuration, plugins: list[CheckerPlugin]) -> 
     return dataclasses.replace(loaded, judge=settings, checkers={**loaded.checkers, **bare})
 
 
-async def _scored(loaded: Configuration, plugins: list[CheckerPlugin], file: Path) -> dict[str, _Scored]:
-    """The labelled records by the name of the checker."""
+async def _scored(loaded: Configuration, plugins: list[CheckerPlugin], file: Path) -> dict[tuple[str, str], _Judged]:
+    """The labelled records by the names of checker and judge."""
     max_bytes = loaded.streams.records.max_bytes
     labels: dict[int, _Label] = {}
     counts: Counter[str] = Counter()
     async with wired(loaded, plugins) as service:
-        scored = {checker.name: _Scored(checker.judge_name) for checker in service.checkers}
+        scored = {checker.name: _Judged() for checker in service.checkers}
+        judges = {checker.name: checker.judge_name for checker in service.checkers}
         with reading(file) as source, progress(size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:
                 for verdict in checked.verdicts if checked.taken else ():
-                    scored[verdict.checker].add(verdict, labels[checked.line.number])
+                    scored[verdict.checker].append((verdict, labels[checked.line.number]))
                 for fault in checked.faults:
                     counts["unfinished"] += 1
                     shown.say(f"line {checked.line.number}: {fault}")
@@ -236,7 +222,8 @@ async def _scored(loaded: Configuration, plugins: list[CheckerPlugin], file: Pat
 
             patience = ModelPatience(shown.say)
             labelled = _labelled(file, read_lines(source, keep_bytes=max_bytes), labels, counts)
-            await configured_check(service.checkers, loaded, patience).run(labelled, emit)
+            window = window_of(loaded)
+            await check_lines(service.checkers, labelled, emit, patience, max_bytes=max_bytes, window=window)
     if patience.lost or counts["unfinished"]:
         raise NotFinished("not every labelled record could be judged, so nothing is promised")
     if not labels:
@@ -244,7 +231,7 @@ async def _scored(loaded: Configuration, plugins: list[CheckerPlugin], file: Pat
     if without := counts["without"]:
         were = "was" if without == 1 else "were"
         click.echo(f"{counted(without, 'line')} without a label {were} skipped", err=True)
-    return scored
+    return {(name, judges[name]): each for name, each in scored.items()}
 
 
 async def _labelled(

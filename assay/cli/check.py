@@ -28,9 +28,8 @@ from assay.cli.common import (
     writing,
 )
 from assay.config import Configuration
-from assay.file_check import CheckedLine, configured_check
-from assay.summary import FileSample, Summary
-from assay.verdict_printer import JUnitReport, VerdictPrinter
+from assay.file_check import CheckedLine, check_lines, window_of
+from assay.reports import FileSample, JUnitReport, Summary, VerdictPrinter
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
 from models.model_loading import being_loaded
@@ -172,7 +171,10 @@ async def _check(
     async with wired(loaded, plugins) as service:
         watching = asyncio.create_task(run.watch_loading())
         try:
-            await configured_check(service.checkers, loaded, patience, strict=strict).run(lines, run.emit)
+            limit, window = loaded.streams.records.max_bytes, window_of(loaded)
+            await check_lines(
+                service.checkers, lines, run.emit, patience, max_bytes=limit, window=window, strict=strict
+            )
         finally:
             watching.cancel()
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 import click
 import orjson
@@ -64,25 +64,17 @@ EXISTING_OR_DASH = click.Path(exists=True, dir_okay=False, allow_dash=True, path
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
-class _Moment(click.ParamType):
+def moment(value: str) -> datetime:
     """A time, or how long ago."""
+    if found := re.fullmatch(r"(\d{1,5})([mhd])", value):
+        return datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
+    try:
+        found_at = datetime.fromisoformat(value)
+    except ValueError:
+        allowed = "minutes, hours and days ago, such as 90m, 24h and 7d, or a time in UTC, such as 2026-11-20T08:00"
+        raise click.BadParameter(f"{value!r} is not a time; allowed are {allowed}") from None
+    return found_at.replace(tzinfo=found_at.tzinfo or UTC)
 
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        if isinstance(value, datetime):
-            return value
-        if found := re.fullmatch(r"(\d{1,5})([mhd])", str(value)):
-            return datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
-        try:
-            moment = datetime.fromisoformat(str(value))
-        except ValueError:
-            allowed = "minutes, hours and days ago, such as 90m, 24h and 7d, or a time in UTC, such as 2026-11-20T08:00"
-            self.fail(f"{value!r} is not a time; allowed are {allowed}", param, ctx)
-        return moment.replace(tzinfo=moment.tzinfo or UTC)
-
-
-MOMENT = _Moment()
 
 config_option: _Decorator = click.option(
     "--config",
@@ -110,9 +102,9 @@ def selection(command: Callable[..., Any]) -> Callable[..., Any]:
     for name in ("checker", "model", "source"):
         command = click.option(f"--{name}", metavar=name[0].upper(), help=f"Only this {name}.")(command)
     since = click.option(
-        "--since", type=MOMENT, metavar="T", help="Only since 90m, 24h or 7d ago, or 2026-11-20T08:00."
+        "--since", type=moment, metavar="T", help="Only since 90m, 24h or 7d ago, or 2026-11-20T08:00."
     )
-    return since(click.option("--until", type=MOMENT, metavar="T", help="Only before, likewise.")(command))
+    return since(click.option("--until", type=moment, metavar="T", help="Only before, likewise.")(command))
 
 
 def out_option(what: str) -> _Decorator:
@@ -123,14 +115,10 @@ def out_option(what: str) -> _Decorator:
 
 def typed() -> str:
     """The command that runs assay again: the shell may not find it by its name."""
-    program = Path(sys.argv[0])
-    if program.parts[-2:] == ("assay", "__main__.py"):
-        python, here = Path(sys.executable), Path.cwd()
-        return f"{python.relative_to(here) if python.is_relative_to(here) else python} -m assay"
-    found = shutil.which("assay")
-    if program.name != "assay" or (found is not None and program.exists() and program.samefile(found)):
-        return "assay"
-    return str(program)
+    program, found = Path(sys.argv[0]), shutil.which("assay")
+    if program.name == "__main__.py":
+        return f"{sys.executable} -m assay"
+    return "assay" if found and program.exists() and program.samefile(found) else str(program)
 
 
 def configuration(config_file: Path | None) -> Configuration:
@@ -222,10 +210,12 @@ class Figures(Protocol):
 
 def print_figures(figures: Figures, *, as_json: bool) -> None:
     """Print the results of a run, as JSON or for a person."""
-    if as_json:
-        click.echo(orjson.dumps(figures.summary(), option=orjson.OPT_INDENT_2).decode())
-        return
-    for line in figures.lines():
+    print_report(figures.summary(), figures.lines(), as_json=as_json)
+
+
+def print_report(summary: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+    """Print the results of a run, as JSON or for a person."""
+    for line in [orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode()] if as_json else lines:
         click.echo(line)
 
 
@@ -251,8 +241,7 @@ def writing(file: Path | None, *, source: Path | None = None) -> Iterator[Binary
 
 def _opened(file: Path, mode: str, done: str) -> BinaryIO:
     try:
-        stream: Any = click.open_file(str(file), mode)
-        return stream  # type: ignore[no-any-return]
+        return cast("BinaryIO", click.open_file(str(file), mode))
     except OSError as error:
         raise WrongUse(f"{file} cannot be {done}: {error.strerror}") from None
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,7 +10,7 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from agents.monitor.versions import with_changes
-from assay.cli.common import EXISTING, NotFinished, WrongUse, configured, print_figures
+from assay.cli.common import EXISTING, NotFinished, WrongUse, configured, print_report
 from assay.config import Configuration
 from checkers.intervals import paired, wilson
 from checkers.wording import plain
@@ -45,22 +44,20 @@ def compare(*, loaded: Configuration, before: Path | None, after: Path | None, b
     records.version_metadata names.
     """
     if by is not None and before is None:
-        print_figures(VersionComparison.of(asyncio.run(_calibrations(loaded.streams)), by), as_json=as_json)
+        versions = versions_by(by, asyncio.run(_calibrations(loaded.streams)))
+        figures = {name: [each.model_dump(mode="json") for each in found] for name, found in versions.items()}
+        print_report(figures, _version_lines(by, versions), as_json=as_json)
         return
     if by is not None or before is None or after is None:
         raise WrongUse("give either two files or --by metadata.KEY")
-    first, second = _read(before), _read(after)
-    if not first.keys() & second.keys():
-        raise NotFinished("the files have no verdict on the same record by the same checker")
-    print_figures(FileComparison(first, second), as_json=as_json)
+    found = _differences(_read(before), _read(after))
+    print_report(found, _lines(found), as_json=as_json)
 
 
 def _read(file: Path) -> dict[Key, Verdict]:
     found: dict[Key, Verdict] = {}
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
+    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
+        if line.strip():
             try:
                 verdict = Verdict.model_validate_json(line)
             except ValidationError as error:
@@ -71,51 +68,37 @@ def _read(file: Path) -> dict[Key, Verdict]:
 
 async def _calibrations(settings: StreamSettings) -> Collection[Calibration]:
     """The last one of each series."""
-    last: dict[Key, Calibration] = {}
-    async for each in TopicView(settings.kafka, [settings.topics.calibration], TypeAdapter(Calibration)).messages():
-        last[each.checker, each.source, each.model] = each
-    return last.values()
+    view = TopicView(settings.kafka, [settings.topics.calibration], TypeAdapter(Calibration))
+    return {(each.checker, each.source, each.model): each async for each in view.messages()}.values()
 
 
-@dataclass(frozen=True, slots=True)
-class VersionComparison:
-    """The versions of an application, each compared with the one before."""
+def versions_by(key: str, series: Iterable[Calibration]) -> Mapping[str, Sequence[VersionRate]]:
+    """The versions of an application over all series of each checker, each compared with the one before."""
+    parts: dict[str, dict[str, list[tuple[str, VersionRate]]]] = {}
+    for each in series:
+        for one in each.versions:
+            if key in one.version:
+                parts.setdefault(each.checker, {}).setdefault(one.version[key], []).append((each.source, one))
+    found = {name: with_changes([_merged(one) for one in of.values()]) for name, of in sorted(parts.items())}
+    if not any(versions[1:] for versions in found.values()):
+        raise NotFinished(f"no two versions are known by {key}; records.version_metadata names what tells them")
+    return found
 
-    by: str
-    checkers: Mapping[str, Sequence[VersionRate]]
 
-    @classmethod
-    def of(cls, series: Iterable[Calibration], by: str) -> "VersionComparison":
-        """Compare them over all series of each checker."""
-        parts: dict[str, dict[str, list[tuple[str, VersionRate]]]] = {}
-        for each in series:
-            for one in each.versions:
-                if by in one.version:
-                    parts.setdefault(each.checker, {}).setdefault(one.version[by], []).append((each.source, one))
-        found = {name: with_changes([_merged(one) for one in of.values()]) for name, of in sorted(parts.items())}
-        if not any(versions[1:] for versions in found.values()):
-            raise NotFinished(f"no two versions are known by {by}; records.version_metadata names what tells them")
-        return cls(by, found)
-
-    def summary(self) -> Mapping[str, Any]:
-        """All figures, as JSON has them."""
-        return {name: [each.model_dump(mode="json") for each in found] for name, found in self.checkers.items()}
-
-    def lines(self) -> Iterator[str]:
-        """The figures for a person."""
-        for name, versions in self.checkers.items():
-            yield f"{name}, by {self.by}:"
-            for each in versions:
-                rate = f"{each.judged.rate:.1%} of {each.verdicts} accepted"
-                if each.labelled is not None:
-                    rate += f", {each.labelled.rate:.1%} good by {each.labels} labels"
-                yield f"  {plain(each.version[self.by])}: {rate}"
-                if (found := each.change) is not None:
-                    proved = "worse" if found.high < 0 else "better" if found.low > 0 else "not proved to differ"
-                    interval = f"{found.low:+.1%} to {found.high:+.1%} at every look"
-                    yield f"    {found.estimate:+.1%} ({interval}) from the version before: {proved}"
-                if each.unlike:
-                    yield f"    The traffic differs ({', '.join(each.unlike)}): the difference may come from there."
+def _version_lines(key: str, checkers: Mapping[str, Sequence[VersionRate]]) -> Iterator[str]:
+    for name, versions in checkers.items():
+        yield f"{name}, by {key}:"
+        for each in versions:
+            rate = f"{each.judged.rate:.1%} of {each.verdicts} accepted"
+            if each.labelled is not None:
+                rate += f", {each.labelled.rate:.1%} good by {each.labels} labels"
+            yield f"  {plain(each.version[key])}: {rate}"
+            if (found := each.change) is not None:
+                proved = "worse" if found.high < 0 else "better" if found.low > 0 else "not proved to differ"
+                interval = f"{found.low:+.1%} to {found.high:+.1%} at every look"
+                yield f"    {found.estimate:+.1%} ({interval}) from the version before: {proved}"
+            if each.unlike:
+                yield f"    The traffic differs ({', '.join(each.unlike)}): the difference may come from there."
 
 
 def _merged(series: Sequence[tuple[str, VersionRate]]) -> VersionRate:
@@ -135,61 +118,52 @@ def _merged(series: Sequence[tuple[str, VersionRate]]) -> VersionRate:
     return parts[0].model_copy(update=whole)
 
 
-class FileComparison:
-    """Two files of verdicts, side by side."""
-
-    def __init__(self, first: Mapping[Key, Verdict], second: Mapping[Key, Verdict]) -> None:
-        both = sorted(first.keys() & second.keys())
-        counts: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-        for key in both:
-            counts[key[0]][first[key].outcome, second[key].outcome] += 1
-        changed = [(first[key].outcome, second[key]) for key in both if first[key].outcome != second[key].outcome]
-        self._found: dict[str, Any] = {
-            "checkers": [
-                {
-                    "checker": checker,
-                    "before": _accepted(Counter(before for before, _ in pairs.elements())),
-                    "after": _accepted(Counter(after for _, after in pairs.elements())),
-                    "difference": _difference(pairs),
-                    "outcomes": [[*pair, number] for pair, number in sorted(pairs.items())],
-                }
-                for checker, pairs in counts.items()
-            ],
-            "changes": [
-                {"before": before, "after": one.outcome} | {name: getattr(one, name) for name in _SHOWN}
-                for before, one in changed
-            ],
-            "only_before": len(first) - len(both),
-            "only_after": len(second) - len(both),
+def _differences(first: Mapping[Key, Verdict], second: Mapping[Key, Verdict]) -> dict[str, Any]:
+    """The figures of two files, as JSON has them."""
+    counts, changes = defaultdict[str, Counter[tuple[str, str]]](Counter), list[dict[str, Any]]()
+    both = sorted(first.keys() & second.keys())
+    if not both:
+        raise NotFinished("the files have no verdict on the same record by the same checker")
+    for key in both:
+        before, after = first[key].outcome, second[key].outcome
+        counts[key[0]][before, after] += 1
+        if before != after:
+            changes.append({"before": before, "after": after, **second[key].model_dump(include={*_SHOWN})})
+    checkers = [
+        {
+            "checker": checker,
+            "before": _accepted(before for before, _ in pairs.elements()),
+            "after": _accepted(after for _, after in pairs.elements()),
+            "difference": _difference(pairs),
+            "outcomes": [[*pair, number] for pair, number in sorted(pairs.items())],
         }
-
-    def summary(self) -> Mapping[str, Any]:
-        """All figures, as JSON has them."""
-        return self._found
-
-    def lines(self) -> Iterator[str]:
-        """The figures for a person."""
-        for each in self._found["checkers"]:
-            yield f"{each['checker']}: before {_rate(*each['before'])}, after {_rate(*each['after'])}"
-            if (found := each["difference"]) is not None:
-                both, change, low, high = found
-                yield f"  on the {both} that both decide {change:+.1%} ({low:+.1%} to {high:+.1%})"
-        changes = self._found["changes"]
-        for one in changes[:_NAMED]:
-            reason = on_a_line(plain(one["reason"]))
-            yield f"{plain(one['record_id'])}  {one['before']} → {one['after']}  {reason}"
-        if len(changes) > _NAMED:
-            yield f"… {len(changes) - _NAMED} more changes (--json prints all)"
-        if not changes:
-            yield "No verdict differs."
-        before, after = self._found["only_before"], self._found["only_after"]
-        if before or after:
-            yield f"{before} verdicts are in the first file alone, {after} in the second alone."
+        for checker, pairs in counts.items()
+    ]
+    alone = {"only_before": len(first) - len(both), "only_after": len(second) - len(both)}
+    return {"checkers": checkers, "changes": changes, **alone}
 
 
-def _accepted(outcomes: Counter[str]) -> tuple[int, int]:
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    for each in found["checkers"]:
+        yield f"{each['checker']}: before {_rate(*each['before'])}, after {_rate(*each['after'])}"
+        if each["difference"] is not None:
+            both, change, low, high = each["difference"]
+            yield f"  on the {both} that both decide {change:+.1%} ({low:+.1%} to {high:+.1%})"
+    changes = found["changes"]
+    for one in changes[:_NAMED]:
+        yield f"{plain(one['record_id'])}  {one['before']} → {one['after']}  {on_a_line(plain(one['reason']))}"
+    if len(changes) > _NAMED:
+        yield f"… {len(changes) - _NAMED} more changes (--json prints all)"
+    if not changes:
+        yield "No verdict differs."
+    if found["only_before"] or found["only_after"]:
+        yield f"{found['only_before']} verdicts are in the first file alone, {found['only_after']} in the second alone."
+
+
+def _accepted(outcomes: Iterable[str]) -> tuple[int, int]:
     """Accepted and decided."""
-    return outcomes["accept"], outcomes["accept"] + outcomes["reject"]
+    counts = Counter(outcomes)
+    return counts["accept"], counts["accept"] + counts["reject"]
 
 
 def _difference(pairs: Counter[tuple[str, str]]) -> tuple[int, float, float, float] | None:

@@ -19,8 +19,7 @@ from agents.monitor.settings import LabelSettings
 from assay.cli.common import NotFinished, stopped, typed
 from assay.cli.ui import served_page
 from assay.config import default_configuration
-from assay.summary import Summary
-from assay.verdict_printer import VerdictPrinter, indented
+from assay.reports import Summary, VerdictPrinter, indented
 from assay.wiring import ARCHIVIST, LABELS, TRUST_MONITOR, build_worker
 from checkers.plugin import own_checkers
 from checkers.wording import labelled, plain
@@ -88,36 +87,30 @@ def demo(follow: bool) -> None:
     """
     with _quiet_libraries() as log:
         try:
-            missing = asyncio.run(_run(follow=follow, program=typed()))
+            asyncio.run(_run(follow=follow, program=typed()))
         except ExtraMissing:
             raise
         except StreamError as error:
             raise NotFinished(f"{error}; the worker's log: {log}") from None
-        if missing:
-            raise NotFinished(f"no verdict in time for {', '.join(missing)}; the worker's log: {log}")
 
 
 @contextlib.contextmanager
 def _quiet_libraries() -> Iterator[Path]:
-    """Redirect standard error, with logs and warnings, to the file that this yields; it is kept only after an error."""
-    folder = Path(tempfile.mkdtemp(prefix="assay-demo-"))
-    log = folder / "worker.log"
-    keep = False
-    try:
-        with log.open("w", encoding="utf-8") as file, contextlib.redirect_stderr(file):
-            configure_logs("info")
-            logging.captureWarnings(True)
-            yield log
-    except Exception:
-        keep = True
-        raise
-    finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
+    """Redirect standard error, with logs and warnings, to the file that this yields; it is kept unless it ends well."""
+    log = Path(tempfile.mkdtemp(prefix="assay-demo-")) / "worker.log"
+    with log.open("w", encoding="utf-8") as file, contextlib.redirect_stderr(file):
+        configure_logs("info")
+        logging.captureWarnings(True)
+        yield log
+    shutil.rmtree(log.parent, ignore_errors=True)
 
 
-async def _run(*, follow: bool, program: str) -> list[str]:
-    """Run it; return the ids of records that got no verdict in time. `program` is the command that runs assay."""
+async def _run(*, follow: bool, program: str) -> None:
+    """Run it; `program` is the command that runs assay.
+
+    Raises:
+        StreamError: records got no verdict in time.
+    """
     say = click.echo
     configuration = default_configuration([plugin.name for plugin in own_checkers() if plugin.stand_ins])
     plugins = list(configuration.installed.plugins.values())
@@ -145,16 +138,14 @@ async def _run(*, follow: bool, program: str) -> list[str]:
             await worker.start()
             async with reader(settings.kafka) as consumer, RecordLookup(settings).running() as lookup:
                 shown = _Demo(settings, consumer, lookup, VerdictPrinter(plugins))
-                missing = await shown.check_samples(records)
-                if not missing:
-                    say(_NEXT.format(program=program))
-                if follow and not missing:
+                await shown.check_samples(records)
+                say(_NEXT.format(program=program))
+                if follow:
                     async with served_page(configuration) as page:
                         say(_FOLLOWING.format(settings=settings, page=page, port=worker.http_port, program=program))
                         await shown.follow()
         finally:
             await worker.stop()
-    return missing
 
 
 def _sample_records() -> list[Envelope]:
@@ -171,33 +162,23 @@ def _sample_records() -> list[Envelope]:
     raise StreamError(f"the sample records ({_SAMPLES}) are missing from this installation")
 
 
-async def _as_lines(records: Sequence[Envelope]) -> AsyncIterator[Line]:
-    for number, record in enumerate(records, start=1):
-        data = to_json(record)
-        yield Line(number, data, length=len(data), end=0)
-
-
-@dataclasses.dataclass(slots=True)
 class _Demo:
     """Sends records, and shows the worker's messages as they arrive."""
 
-    _settings: StreamSettings
-    _consumer: AIOKafkaConsumer
-    _lookup: RecordLookup
-    _printer: VerdictPrinter
-    _forms: dict[str, TypeAdapter[_Arrival]] = dataclasses.field(init=False)
-
-    def __post_init__(self) -> None:
-        topics = self._settings.topics
-        self._forms = dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), TypeAdapter(Verdict))
-        self._forms |= {
+    def __init__(
+        self, settings: StreamSettings, consumer: AIOKafkaConsumer, lookup: RecordLookup, printer: VerdictPrinter
+    ) -> None:
+        self._settings, self._consumer, self._lookup, self._printer = settings, consumer, lookup, printer
+        topics = settings.topics
+        self._forms: dict[str, TypeAdapter[_Arrival]] = {
+            **dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), TypeAdapter(Verdict)),
             topics.dead_letter: TypeAdapter(DeadLetter),
             topics.alerts: TypeAdapter(Alert | SeriesAnew | TrueRateAlert),
         }
-        self._consumer.subscribe(list(self._forms))
+        consumer.subscribe(list(self._forms))
 
-    async def check_samples(self, records: Sequence[Envelope]) -> list[str]:
-        """Send records, show their verdicts and a summary; return the ids of those without a verdict in time.
+    async def check_samples(self, records: Sequence[Envelope]) -> None:
+        """Send records, show their verdicts and a summary; raise StreamError if any has no verdict in time.
 
         A plain rejection is shown first and another one last, abstentions before the last.
         """
@@ -205,8 +186,13 @@ class _Demo:
         summary = Summary()
         held: list[tuple[Verdict, str | None]] = []
         mistakes = 0
+
+        async def lines() -> AsyncIterator[Line]:
+            for number, data in enumerate(map(to_json, records), start=1):
+                yield Line(number, data, length=len(data), end=0)
+
         say(f"{len(records)} records to {self._settings.topics.outputs}; verdicts as they arrive:\n")
-        await send_records(self._settings, _as_lines(records))
+        await send_records(self._settings, lines())
         async with contextlib.aclosing(self._until_silent(_SILENCE_SECONDS, _LOADING_SECONDS)) as found:
             async for arrival in found:
                 if not isinstance(arrival, Verdict) or (record := waiting.pop(arrival.record_id, None)) is None:
@@ -224,12 +210,10 @@ class _Demo:
                     break
         for verdict, mistake in sorted(held, key=lambda one: (one[0].record_id == _LAST, one[0].outcome == "abstain")):
             self._show_verdict(verdict, mistake)
-        say("")
-        for line in summary.lines():
-            say(line)
-        if not waiting:
-            say(f"  {mistakes} of the {summary.decided} decisions are mistakes, say the samples' authors")
-        return list(waiting)
+        say("\n".join(["", *summary.lines()]))
+        if waiting:
+            raise StreamError(f"no verdict in time for {', '.join(waiting)}")
+        say(f"  {mistakes} of the {summary.decided} decisions are mistakes, say the samples' authors")
 
     async def follow(self) -> None:
         """Show what arrives until Ctrl-C."""
@@ -238,12 +222,10 @@ class _Demo:
             async for arrival in self._until_silent(float("inf"), float("inf")):
                 await self._show(arrival)
 
-        tasks = [asyncio.create_task(show()), asyncio.create_task(stopped())]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
+        showing, ended = asyncio.create_task(show()), asyncio.create_task(stopped())
+        await asyncio.wait([showing, ended], return_when=asyncio.FIRST_COMPLETED)
+        showing.cancel()
         click.echo("stopping the worker…")
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _until_silent(self, seconds: float, first: float) -> AsyncGenerator[_Arrival]:
         """Messages as they arrive, until none has for so many seconds, or for `first` at the beginning."""
@@ -257,11 +239,12 @@ class _Demo:
     async def _show(self, arrival: _Arrival) -> None:
         if isinstance(arrival, Verdict):
             self._show_verdict(arrival)
-        elif isinstance(arrival, DeadLetter):
+            return
+        if isinstance(arrival, DeadLetter):
             click.echo(click.style(f"dead letter: {arrival.reason}: {plain(arrival.detail)[:200]}", fg="magenta"))
-        else:
-            async for line in self._printer.alert(arrival, self._lookup):
-                click.echo(line)
+            return
+        async for line in self._printer.alert(arrival, self._lookup):
+            click.echo(line)
 
     def _show_verdict(self, verdict: Verdict, mistake: str | None = None) -> None:
         for line in self._printer.lines(verdict):

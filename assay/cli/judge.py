@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assay.cli.common import CannotRun, WrongUse, configured, download_models, models_of, print_figures, progress
+from assay.cli.common import CannotRun, WrongUse, configured, download_models, models_of, print_report, progress
 from assay.config import Configuration
 from assay.wiring import wired
 from checkers.checker import Models
@@ -75,7 +75,7 @@ def check_criterion(ctx: click.Context, *, loaded: Configuration, name: str, as_
 
 def _print(ctx: click.Context, report: "_Report", *, as_json: bool) -> None:
     """The figures; exit status 1 if too few are right."""
-    print_figures(report, as_json=as_json)
+    print_report(report.summary(), report.lines(), as_json=as_json)
     if best_of(report.results).accuracy < GOOD_ENOUGH:
         ctx.exit(INACCURATE)
 

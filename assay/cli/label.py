@@ -3,11 +3,10 @@
 import asyncio
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import click
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -15,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from agents.monitor.labels import EXPIRES_AFTER
 from assay.cli.common import EXISTING, WrongUse, configured
 from assay.config import Configuration
-from assay.verdict_printer import VerdictPrinter, head, indented
+from assay.reports import VerdictPrinter, head, indented
 from checkers.wording import labelled, plain
 from models.wording import counted
 from schemas import Label, ReviewRequest, Verdict, content_id, explain, valid_labels
@@ -47,24 +46,14 @@ class SampleLabel(BaseModel):
     note: str | None = None
 
 
-@dataclass(slots=True)
-class _Review:
+class _Review(NamedTuple):
     """A verdict that people are asked about, and their labels of it."""
 
     request: ReviewRequest
-    people: int = 1
+    people: int
     """Number of people who are asked."""
-    said: list[Label] = field(default_factory=list)
-
-    def is_about(self, identifier: str | None) -> bool:
-        return identifier in {self.request.verdict_id, self.request.record_id, self.request.id}
-
-    def label_of(self, annotator: str) -> Label | None:
-        return valid_labels(self.said).get(annotator)
-
-    def is_open_to(self, annotator: str | None) -> bool:
-        by = valid_labels(self.said)
-        return annotator not in by and len(by) < self.people
+    said: Mapping[str, Label]
+    """By the person."""
 
 
 @click.command()
@@ -107,15 +96,15 @@ def label(
         return
     name = _named(annotator)
     asked = asyncio.run(_asked(settings))
-    named = [each for each in asked if each.is_about(identifier)]
+    named = [one for one in asked if identifier in (one.request.verdict_id, one.request.record_id, one.request.id)]
     if undo:
-        before = [given for each in named if (given := each.label_of(name)) is not None]
+        before = [each.said[name] for each in named if name in each.said]
         labels = [Label(**one.model_dump(include=_ABOUT), label=one.label, withdrawn=True) for one in before]
     else:
         labels = [_label(each.request, name, said or "", note) for each in named]
         for each in asked:
             found = by_file.get((each.request.source, each.request.record_id))
-            if found is not None and each.label_of(name) is None:
+            if found is not None and name not in each.said:
                 labels.append(_label(each.request, name, found.label, found.note))
     if not labels:
         fault = f"{plain(name)} has not labelled it" if named else "nobody is asked about it"
@@ -149,14 +138,14 @@ async def _asked(settings: StreamSettings) -> list[_Review]:
     async for each in TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest)).messages():
         if each.expires_at > now:
             found[each.verdict_id, each.rubric_version].append(each)
-    asked = {
-        key: _Review(each[0], 1 + any(one.reason == "second_opinion" for one in each)) for key, each in found.items()
-    }
+    said = defaultdict[tuple[str, str], list[Label]](list)
     async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages():
-        about = asked.get((label.verdict_id, label.rubric_version))
-        if about is not None and label.kind == "expert":
-            about.said.append(label)
-    return list(asked.values())
+        if label.kind == "expert":
+            said[label.verdict_id, label.rubric_version].append(label)
+    return [
+        _Review(each[0], 1 + any(one.reason == "second_opinion" for one in each), valid_labels(said[key]))
+        for key, each in found.items()
+    ]
 
 
 async def _complain(settings: StreamSettings, identifier: str, rubric_version: str) -> None:
@@ -186,7 +175,8 @@ async def _complain(settings: StreamSettings, identifier: str, rubric_version: s
 
 async def _list(loaded: Configuration, annotator: str | None) -> None:
     """Print the oldest open requests: the text of each and, as far as they can be read, the judge's findings."""
-    requests = [each.request for each in await _asked(loaded.streams) if each.is_open_to(annotator)]
+    asked = await _asked(loaded.streams)
+    requests = [one.request for one in asked if annotator not in one.said and len(one.said) < one.people]
     shown = sorted(requests, key=lambda one: one.asked_at)[:_LISTED]
     wanted, topics = {one.verdict_id for one in shown}, loaded.streams.topics
     view = TopicView(loaded.streams.kafka, [topics.accepted, topics.rejected], TypeAdapter(Verdict))

@@ -15,8 +15,8 @@ from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup
-from streams.messages import Publisher, TooLarge, label_message
-from streams.settings import StreamSettings
+from streams.messages import label_message
+from streams.publisher import Publisher, TooLarge
 from web.app import create_app
 from web.review import NotSent
 from web.settings import is_loopback
@@ -63,36 +63,34 @@ async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: i
         Misconfigured: no store is configured.
         StreamError: the store does not answer, or the address is taken.
     """
-    store, streams = loaded.store, loaded.streams
-    if store.url is None:
+    if loaded.store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
     token = None if loaded.ui.token is None else loaded.ui.token.get_secret_value()
     async with contextlib.AsyncExitStack() as stack:
-        reader = stack.enter_context(opened_store(store.url))
-        finder, sender = _RecordFinder(streams, Redaction(store.redact), stack), _LabelSender(streams, stack)
-        app = create_app(reader, host=host, token=token, find_record=finder.record, labels=sender)
+        reader = stack.enter_context(opened_store(loaded.store.url))
+        kafka = _Kafka(loaded, stack)
+        app = create_app(reader, host=host, token=token, find_record=kafka.record, labels=kafka)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
+        stack.push_async_callback(runner.cleanup)
         try:
-            try:
-                await web.TCPSite(runner, host, port).start()
-            except OSError as error:
-                at = f"{host}:{port} ({error.strerror})"
-                raise StreamError(f"cannot listen on {at}; see --host and --port, 0 takes a free port") from error
-            shown = f"[{host}]" if ":" in host else host
-            yield f"http://{shown}:{runner.addresses[0][1]}/"
-        finally:
-            await runner.cleanup()
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            at = f"{host}:{port} ({error.strerror})"
+            raise StreamError(f"cannot listen on {at}; see --host and --port, 0 takes a free port") from error
+        shown = f"[{host}]" if ":" in host else host
+        yield f"http://{shown}:{runner.addresses[0][1]}/"
 
 
-class _RecordFinder:
-    """Reads records from their topic, redacted as in the store; connects before the first."""
+class _Kafka:
+    """Records from their topic, redacted as in the store, and labels to theirs; connects before the first of each."""
 
-    def __init__(self, settings: StreamSettings, redaction: Redaction, stack: contextlib.AsyncExitStack) -> None:
-        self._settings = settings
-        self._redaction = redaction
-        self._stack = stack
+    def __init__(self, loaded: Configuration, stack: contextlib.AsyncExitStack) -> None:
+        self._settings, self._redaction, self._stack = loaded.streams, Redaction(loaded.store.redact), stack
         self._lookup: RecordLookup | None = None
+        self._publisher: Publisher | None = None
+        self._away: str | None = None
+        self._tried_at = float("-inf")
         self._turn = asyncio.Lock()
 
     async def record(self, verdict: Verdict) -> bytes | None:
@@ -103,22 +101,10 @@ class _RecordFinder:
             async with asyncio.timeout(_LOOKUP_SECONDS), self._turn:
                 if self._lookup is None:
                     self._lookup = await self._stack.enter_async_context(RecordLookup(self._settings).running())
-                data, record = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
+                found = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
         except (RecordGone, StreamError, TimeoutError):
             return None
-        return to_json(self._redaction.of(record)) if self._redaction else data
-
-
-class _LabelSender:
-    """Sends labels to their topic; connects before the first."""
-
-    def __init__(self, settings: StreamSettings, stack: contextlib.AsyncExitStack) -> None:
-        self._settings = settings
-        self._stack = stack
-        self._publisher: Publisher | None = None
-        self._away: str | None = None
-        self._tried_at = float("-inf")
-        self._turn = asyncio.Lock()
+        return to_json(self._redaction.of(found.record)) if self._redaction else found.data
 
     async def away(self) -> str | None:
         async with self._turn:
@@ -141,19 +127,17 @@ class _LabelSender:
 
     async def _connect(self) -> None:
         publisher = Publisher(self._settings)
+
+        async def stop() -> None:
+            # Labels without an acknowledgement were not confirmed to anybody.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(publisher.stop(), _STOP_SECONDS)
+
         try:
-            async with asyncio.timeout(_LOOKUP_SECONDS):
-                await publisher.start()
+            await asyncio.wait_for(publisher.start(), _LOOKUP_SECONDS)
         except (StreamError, TimeoutError) as error:
             self._away = str(error) or f"no Kafka broker answered at {self._settings.kafka.bootstrap_servers}"
             await publisher.stop()
         else:
             self._publisher, self._away = publisher, None
-            self._stack.push_async_callback(self._stop, publisher)
-
-    @staticmethod
-    async def _stop(publisher: Publisher) -> None:
-        # Labels without an acknowledgement were not confirmed to anybody.
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_STOP_SECONDS):
-                await publisher.stop()
+            self._stack.push_async_callback(stop)

@@ -17,7 +17,7 @@ import assay as package
 from agents.monitor.outcomes import SeriesKey
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
-from assay.cli.compare import VersionComparison
+from assay.cli.compare import _version_lines, versions_by
 from checkers.intervals import paired
 from schemas import Alert, Calibration, Verdict, to_json
 from tests.assay.running import ROOT, assay, servers
@@ -83,7 +83,7 @@ SAID = [
 
 
 def compared(*series: Calibration) -> list[str]:
-    return list(VersionComparison.of(series, "metadata.release").lines())
+    return list(_version_lines("metadata.release", versions_by("metadata.release", series)))
 
 
 def test_versions_are_compared_from_their_topic_by_the_last_message_of_each_series(
@@ -105,7 +105,7 @@ def test_several_series_are_one_by_their_verdicts_and_where_sources_differ_that_
     said = compared(versions(*VERSIONS), versions(version_rate("4.1", 400, 320), source="other"))
     assert said[1] == "  4.1: 85.0% of 800 accepted"
     assert said[-1] == "    The traffic differs (source): the difference may come from there."
-    (both, _) = VersionComparison.of([versions(*VERSIONS)] * 2, "metadata.release").checkers["fair"]
+    (both, _) = versions_by("metadata.release", [versions(*VERSIONS)] * 2)["fair"]
     assert both.judged.variance == pytest.approx(VERSIONS[0].judged.variance / 2)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli.common import typed
-from assay.verdict_printer import VerdictPrinter
-from checkers.plugin import own_checkers
+from assay.reports import VerdictPrinter
+from checkers.installed import own_checkers
 from schemas import SentenceFinding
-from schemas.base import BUNDLED_ACCURACY
+from schemas.bundled_judge import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment
 from tests.support.rejections import consistency_rejection
 

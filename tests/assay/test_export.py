@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.exports import prompt_of
+from assay.cli.export import prompt_of
 from schemas import Generation, read_record, to_json
 from tests.assay.running import assay, servers
 from tests.support.rejections import DAY, improvement, rejection

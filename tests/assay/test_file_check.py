@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck
-from assay.summary import FileSample
+from assay.file_check import CheckedLine, check_lines, check_records
+from assay.reports import FileSample
 from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.model_patience import ModelPatience
@@ -66,13 +66,7 @@ async def run(
     found: list[CheckedLine] = []
     said: list[str] = []
     model_patience = ModelPatience(said.append, patience)
-    file_check = FileCheck(
-        [checker],
-        max_bytes=1000,
-        window=window,
-        patience=model_patience,
-    )
-    await file_check.run(lines(count, []), found.append)
+    await check_lines([checker], lines(count, []), found.append, model_patience, max_bytes=1000, window=window)
     return found, said, model_patience
 
 
@@ -80,8 +74,11 @@ async def test_no_more_are_checked_at_once_than_the_window_and_reading_is_bounde
     drawn: list[int] = []
     ahead: list[int] = []
     checker = Scripted(seconds=0.001)
-    file_check = FileCheck([checker], max_bytes=1000, window=8, patience=ModelPatience(print))
-    await file_check.run(lines(500, drawn), lambda checked: ahead.append(len(drawn) - checked.line.number))
+
+    def emit(checked: CheckedLine) -> None:
+        ahead.append(len(drawn) - checked.line.number)
+
+    await check_lines([checker], lines(500, drawn), emit, ModelPatience(print), max_bytes=1000, window=8)
     assert len(ahead) == 500
     assert max(ahead) <= 16 * 8
     assert 1 < checker.most <= 8
@@ -109,9 +106,7 @@ async def test_one_that_takes_long_does_not_hold_up_those_after_it():
 
     checker.decide = check  # type: ignore[method-assign]
     found: list[CheckedLine] = []
-    await FileCheck([checker], max_bytes=1000, window=8, patience=ModelPatience(print)).run(
-        lines(120, []), found.append
-    )
+    await check_lines([checker], lines(120, []), found.append, ModelPatience(print), max_bytes=1000, window=8)
     assert [checked.line.number for checked in found] == [*range(1, 121)]
     assert not any(checked.line.data for checked in found)
 
@@ -119,15 +114,14 @@ async def test_one_that_takes_long_does_not_hold_up_those_after_it():
 async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_are_judged():
     found: list[CheckedLine] = []
     patience = ModelPatience(print)
-    # One at a time beside it, so that it has others to be compared with.
-    file_check = FileCheck([FailsOn(seconds=0.03)], max_bytes=1000, window=2, patience=patience)
 
     async def records() -> AsyncIterator[Line]:
         for number in range(50):
             data = RECORD.replace(b"{", b'{"id": "%s", ' % (b"bad" if number == 0 else b"r%d" % number), 1)
             yield Line(number, data, len(data), number)
 
-    await file_check.run(records(), found.append)
+    # One at a time beside it, so that it has others to be compared with.
+    await check_lines([FailsOn(seconds=0.03)], records(), found.append, patience, max_bytes=1000, window=2)
     assert [checked.verdicts[0].outcome for checked in found] == ["abstain"] + ["accept"] * 49
     assert "answered others meanwhile: connection reset" in found[0].verdicts[0].reason
     assert not patience.lost
@@ -137,9 +131,8 @@ async def test_a_failure_to_write_ends_it_as_what_it_is():
     def full(_: CheckedLine) -> None:
         raise OSError(28, "No space left on device")
 
-    file_check = FileCheck([Scripted()], max_bytes=1000, window=8, patience=ModelPatience(print))
     with pytest.raises(OSError, match="No space left"):
-        await file_check.run(lines(100, []), full)
+        await check_lines([Scripted()], lines(100, []), full, ModelPatience(print), max_bytes=1000, window=8)
 
 
 async def test_records_of_a_session_are_checked_behind_those_before_them_in_the_file() -> None:
@@ -148,8 +141,7 @@ async def test_records_of_a_session_are_checked_behind_those_before_them_in_the_
         Generation(id=id_, kind="generation", source="s", model="m", response="r", session=session)
         for id_, session in sent
     ]
-    check = FileCheck([Recalls()], max_bytes=1000, window=3, patience=ModelPatience(print))
-    found = await check.records(records)
+    found = await check_records([Recalls()], records, ModelPatience(print), window=3)
     assert [one.verdicts[0].reason for one in found] == ["none", "none", "a", "none", "none", "a c"]
     lines_of = (Line(n, data, len(data), n) for n, data in enumerate(map(to_json, records), start=1))
 
@@ -158,7 +150,7 @@ async def test_records_of_a_session_are_checked_behind_those_before_them_in_the_
             yield line
 
     checked: list[CheckedLine] = []
-    await check.run(each(), checked.append)
+    await check_lines([Recalls()], each(), checked.append, ModelPatience(print), max_bytes=1000, window=3)
     assert [one.verdicts[0].reason for one in checked] == [one.verdicts[0].reason for one in found]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck
-from assay.summary import Summary
+from assay.file_check import CheckedLine, check_lines
+from assay.reports import Summary
 from checkers.checker import Models
 from checkers.model_patience import ModelPatience
 from checkers.plugin import own_checkers
@@ -147,7 +147,7 @@ async def run(stub: StubEndpoint, **settings: object) -> tuple[list[CheckedLine]
         summary.add(checked)
 
     patience = ModelPatience(lambda _: None, seconds=0.5)
-    await FileCheck([checker], max_bytes=100_000, window=64, patience=patience).run(lines(), emit)
+    await check_lines([checker], lines(), emit, patience, max_bytes=100_000, window=64)
     await judge.close()
     return found, heard, summary
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from assay.file_check import CheckedLine, FileCheck
+from assay.file_check import CheckedLine, check_lines
 from checkers.model_patience import ModelPatience
 from models.work import Phase, PhaseName, SingleFlight, observed_waits, work_limit
 from streams.record_lines import Line
@@ -66,8 +66,7 @@ async def test_a_model_thirty_times_as_slow_as_usual_changes_no_verdict_of_a_fil
             data = b'{"kind": "generation", "source": "s", "model": "m", "response": "%d"}' % number
             yield Line(number, data, len(data), number)
 
-    file_check = FileCheck([checker], max_bytes=1000, window=64, patience=ModelPatience(print))
-    await file_check.run(lines(), found.append)
+    await check_lines([checker], lines(), found.append, ModelPatience(print), max_bytes=1000, window=64)
 
     assert [line.verdicts[0].outcome for line in found] == ["accept"] * 100
     await checker.close()
