@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay.config import IMPROVER, Configuration, Misconfigured
 from assay.messages import require_store
 from checkers.checker import Checker, Models
-from checkers.plugin import CheckerPlugin, Improver
+from checkers.plugin import CheckerPlugin
 from models.build import build_judge, build_model, build_screen
 from models.flow import BreakerListener
 from models.judges.prompted import PromptedJudge
@@ -88,12 +88,8 @@ def build_service(
     return Service(checkers=checkers, models=models)
 
 
-def _need_judge(plugins: Sequence[CheckerPlugin]) -> bool:
-    return any(plugin.checker.asks_judge for plugin in plugins)
-
-
 def _followers(
-    configuration: Configuration, names: Collection[str], service: Service, budgets: "Budgets", on_usage: UsageListener
+    configuration: Configuration, names: Collection[str], models: Models, budgets: "Budgets", on_usage: UsageListener
 ) -> "tuple[list[AgentFactory], list[Model]]":
     """The agents with these names, and the models that only they use.
 
@@ -107,7 +103,7 @@ def _followers(
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
-    models: list[Model] = []
+    own: list[Model] = []
     if TRUST_MONITOR in names:
         factories.append(partial(TrustMonitor, configuration.trust, configuration.alertmanager))
     if LABELS in names:
@@ -122,34 +118,28 @@ def _followers(
         from agents.otlp import otlp_agents
 
         factories += otlp_agents(configuration.otlp, names)
-    posting = {name: one for name, one in configuration.webhooks.items() if webhook_name(name) in names}
-    factories += [factory for name, settings in posting.items() for factory in webhook(name, settings)]
-    if IMPROVER in names:
-        writer, improver = _improver(configuration, service, on_usage)
-        factories.append(partial(ImproverAgent, improver, budgets=budgets))
-        if writer is not service.models.writer:
-            models.append(writer)
-    for name, plugin in configuration.installed.plugins.items():
-        if plugin.source is not None and plugin.source_name in names:
-            build = partial(plugin.source, configuration.checkers[name], service.models)
-            factories.append(partial(Scheduler, _built(plugin.source_name, build), budgets=budgets))
-    return factories, models
-
-
-def _improver(configuration: Configuration, service: Service, on_usage: UsageListener) -> tuple[Model, Improver]:
+    for name, settings in configuration.webhooks.items():
+        if webhook_name(name) in names:
+            factories += webhook(name, settings)
     plugin = configuration.installed.improver
-    if plugin is None or plugin.improver is None:
-        raise Misconfigured("improver: no installed checker brings an improver")
-    models = service.models
-    writer = _built("improver.writer", partial(configuration.improver.build_writer, models.writer, on_usage))
-    checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
-    return writer, _built(IMPROVER, partial(plugin.improver, checker, writer))
+    if IMPROVER in names and plugin is not None and plugin.improver is not None:
+        writer = _built("improver.writer", partial(configuration.improver.build_writer, models.writer, on_usage))
+        own += [] if writer is models.writer else [writer]
+        checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
+        improver = _built(IMPROVER, partial(plugin.improver, checker, writer))
+        factories.append(partial(ImproverAgent, improver, budgets=budgets))
+    for name, plugin in configuration.installed.plugins.items():
+        if plugin.source is not None and plugin.source.name in names:
+            build = partial(plugin.source.build, configuration.checkers[name], models)
+            factories.append(partial(Scheduler, _built(plugin.source.name, build), budgets=budgets))
+    return factories, own
 
 
 @asynccontextmanager
 async def wired(configuration: Configuration, plugins: Sequence[CheckerPlugin]) -> AsyncIterator[Service]:
     """A service for as long as the context lasts."""
-    service = build_service(configuration, plugins, judging=not plugins or _need_judge(plugins))
+    judging = not plugins or any(plugin.checker.asks_judge for plugin in plugins)
+    service = build_service(configuration, plugins, judging=judging)
     try:
         yield service
     finally:
@@ -183,17 +173,19 @@ async def build_worker(
     ProcessCollector(registry=registry)
     metrics = JudgeMetrics(registry, configuration.judge.currency)
     probe = JudgeProbe(configuration.judge)
-    judging = _need_judge(plugins) or IMPROVER in following
+    judging = IMPROVER in following or any(plugin.checker.asks_judge for plugin in plugins)
     service = build_service(
         configuration, plugins, judging=judging, stand_ins=stand_ins, on_usage=metrics.ended, on_breaker=probe.breaker
     )
     judge = service.models.judge
     budgets = Budgets(configuration.budgets, registry=registry)
-    followers, models = _followers(configuration, following, service, budgets, metrics.ended)
+    followers, models = _followers(configuration, following, service.models, budgets, metrics.ended)
     opened = {"url": configuration.alertmanager.runbook_url, "page": configuration.alertmanager.page_url}
     Info("assay_runbook", "Where the runbook of alerts, and the page, can be opened", registry=registry).info(opened)
+    runs = {"version": version("assay"), "python_version": platform.python_version()}
+    runs["judge"] = judge.name if judge else ""
     Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
-        {"version": version("assay"), "python_version": platform.python_version(), "judge": judge.name if judge else ""}
+        runs
     )
     if judge is not None:
         probe.watch(service.models.screen or judge)

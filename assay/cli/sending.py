@@ -1,4 +1,4 @@
-"""`assay send`, records to the outputs topic; `assay replay`, dead letters back to theirs; `assay recheck`, past ones."""
+"""`assay send`: records to their topic; `assay replay`: dead letters back to theirs; `assay recheck`: past records."""
 
 import asyncio
 import contextlib

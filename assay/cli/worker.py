@@ -55,9 +55,7 @@ def worker(
     # The supervising process has printed the warnings about the configuration.
     loaded = configuration(config_file) if process is None else _as_process(load_configuration(config_file), process)
     plugins = [] if checkers == _NONE else loaded.installed.select(_names(checkers))
-    following = configured_agents(loaded)
-    if agents is not None:
-        following = select_agents(loaded, [] if agents == _NONE else _names(agents))
+    following = select_agents(loaded, None if agents is None else [] if agents == _NONE else _names(agents))
     if not plugins and not following:
         raise WrongUse("neither a checker nor an agent was selected")
     if processes > 1:
@@ -122,46 +120,38 @@ def _names(given: str | None) -> list[str]:
     return [name.strip() for name in (given or "").split(",") if name.strip()]
 
 
-def configured_agents(configuration: Configuration) -> list[str]:
-    """Names of the agents that are on."""
-    return [name for name, switch in _agents(configuration).items() if switch is None]
-
-
-def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
-    """These agents, each once.
+def select_agents(configuration: Configuration, names: Collection[str] | None = None) -> list[str]:
+    """These agents, each once; by default all that are on.
 
     Raises:
         CannotRun: names the agent, and the allowed ones or the setting that switches it on.
     """
     agents = _agents(configuration)
-    for name in names:
+    on = [name for name, switch in agents.items() if switch is None]
+    for name in names or ():
         if name not in agents:
-            allowed = ", ".join([*configured_agents(configuration), "none"])
+            allowed = ", ".join([*on, "none"])
             raise CannotRun(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
         if agents[name] is not None:
             raise CannotRun(f"{name} is switched off; {agents[name]} switches it on")
-    return list(dict.fromkeys(names))
+    return on if names is None else list(dict.fromkeys(names))
 
 
 def _agents(configuration: Configuration) -> dict[str, str | None]:
     """All agents by name, with the setting that would switch each on; None for those that are on."""
-    asks, compares = configuration.labels.per_hour, configuration.streams.records.version_metadata
-    agents: dict[str, str | None] = {
-        TRUST_MONITOR: None,
-        IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
-        ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
-        LABELS: None if asks or compares else "labels.per_hour = 20",
-    }
-    otlp = configuration.otlp
-    switches = (
-        ("spans" in otlp.topics, "topics.spans = 'otlp_spans'"),
-        ("logs" in otlp.topics, "topics.logs = 'otlp_logs'"),
-        (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),
-    )
-    for name, (on, switch) in zip(OTLP, switches, strict=True):
-        agents[name] = None if on else f"otlp.{switch}"
+    asks, otlp = configuration.labels.per_hour, configuration.otlp
+    spans, logs, exporter = OTLP
+    switches: list[tuple[str, object, str]] = [
+        (TRUST_MONITOR, True, ""),
+        (IMPROVER, configuration.improver.enabled, "improver.enabled = true"),
+        (ARCHIVIST, configuration.store.url, "store.url = 'sqlite:///verdicts.db'"),
+        (LABELS, asks or configuration.streams.records.version_metadata, "labels.per_hour = 20"),
+        (spans, "spans" in otlp.topics, "otlp.topics.spans = 'otlp_spans'"),
+        (logs, "logs" in otlp.topics, "otlp.topics.logs = 'otlp_logs'"),
+        (exporter, otlp.endpoint, "otlp.endpoint = 'http://127.0.0.1:4318'"),
+    ]
     for name, plugin in configuration.installed.plugins.items():
-        if plugin.source is not None:
-            is_on = plugin.has_source(configuration.checkers[name])
-            agents[plugin.source_name] = None if is_on else f"{name}.{plugin.source_switch}"
+        if (source := plugin.source) is not None:
+            switches.append((source.name, source.is_on(configuration.checkers[name]), source.switch))
+    agents = {name: None if on else switch for name, on, switch in switches}
     return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))

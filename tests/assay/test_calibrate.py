@@ -115,18 +115,6 @@ def test_the_section_that_is_printed_is_one_that_decides_as_the_table_says(folde
     assert {verdict["evidence"].get("cause") for verdict in verdicts} == {None, "between_thresholds"}
 
 
-def test_json_is_an_object_a_checker_and_thresholds_in_force_do_not_bear_on_it(folder: Path):
-    with (folder / "assay.toml").open("a") as file:
-        file.write('\n[consistency.thresholds]\naccept_from = 0.9\njudge = "another"\n')
-    ran = assay("calibrate", write(folder, *graded(180)), "--json", cwd=folder)
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
-    assert (found["checker"], found["judge"], found["kept"]) == ("consistency", "openai/judge", True)
-    assert (found["error"], found["confidence"], found["labels"]) == (0.1, 0.95, 180)
-    assert (found["accept"]["decided"], found["reject"]["decided"], found["decided"]) == (60, 60, 120)
-    assert 0.2 < found["reject_below"] <= 0.5 < found["accept_from"] <= 0.8
-
-
 def test_a_promise_that_cannot_be_kept_is_refused_with_what_could_be_promised(folder: Path):
     path = write(folder, *graded(100))
     ran = assay("calibrate", path, "--error", "0.02", cwd=folder)

@@ -285,23 +285,6 @@ PLUGIN = CheckerPlugin(checker=Loading)
 """
 
 
-@pytest.mark.parametrize(("more", "is_told"), [((), True), (("--json",), False)])
-def test_on_a_terminal_every_verdict_is_told_and_json_only_if_asked_for(tmp_path, site, file, more, is_told):
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "assay", "check", str(file), "--checker", "shouting", *more],
-        cwd=tmp_path,
-        env=environment(site, TERM="xterm", COLUMNS="80"),
-        stdout=slave,
-        stderr=slave,
-    ) as process:
-        os.close(slave)
-        shown = _read_to_end(master)
-        assert process.wait() == 3
-    assert bool(re.search(r"ACCEPT.* r1 ", shown)) is is_told
-    assert ('"record_id":"r1"' in shown) is not is_told
-
-
 def test_a_terminal_gets_a_bar_and_the_summary_which_tells_of_loading_apart(tmp_path):
     site = tmp_path / "site"
     install_shouting(site)

@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import math
-import random
 import re
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,18 +11,14 @@ import orjson
 import pytest
 
 import assay as package
-from agents.monitor.outcomes import SeriesKey
-from agents.monitor.settings import TrustSettings
-from agents.monitor.trust_series import Plan, TrustSeries
 from assay.cli.compare import _version_lines, versions_by
-from checkers.intervals import paired
-from schemas import Alert, Calibration, Verdict, to_json
+from schemas import Calibration, Verdict, to_json
 from tests.assay.running import ROOT, assay, servers
 from tests.support.rejections import rejection
 from tests.support.scenarios import Place
 from tests.support.stored import Stored
 from tests.support.traffic import put
-from tests.support.trust_verdicts import outcome_of, verdict
+from tests.support.trust_verdicts import verdict
 from tests.support.versions import VERSIONS, version_rate, versions
 
 
@@ -57,20 +50,6 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path):
     ran = assay("compare", one, tmp_path / "c.jsonl", cwd=tmp_path)
     assert (ran.returncode, "c.jsonl:1: not a verdict: " in ran.stderr) == (2, True)
     assert "No verdict differs." in assay("compare", one, one, cwd=tmp_path).stdout
-
-
-def test_the_interval_holds_the_true_difference_in_about_95_of_100_cases():
-    rng = random.Random(3)
-    held = 0
-    for _ in range(2000):
-        # Of paired outcomes 20% are lost and 8% gained.
-        drawn = Counter(
-            ("accept", "reject") if (draw := rng.random()) < 0.20 else ("reject", "accept") if draw < 0.28
-            else ("accept", "accept") for _ in range(60)
-        )  # fmt: skip
-        low, high = paired(drawn["reject", "accept"], drawn["accept", "reject"], 60)
-        held += low <= -0.12 <= high
-    assert math.isclose(held / 2000, 0.95, abs_tol=0.02)
 
 
 BY = ("compare", "--by", "metadata.release")
@@ -156,17 +135,6 @@ def test_the_broken_release_is_named_and_nothing_else(tmp_path: Path, filled: St
     assert said in ran.stdout
     assert "orders-bot / acme-chat-4  by consistency" in ran.stdout
     assert ran.stderr.splitlines() == ["1 series with rejects in that time"]
-
-
-def test_its_alert_names_the_release_and_nothing_else(update: list[Verdict]):
-    series = TrustSeries(Plan.of(TrustSettings(), SeriesKey("orders-bot", "acme-chat-4", "consistency")))
-    raised = []
-    for each in update:
-        if each.outcome != "abstain":
-            versioned = each.model_copy(update={"metadata": {"release": each.attributes["metadata.release"][0]}})
-            raised.append(series.update(outcome_of(versioned), each.checked_at))
-    (drop,) = [each for each in raised if isinstance(each, Alert) and each.kind == "trust_drop"]
-    assert [(one.name, one.value) for one in drop.common] == [RELEASE]
 
 
 def test_series_and_times_are_chosen_and_a_store_is_needed(tmp_path: Path, sqlite_store: Stored):

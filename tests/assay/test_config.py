@@ -37,11 +37,6 @@ def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
     assert (judge.model, judge.base_url) == ("large", "http://one/v1")
 
 
-def test_deeper_levels_have_variables_as_well(monkeypatch):
-    monkeypatch.setenv("ASSAY_JUDGE__LOCAL__JUDGE", "factcg")
-    assert load_configuration().judge.local.judge == "factcg"
-
-
 @pytest.mark.parametrize(
     "value", ["http://a:9093,http://b:9093", " http://a:9093, http://b:9093,", '["http://a:9093", "http://b:9093"]']
 )
@@ -66,11 +61,6 @@ def test_headers_and_fields_of_requests_are_tables_in_the_file_and_json_in_varia
     }
     assert subject.extra_body == {"chat_template_kwargs": {"enable_thinking": False}}
     assert configuration.judge.extra_body == {"stop": ["\n\n"], "options": {"num_ctx": 8192}}
-
-
-def test_an_empty_variable_counts_as_not_set(monkeypatch):
-    monkeypatch.setenv("ASSAY_JUDGE__CONCURRENCY", "")
-    assert load_configuration().judge.concurrency == 64
 
 
 def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
@@ -135,24 +125,6 @@ def test_a_wrong_variable_is_named(monkeypatch, variable, value, said):
     assert said in fault()
 
 
-def test_all_faults_are_told_at_once(monkeypatch):
-    write("[http]\nport = -1\nprt = 1")
-    monkeypatch.setenv("ASSAY_JUDGE__CONCURRENCY", "0")
-    assert len(fault().splitlines()) == 3
-
-
-def test_a_variable_with_one_underscore_too_few_is_not_passed_over_in_silence(monkeypatch):
-    monkeypatch.setenv("ASSAY_KAFKA_BOOTSTRAP_SERVERS", "broker:9092")
-    (warning,) = load_configuration().warnings
-    assert "ASSAY_KAFKA_BOOTSTRAP_SERVERS has no effect; ASSAY_KAFKA__BOOTSTRAP_SERVERS is meant" in warning
-
-
-def test_variables_that_kubernetes_sets_for_services_are_left_alone(monkeypatch):
-    monkeypatch.setenv("ASSAY_SERVICE_HOST", "10.0.0.1")
-    monkeypatch.setenv("ASSAY_HTTP_PORT", "tcp://10.0.0.1:9464")
-    assert load_configuration().warnings == ()
-
-
 def test_no_secret_is_shown(monkeypatch):
     write(
         "[judge]\nbackend = 'openai'\nbase_url = 'http://one/v1'\nmodel = 'm'\napi_key = 'sk-judge'\n"
@@ -168,15 +140,6 @@ def test_no_secret_is_shown(monkeypatch):
     assert not [secret for secret in secrets if secret in text]
     assert '"http://one/v1?api-version=2&subscription-key=**********"' in text
     assert text.count('"**********"') == 4
-
-
-def test_no_header_is_shown_when_it_is_wrong(monkeypatch):
-    write("[subjects.s]\nbase_url = 'http://one/v1'\nmodel = 'm'\nextra_headers = { 'my key' = 'sk-1' }")
-    monkeypatch.setenv("ASSAY_JUDGE__EXTRA_HEADERS", '{"api-key": "sk-2"')
-    text = fault()
-    assert "'my key' is no name of a header" in text
-    assert "ASSAY_JUDGE__EXTRA_HEADERS" in text
-    assert "sk-" not in text
 
 
 @pytest.mark.parametrize("key", ["['sk-1']", "12345678", "1234.5678", "true", "1234-05-06"])

@@ -123,16 +123,6 @@ def test_what_it_gets_wrong_is_shown_and_the_exit_status_tells(folder: Path, stu
     assert "It fails on examples, reject, made, reject." in ran.stdout
 
 
-def test_without_examples_it_is_tried_on_made_answers_alone_or_not_at_all(folder: Path, stub: StubEndpoint) -> None:
-    file = folder / "assay.toml"
-    file.write_text(file.read_text().replace('examples = "examples.jsonl"', ""))
-    assert "2 answers\n  right on 100%" in assay("criteria", "check", "no_refunds", cwd=folder).stdout
-    stub.answer = lambda request: "I would rather not"
-    ran = assay("criteria", "check", "no_refunds", cwd=folder)
-    assert ran.returncode == 2
-    assert "criteria.no_refunds.examples: there should be some of both labels" in ran.stderr
-
-
 def test_the_ready_criteria_can_be_used_with_twenty_examples_each() -> None:
     file = Path("examples/criteria/assay.toml")
     loaded = load_configuration(file)

@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli.common import typed
-from assay.reports import VerdictPrinter
 from checkers.installed import own_checkers
-from schemas import SentenceFinding
 from schemas.bundled_judge import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment
-from tests.support.rejections import consistency_rejection
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
 KINDS = {kind for plugin in own_checkers() if plugin.stand_ins for kind in plugin.checker.kinds}
@@ -70,20 +67,6 @@ def test_commands_to_go_on_with_are_named_as_they_can_be_typed(tmp_path: Path, m
     assert typed() == "bin/assay"
     monkeypatch.setenv("PATH", str(program.parent))
     assert typed() == "assay"
-
-
-@pytest.mark.parametrize("columns", [50, 80])
-def test_verdicts_are_shown_as_wide_as_the_terminal_and_cannot_act_on_it(columns, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
-    finding = SentenceFinding(text=hostile, start=0, end=1, mark=-1, reason=hostile, passage=hostile, support=0.0)
-    verdict = consistency_rejection(1, "t", *[finding] * 5)
-    verdict = verdict.model_copy(update={"record_id": "r" * 200, "source": "s" * 256, "reason": hostile})
-    shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in VerdictPrinter(own_checkers()).lines(verdict)]
-    assert columns - 12 < max(map(len, shown)) <= columns
-    assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
-    assert shown[0].startswith("REJECT")
-    assert shown[-1].strip() == "and 2 more"
 
 
 HEAVY = {
@@ -149,9 +132,3 @@ def test_without_the_laboratory_its_commands_are_not_there(tmp_path):
     )
     assert "worker" in ran.stdout
     assert not re.search(r"^  (audit|probes|trust) ", ran.stdout, flags=re.MULTILINE)
-
-
-def test_the_installed_program_is_the_same(tmp_path):
-    program = Path(sys.executable).with_name("assay")
-    ran = subprocess.run([program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0

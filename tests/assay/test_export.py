@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -136,35 +135,6 @@ def test_improvements_become_examples_to_train_on(tmp_path: Path, embedded_place
     assert "2 skipped: the record holds no prompt: tests/r2, tests/r4" in ran.stderr
     assert "1 whose record is no longer on its topic: tests/r50" in ran.stderr
     assert "1 skipped: the same is there already" in ran.stderr
-
-
-def test_names_cannot_act_on_the_terminal_and_long_lists_end(tmp_path: Path, embedded_place: Place):
-    topics = embedded_place.checked().topics
-    verdicts = [rejection(number, topics.outputs, source="evil\u202eecruos") for number in range(25)]
-    _put(embedded_place, topics.rejected, map(to_json, verdicts))
-    ran = assay("export", "rejected", cwd=tmp_path, **servers(embedded_place))
-    assert not re.search(r"[\x1b\u202e]", ran.stderr)
-    assert "evil ecruos/r9 and 15 more" in ran.stderr
-
-
-def test_what_is_wrong_is_said(tmp_path: Path, embedded_place: Place):
-    when = assay("export", "rejected", "--since", "yesterday", cwd=tmp_path)
-    assert when.returncode == 2
-    assert "'yesterday' is not a time; allowed are" in when.stderr
-    form = assay("export", "rejected", "--format", "csv", cwd=tmp_path)
-    assert form.returncode == 2
-    assert "'verdicts', 'corrections', 'preferences'" in form.stderr
-    folder = assay("export", "rejected", "--out", "none/out.jsonl", cwd=tmp_path, **servers(embedded_place))
-    assert folder.returncode == 2
-    assert "none/out.jsonl cannot be written" in folder.stderr
-    nobody = assay("export", "rejected", cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
-    assert nobody.returncode == 3
-    assert "no Kafka broker answered at 127.0.0.1:1" in nobody.stderr
-    missing = servers(embedded_place) | {"ASSAY_TOPICS__PREFIX": "other"}
-    ran = assay("export", "rejected", cwd=tmp_path, **missing)
-    assert ran.returncode == 3
-    assert "no topic other.verdicts.rejected" in ran.stderr
-    assert "assay topics create" in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from schemas import Generation, Usage, to_json
 from streams.record_lines import Line
 from tests.assay.running import assay
 from tests.support.checkers import FailsOn, Recalls
-from tests.support.stub_acts import status
 from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.trust_verdicts import verdict
@@ -92,25 +91,6 @@ async def test_a_judge_that_stays_away_makes_every_record_abstain():
     assert len(said) == 1
 
 
-async def test_one_that_takes_long_does_not_hold_up_those_after_it():
-    checker = Scripted()
-    waiting = asyncio.Event()
-
-    async def check(record: Generation) -> Decision:
-        checker.under_way += 1
-        if checker.under_way == 1:
-            await waiting.wait()
-        elif checker.under_way == 100:
-            waiting.set()
-        raise Undecidable("no_reference", "scripted")
-
-    checker.decide = check  # type: ignore[method-assign]
-    found: list[CheckedLine] = []
-    await check_lines([checker], lines(120, []), found.append, ModelPatience(print), max_bytes=1000, window=8)
-    assert [checked.line.number for checked in found] == [*range(1, 121)]
-    assert not any(checked.line.data for checked in found)
-
-
 async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_are_judged():
     found: list[CheckedLine] = []
     patience = ModelPatience(print)
@@ -125,14 +105,6 @@ async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_other
     assert [checked.verdicts[0].outcome for checked in found] == ["abstain"] + ["accept"] * 49
     assert "answered others meanwhile: connection reset" in found[0].verdicts[0].reason
     assert not patience.lost
-
-
-async def test_a_failure_to_write_ends_it_as_what_it_is():
-    def full(_: CheckedLine) -> None:
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(OSError, match="No space left"):
-        await check_lines([Scripted()], lines(100, []), full, ModelPatience(print), max_bytes=1000, window=8)
 
 
 async def test_records_of_a_session_are_checked_behind_those_before_them_in_the_file() -> None:
@@ -209,15 +181,6 @@ def test_a_sample_is_checked_and_the_cost_of_all_lies_in_its_interval(tmp_path: 
     assert told["seconds"][1] == pytest.approx(4 * told["seconds"][0], abs=0.3)
 
 
-def test_the_same_records_are_drawn_each_time_and_in_their_order(tmp_path: Path, stub: StubEndpoint) -> None:
-    folder = configure(tmp_path, stub)
-    runs = [assay("check", "-", "--sample", "20", cwd=folder, stdin=responses(80)).stdout for _ in range(2)]
-    first, again = ([json.loads(line)["record_id"] for line in run.splitlines()] for run in runs)
-    assert first == again == sorted(set(first), key=lambda name: int(name[1:]))
-    assert len(first) == 20
-    assert first != [f"r{n}" for n in range(20)], "the first are no random ones"
-
-
 def test_a_sample_of_all_is_no_estimate_and_a_price_that_nobody_set_is_not_zero(
     tmp_path: Path, stub: StubEndpoint
 ) -> None:
@@ -228,13 +191,6 @@ def test_a_sample_of_all_is_no_estimate_and_a_price_that_nobody_set_is_not_zero(
     assert re.search(r"^  price +not set$", ran.stderr, re.MULTILINE)
     alone = assay("check", "-", "--sample", "1", cwd=folder, stdin=responses(5))
     assert re.search(r"^  calls +(\d) +(\d+)$", alone.stderr, re.MULTILINE), "one tells no interval"
-
-
-def test_without_a_judge_nothing_is_estimated(tmp_path: Path) -> None:
-    with StubEndpoint(script=lambda _: status(401)) as refusing:
-        ran = assay("check", "-", "--sample", "2", cwd=configure(tmp_path, refusing), stdin=responses(5))
-    assert ran.returncode == 2
-    assert "drawn at random" not in ran.stderr
 
 
 def test_about_nineteen_intervals_of_twenty_hold_the_cost_of_the_whole_file() -> None:

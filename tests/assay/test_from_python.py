@@ -99,13 +99,6 @@ def test_one_record_gives_one_result_and_many_a_list(kept: ModuleType) -> None:
     assert assay.check([], checkers=["kept"]) == []
 
 
-def test_of_several_checkers_the_one_that_rejects_is_heard_then_one_that_abstains(kept: ModuleType) -> None:
-    verdicts = assay.check([CALM, LOUD], checkers=["kept", "consistency"])
-    assert [verdict.outcome for each in verdicts for verdict in each] == ["accept", "abstain", "reject", "abstain"]
-    assert [each.outcome for each in verdicts] == ["abstain", "reject"]
-    assert verdicts[1].reason == "Listened for !."
-
-
 async def test_a_running_event_loop_is_no_hindrance_and_acheck_does_not_keep_it(kept: ModuleType) -> None:
     assert assay.check(LOUD, checkers=["kept"]).outcome == "reject"
     slow = asyncio.create_task(assay.acheck([CALM | {"id": "slow", "model": "last"}], checkers=["kept"]))

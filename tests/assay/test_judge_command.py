@@ -47,14 +47,3 @@ def test_one_that_guesses_is_warned_of_and_starts_no_worker_that_requires_more(c
         started = assay_process("worker", "--checkers", "consistency", cwd=folder, XDG_CACHE_HOME=str(folder))
     assert started.returncode == 2
     assert "below 75%, and judge.require_self_test is set" in started.stderr
-
-
-def test_a_judge_that_is_asked_in_no_form_is_measured_too(tmp_path: Path):
-    ran = assay("judge", "check", "--json", cwd=tmp_path)
-    assert json.loads(ran.stdout)["form"] == "own"
-
-
-def test_a_language_without_pairs_is_refused(tmp_path: Path):
-    ran = assay("judge", "check", "--language", "Klingon", cwd=tmp_path)
-    assert ran.returncode == 2
-    assert "'Klingon': there are pairs in German and Spanish" in ran.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.assay.running import assay, assay_process, environment
+from tests.assay.running import assay, environment
 from tests.support.ports import free_port
 from tests.support.service import running_worker
 from tests.support.traffic import put
@@ -119,12 +119,6 @@ def _replay(folder: Path, configured: dict[str, str]) -> None:
     assert (missing.returncode, missing.stdout) == (3, "")
     assert "1 skipped as unreadable: 1 not_utf8" in missing.stderr
     assert "no such dead letter: dead-nothing" in missing.stderr
-
-
-def test_no_line_of_a_client_stands_before_ours(tmp_path):
-    ran = assay_process("topics", "create", cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (3, "", 1)
-    assert ran.stderr.startswith("Error: no Kafka broker answered at 127.0.0.1:1 ")
 
 
 @pytest.mark.parametrize("arguments", [["send", "-"], ["replay", "--list"], ["worker", "--checkers", "shouting"]])

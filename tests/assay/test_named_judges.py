@@ -43,15 +43,3 @@ def test_a_named_judge_is_downloaded_first_and_works_without_a_network_after_tha
     assert "somebody/nli is under the licence mit" in first.stderr
     assert "licence" not in again.stderr
     assert [json.loads(line)["score"] for line in again.stdout.splitlines()] == [judged.score, None]
-
-
-def test_a_judge_that_cannot_be_downloaded_ends_the_check_with_a_message(tmp_path: Path) -> None:
-    file = records(tmp_path)
-
-    with empty_cache(tmp_path / "hub", NOWHERE):
-        ran = assay("check", file, "--checker", "consistency", cwd=tmp_path, ASSAY_JUDGE__LOCAL__JUDGE="factcg")
-
-    assert ran.returncode == 3
-    assert ran.stdout == ""
-    assert "'yaxili96/FactCG-DeBERTa-v3-Large' is no folder and cannot be downloaded" in ran.stderr
-    assert "Traceback" not in ran.stderr

@@ -44,18 +44,6 @@ def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, source, en
     assert said in warning
 
 
-def test_asking_for_a_broken_one_or_for_none_is_wrong_use(tmp_path):
-    site = tmp_path / "site"
-    install(site, module="broken", source="1 / 0", entry_points={"broken": "broken:PLUGIN"})
-    broken = assay("check", "-", "--checker", "broken", cwd=tmp_path, site=site)
-    assert broken.returncode == 2
-    assert "cannot be used: entry point broken" in broken.stderr
-    assert "ZeroDivisionError" in broken.stderr
-    unknown = assay("worker", "--checkers", "consistncy", cwd=tmp_path, site=site)
-    assert unknown.returncode == 2
-    assert "there is no checker 'consistncy' (did you mean consistency?)" in unknown.stderr
-
-
 def test_one_that_cannot_be_built_is_named(tmp_path):
     site = tmp_path / "site"
     source = SHOUTING.replace(

@@ -73,13 +73,3 @@ async def test_a_new_checker_gets_as_much_of_the_past_as_is_asked_for(prepared: 
         name: sum(row["decided"] for row in found["accounts"] if row["checker"] == name) for name in found["others"]
     }
     assert (totals["consistency"], totals["shouting"]) == (32, sent + 1)
-
-
-async def test_what_cannot_be_is_said(prepared: Place, tmp_path: Path, site: Path):
-    for arguments, status, said in (
-        (("--checker", "shouting", "--since", "tomorrow"), 2, "or a time in UTC, such as 2026-11-20T08:00"),
-        (("--checker", "shouting", "--since", "1h", "--until", "2h"), 2, "is not before --until"),
-        (("--checker", "whispering", "--since", "1h"), 2, "whispering"),
-    ):
-        ran = await asyncio.to_thread(assay, "recheck", *arguments, cwd=tmp_path, site=site, **servers(prepared))
-        assert (ran.returncode, said in ran.stderr) == (status, True), ran.stderr

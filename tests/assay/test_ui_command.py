@@ -94,18 +94,6 @@ async def test_a_record_is_read_back_from_its_topic_and_redacted(
     assert "read back from its topic" in html
 
 
-async def test_without_a_broker_the_page_goes_without_the_record(tmp_path: Path, url: str, embedded_place: Place):
-    settings = embedded_place.checked()
-    away = settings.kafka.model_copy(update={"bootstrap_servers": f"127.0.0.1:{free_port()}"})
-    store = PageStore(url)
-    origin = Origin(topic=settings.topics.outputs, partition=0, offset=1).model_dump()
-    store.keep([sample("sup-05", id="ver-1", record_id="r1", origin=origin)])
-    store.close()
-    async with _page(url, None, settings.model_copy(update={"kafka": away})) as (session, address):
-        html = await (await session.get(f"{address}verdicts/ver-1")).text()
-    assert "could not be read back from its topic" in html
-
-
 @pytest.mark.parametrize("reachable", [True, False])
 async def test_an_answer_is_on_its_topic_or_it_is_said_that_none_can_be_taken(
     tmp_path: Path, embedded_place: Place, reachable: bool

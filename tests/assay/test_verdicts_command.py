@@ -10,8 +10,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from schemas import Abstention, Origin, RejectedRecord, SentenceFinding, Verdict, to_json
 from tests.assay.running import assay, environment, servers
 from tests.support.rejections import DAY, alert, consistency_rejection, rejection, series_anew
@@ -154,21 +152,6 @@ def test_one_verdict_is_shown_with_all_its_evidence_and_cannot_act_on_the_termin
     assert missing.stderr.endswith("Error: no such verdict or record: r99\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["--checker", "nope"], 2, "there is no checker 'nope'; installed are: "),
-        (["--outcome", "maybe"], 2, "'maybe' is not one of 'accept', 'reject', 'abstain'"),
-        ([], 3, "no Kafka broker answered at 127.0.0.1:1"),
-    ],
-)
-def test_what_is_wrong_is_said(tmp_path: Path, arguments: list[str], status: int, said: str):
-    ran = assay("verdicts", *arguments, cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
-    assert ran.returncode == status
-    assert said in ran.stderr
-    assert ran.stdout == ""
-
-
 def _put(place: Place, *verdicts: Verdict) -> None:
     """A second apart: their topics are merged by time."""
     begin = int(DAY.timestamp() * 1000)
@@ -223,26 +206,6 @@ def test_alerts_are_shown_with_what_drove_them_oldest_first_and_once(tmp_path: P
     ]
     assert "3 alerts on" in ran.stderr
     assert "2 messages there could not be read as alerts" in ran.stderr
-
-
-def test_json_lines_are_the_alerts_as_they_stand_on_the_topic(tmp_path: Path, embedded_place: Place):
-    # What a later version adds is kept.
-    alerts = [alert(1, added={"by": "a later version"}), alert(2)]
-    _put_alerts(embedded_place, map(to_json, alerts))
-    ran = assay("alerts", "--json", cwd=tmp_path, **servers(embedded_place))
-    assert [json.loads(line) for line in ran.stdout.splitlines()] == [json.loads(to_json(each)) for each in alerts]
-
-
-def test_what_others_wrote_cannot_act_on_the_terminal(tmp_path: Path, embedded_place: Place):
-    hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed\r\n forged line " + "long words " * 80
-    rejected = (RejectedRecord(verdict_id="v", record_id="r\u202e1", reason=hostile, checked_at=DAY),)
-    _put_alerts(embedded_place, [to_json(alert(1, source="s\u202e", summary=hostile, rejected=rejected))])
-    ran = assay("alerts", cwd=tmp_path, **servers(embedded_place))
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", ran.stdout)
-    assert max(map(len, ran.stdout.splitlines())) <= 80
-    # Of the summary and the reason so much as is read, and no line of theirs can pass for one of ours.
-    assert len(ran.stdout.splitlines()) < 20
-    assert not re.search(r"^ ?forged", ran.stdout, re.MULTILINE)
 
 
 def test_following_shows_new_ones_until_ctrl_c(tmp_path: Path, place: Place):

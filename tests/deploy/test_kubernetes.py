@@ -6,11 +6,9 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from click import Context, Group
 
 from agents.worker import _FLUSH_SECONDS, _LEAVE_SECONDS
-from assay.cli.root import cli
-from assay.cli.worker import configured_agents, select_agents
+from assay.cli.worker import select_agents
 from assay.config import Configuration, load_configuration
 from assay.origins import variables
 from tests.deploy.metric_names import labels_by_series
@@ -63,12 +61,6 @@ def test_kubernetes_knows_every_field(version):
         kubernetes_validate.validate(resource, version, strict=True)
 
 
-def test_all_are_in_one_namespace():
-    (namespace,) = of("Namespace")
-    where = {each["metadata"]["namespace"] for each in RESOURCES if each["kind"] != "Namespace"}
-    assert where == {namespace["metadata"]["name"]} == {KUSTOMIZATION["namespace"]}
-
-
 @every_pod
 def test_a_pod_is_nobody_special_and_is_bounded(pod):
     spec = pod["spec"]
@@ -103,17 +95,6 @@ def test_a_pod_reads_the_configuration_where_it_is_mounted_and_its_secrets_from_
     assert not of("Secret")
 
 
-@every_pod
-def test_the_command_line_knows_a_pods_arguments(pod):
-    (container,) = pod["spec"]["containers"]
-    command: Any = cli
-    arguments = list(container["args"])
-    while isinstance(command, Group):
-        command = command.get_command(Context(command), arguments.pop(0))
-    known = {option for parameter in command.params for option in parameter.opts}
-    assert {argument for argument in arguments if argument.startswith("--")} <= known
-
-
 def test_the_pods_together_run_a_checker_and_all_that_follows(configuration):
     arguments = [each["spec"]["template"]["spec"]["containers"][0]["args"][1:] for each in WORKERS]
     chosen = [dict(zip(each[::2], each[1::2], strict=True)) for each in arguments]
@@ -121,7 +102,7 @@ def test_the_pods_together_run_a_checker_and_all_that_follows(configuration):
     assert checkers
     assert set(checkers) <= set(configuration.installed.plugins)
     agents = [agent for each in chosen if each["--agents"] != "none" for agent in each["--agents"].split(",")]
-    assert sorted(select_agents(configuration, agents)) == sorted(configured_agents(configuration))
+    assert sorted(select_agents(configuration, agents)) == sorted(select_agents(configuration))
 
 
 @every_worker
@@ -136,17 +117,6 @@ def test_a_worker_is_watched_and_has_the_time_to_drain(deployment, configuration
     assert [get["path"] for get in probes.values()] == ["/healthz", "/healthz", "/readyz"]
     drain = configuration.streams.delivery.drain_seconds + _LEAVE_SECONDS + _FLUSH_SECONDS
     assert spec["terminationGracePeriodSeconds"] > drain
-
-
-@every_worker
-def test_a_deployments_selectors_find_its_pods_and_no_others(deployment):
-    selector = deployment["spec"]["selector"]["matchLabels"]
-    found = [title for title, pod in PODS if selector.items() <= pod["metadata"]["labels"].items()]
-    assert found == [name(deployment)]
-    (budget,) = [
-        each for each in of("PodDisruptionBudget") if each["metadata"]["name"] == deployment["metadata"]["name"]
-    ]
-    assert budget["spec"]["selector"]["matchLabels"] == selector
 
 
 def test_the_page_reads_the_archivists_volume_on_its_node_and_is_served_with_a_token(configuration):

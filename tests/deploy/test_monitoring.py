@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import yaml
 
-from streams.settings import HttpSettings
 from tests.deploy.expressions import LABELS_BY_LEVEL, faults, series
 from tests.deploy.metric_names import OF_PROMETHEUS, ON_ALL, labels_by_series
 
@@ -43,14 +42,6 @@ def known() -> dict[str, set[str]]:
 def services() -> dict[str, Any]:
     found: dict[str, Any] = read(ROOT / "docker-compose.yml")["services"]
     return found
-
-
-def test_prometheus_scrapes_the_workers_port():
-    (job,) = read(PROMETHEUS / "prometheus.yml")["scrape_configs"]
-    (search,) = job["dns_sd_configs"]
-    assert search["names"] == ["worker", "archivist"]
-    assert str(search["port"]) in services()["worker"]["expose"]
-    assert search["port"] == HttpSettings().port
 
 
 def test_prometheus_has_its_rules_and_finds_alertmanager():

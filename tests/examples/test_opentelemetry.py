@@ -1,9 +1,7 @@
 """The examples for OpenTelemetry fit what assay reads."""
 
-import ast
 from pathlib import Path
 
-import pytest
 import yaml
 
 from streams.otlp.names import GENERATIONS
@@ -18,8 +16,3 @@ def test_the_collector_keeps_what_is_read_and_writes_to_the_topics_that_are_name
     exporter = collector["exporters"]["kafka"]
     guide = (EXAMPLES.parents[1] / "docs" / "opentelemetry.md").read_text("utf-8")
     assert f'topics = {{spans = "{exporter["traces"]["topic"]}", logs = "{exporter["logs"]["topic"]}"}}' in guide
-
-
-@pytest.mark.parametrize("program", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
-def test_the_applications_are_python(program: Path):
-    ast.parse(program.read_text("utf-8"))

@@ -10,7 +10,7 @@ import pytest
 
 from agents.checker_agent import CheckerAgent
 from agents.scheduler import Scheduler
-from assay.cli.worker import configured_agents
+from assay.cli.worker import select_agents
 from assay.config import Misconfigured, load_configuration
 from assay.wiring import build_worker
 from checkers.checker import Models
@@ -90,8 +90,8 @@ class TestInTheService:
         return load_configuration()
 
     def test_it_runs_where_a_corpus_is_set(self):
-        assert "probe-scheduler" not in configured_agents(self.configured(""))
-        assert "probe-scheduler" in configured_agents(self.configured('[longtail.probes]\ncorpus = "x"'))
+        assert "probe-scheduler" not in select_agents(self.configured(""))
+        assert "probe-scheduler" in select_agents(self.configured('[longtail.probes]\ncorpus = "x"'))
 
     async def test_a_scheduler_without_a_subject_is_a_wrong_configuration(self, tmp_path: Path):
         corpus_in(tmp_path)
