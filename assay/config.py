@@ -14,10 +14,8 @@ from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSe
 from agents.routing import BudgetSettings, RoutingSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.origins import Origins, from_environment, variables
-from checkers.checker import NOBODY, CheckerSettings
-from checkers.installed import CheckerName, InstalledCheckers, installed_checkers
-from checkers.plugin import ImproverSettings
-from checkers.thresholds import ScoringSettings
+from checkers.checker import NOBODY, CheckerSettings, ScoringSettings
+from checkers.plugin import CheckerName, ImproverSettings, InstalledCheckers, installed_checkers
 from models.settings import JudgeSettings, SubjectSettings
 from store.settings import StoreSettings
 from streams.otlp.settings import OtlpSettings
@@ -154,7 +152,7 @@ def _impossible(configuration: Configuration) -> Iterator[str]:
     for name in configuration.routing.unknown_checkers(installed):
         yield f"routing: there is no checker {name!r}; installed are {', '.join(installed)}"
     plugins = configuration.installed.plugins
-    spending = [*installed, IMPROVER, *(plugin.source.name for plugin in plugins.values() if plugin.source)]
+    spending = [*installed, IMPROVER, *(plugin.source_name for plugin in plugins.values() if plugin.source)]
     for name in configuration.budgets:
         if name not in spending:
             yield f"budgets.{name}: nothing has this name; allowed are {', '.join(spending)}"

@@ -20,7 +20,7 @@ from checkers.plugin import CheckerPlugin
 from checkers.wording import explanation_width, labelled, plain
 from models.wording import counted
 from schemas import OUTCOMES, Abstention, Alert, Outcome, SeriesAnew, TrueRateAlert, Usage, Verdict
-from schemas.bundled_judge import BUNDLED_NOTE, is_bundled
+from schemas.base import BUNDLED_NOTE, is_bundled
 from streams.record_lines import Line
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class VerdictPrinter:
         `lookup`, a started one, finds the verdicts that the alert names.
 
         Raises:
-            LookupFailed: the broker did not answer.
+            BrokerUnavailable: the broker did not answer.
         """
         mark = click.style(alert.kind.replace("_", " ").upper(), fg=_ALERT_COLOURS.get(alert.kind), bold=True)
         yield f"{mark}  {alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {plain(alert.id)[:40]}"

@@ -129,9 +129,9 @@ def _followers(
         improver = _built(IMPROVER, partial(plugin.improver, checker, writer))
         factories.append(partial(ImproverAgent, improver, budgets=budgets))
     for name, plugin in configuration.installed.plugins.items():
-        if plugin.source is not None and plugin.source.name in names:
-            build = partial(plugin.source.build, configuration.checkers[name], models)
-            factories.append(partial(Scheduler, _built(plugin.source.name, build), budgets=budgets))
+        if plugin.source is not None and plugin.source_name in names:
+            build = partial(plugin.source, configuration.checkers[name], models)
+            factories.append(partial(Scheduler, _built(plugin.source_name, build), budgets=budgets))
     return factories, own
 
 

@@ -26,11 +26,11 @@ from assay.cli.export import DRAWN
 from assay.config import Configuration
 from assay.file_check import CheckedLine, check_lines, window_of
 from assay.wiring import wired
-from checkers.calibration import Labelled, Outcome, shortfall
+from checkers.calibration import Outcome, shortfall
 from checkers.calibration import calibrate as calibrated
+from checkers.checker import ScoringSettings, Thresholds
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
-from checkers.thresholds import ScoringSettings, Thresholds
 from models.wording import counted
 from schemas import Verdict
 from streams.record_lines import Line, read_lines
@@ -89,11 +89,12 @@ def calibrate(
 def _found(checker: str, judge: str, judged: _Judged, error: float, confidence: float) -> dict[str, Any]:
     """The thresholds of a checker, as JSON has them."""
     even = [(verdict.score, label.accept) for verdict, label in judged if label.even]
-    labelled = [Labelled(score, accept) for score, accept in even if score is not None]
-    found = calibrated(labelled, error=error, confidence=confidence)
+    labelled = [(score, accept) for score, accept in even if score is not None]
+    accept, reject = calibrated(labelled, error=error, confidence=confidence)
+    decided = accept.decided + reject.decided
 
     def side(outcome: Outcome) -> dict[str, Any]:
-        one = found.accept if outcome == "accept" else found.reject
+        one = accept if outcome == "accept" else reject
         possible = needed = None
         if one.value is None:
             possible, needed = shortfall(labelled, outcome, error=error, confidence=confidence)
@@ -104,15 +105,15 @@ def _found(checker: str, judge: str, judged: _Judged, error: float, confidence: 
         "judge": judge,
         "error": error,
         "confidence": confidence,
-        "kept": found.decided > 0,
-        "accept_from": found.accept.value,
-        "reject_below": found.reject.value,
+        "kept": decided > 0,
+        "accept_from": accept.value,
+        "reject_below": reject.value,
         "labelled": len(judged),
         "uneven": len(judged) - len(even),
         "abstained": len(even) - len(labelled),
         "labels": len(labelled),
-        "decided": found.decided,
-        "wrong": found.wrong,
+        "decided": decided,
+        "wrong": accept.wrong + reject.wrong,
         "accept": side("accept"),
         "reject": side("reject"),
         "agreement": _agreement(judged),

@@ -34,7 +34,7 @@ from schemas import (
     valid_labels,
 )
 from streams.errors import BrokerUnavailable
-from streams.lookup import RecordGone, RecordLookup, ResultHeader, StoredRecord
+from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
@@ -209,11 +209,11 @@ class Export:
         found = await self._record(header, reader, stack)
         if improvement is None:
             # Both as they are on their topics or in the store, byte for byte.
-            record = None if found is None else orjson.Fragment(found.data)
+            record = None if found is None else orjson.Fragment(found[0])
             return {"record": record, "verdict": orjson.Fragment(message)}
         if found is None:
             return None
-        prompt = prompt_of(found.record) if isinstance(found.record, Generation) else None
+        prompt = prompt_of(found[1]) if isinstance(found[1], Generation) else None
         if prompt is None:
             self._skip(_NO_PROMPT, header)
             return None
@@ -221,10 +221,10 @@ class Export:
 
     async def _record(
         self, header: ResultHeader, reader: "Reader | None", stack: AsyncExitStack
-    ) -> StoredRecord | None:
+    ) -> tuple[bytes, Envelope] | None:
         """The record of a verdict or an improvement; None, and it is counted, where it cannot be had."""
         if reader and header.record_id and (data := reader.record(header.source, header.record_id)):
-            return StoredRecord(data, read_record(data, max_bytes=len(data)))
+            return data, read_record(data, max_bytes=len(data))
         try:
             if self._lookup is None and not self._away:
                 self._lookup = await stack.enter_async_context(RecordLookup(self._settings).running())
@@ -319,10 +319,11 @@ class RecordSet(Export):
                 reached[name] += 1
                 if (found := await self._record(_header(one.verdict), reader, stack)) is None:
                     continue
+                data, read = found
                 keys = {f"{one.verdict.source}\x1f{one.verdict.record_id}"}
-                keys |= {_text(found.record)} if self._wanted["distinct"] else set()
+                keys |= {_text(read)} if self._wanted["distinct"] else set()
                 if seen.isdisjoint(keys):
-                    lines.append((one, name, orjson.loads(found.data)))
+                    lines.append((one, name, orjson.loads(data)))
                 else:
                     self._skipped[_REPEATED].append("")
                 seen |= keys

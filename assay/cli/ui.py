@@ -15,8 +15,7 @@ from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup
-from streams.messages import label_message
-from streams.publisher import Publisher, TooLarge
+from streams.messages import Publisher, TooLarge, label_message
 from web.app import create_app
 from web.review import NotSent
 from web.settings import is_loopback
@@ -101,10 +100,10 @@ class _Kafka:
             async with asyncio.timeout(_LOOKUP_SECONDS), self._turn:
                 if self._lookup is None:
                     self._lookup = await self._stack.enter_async_context(RecordLookup(self._settings).running())
-                found = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
+                data, record = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
         except (RecordGone, StreamError, TimeoutError):
             return None
-        return to_json(self._redaction.of(found.record)) if self._redaction else found.data
+        return to_json(self._redaction.of(record)) if self._redaction else data
 
     async def away(self) -> str | None:
         async with self._turn:

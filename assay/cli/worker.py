@@ -151,7 +151,8 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
         (exporter, otlp.endpoint, "otlp.endpoint = 'http://127.0.0.1:4318'"),
     ]
     for name, plugin in configuration.installed.plugins.items():
-        if (source := plugin.source) is not None:
-            switches.append((source.name, source.is_on(configuration.checkers[name]), source.switch))
+        if plugin.source is not None:
+            is_on = plugin.has_source(configuration.checkers[name])
+            switches.append((plugin.source_name, is_on, f"{name}.{plugin.source_switch}"))
     agents = {name: None if on else switch for name, on, switch in switches}
     return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))
