@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from checkers.plugin import own_checkers
-from schemas.base import BUNDLED_ACCURACY
 
 from assay.cli.common import typed
+from checkers.plugin import own_checkers
+from schemas.base import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
