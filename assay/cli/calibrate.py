@@ -122,14 +122,15 @@ def _found(checker: str, judge: str, judged: _Judged, error: float, confidence: 
 
 def _agreement(judged: _Judged) -> dict[str, Any]:
     """How far the judge agrees with people, as JSON has it."""
-    sums, agreed = {"accept": Sums(), "reject": Sums()}, 0
+    sums: dict[str, Sums] = {"accept": Sums(), "reject": Sums()}
+    agreed = 0
     for verdict, label in judged:
         if (side := sums.get(verdict.outcome)) is not None:
             # Each counts for as many as it was drawn from.
             side.verdicts += round(1 / label.probability)
             side.add(float(label.accept), label.probability)
             agreed += label.accept == (verdict.outcome == "accept")
-    found = agreement(*sums.values(), "kappa")
+    found = agreement(sums["accept"], sums["reject"], "kappa")
     of = sum(side.labels for side in sums.values())
     return {"agreed": agreed, "of": of, "kappa": None if found is None else found.kappa.model_dump()}
 
