@@ -167,7 +167,7 @@ async def build_worker(
     from agents.pace import report_pace
     from agents.routing import Budgets
     from agents.worker import Worker
-    from streams.group_offsets import commit_starting_offsets
+    from streams.takeover import commit_starting_offsets
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)

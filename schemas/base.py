@@ -40,18 +40,13 @@ BUNDLED_NOTE: Final = f"decided by the bundled judge, {BUNDLED_ACCURACY}; rely o
 """For anyone who reads a rate of it."""
 
 
-def _no_control_characters(text: str) -> str:
-    found = _FORBIDDEN_IN_TEXT.search(text)
-    if found:
-        raise ValueError(f"control character U+{ord(found[0]):04X} at position {found.start()}")
-    return text
+def _without(forbidden: re.Pattern[str]) -> AfterValidator:
+    def check(text: str) -> str:
+        if found := forbidden.search(text):
+            raise ValueError(f"control character U+{ord(found[0]):04X} at position {found.start()}")
+        return text
 
-
-def _printable_name(name: str) -> str:
-    found = _FORBIDDEN_IN_NAMES.search(name)
-    if found:
-        raise ValueError(f"control character U+{ord(found[0]):04X} at position {found.start()}")
-    return name
+    return AfterValidator(check)
 
 
 def as_utc(moment: datetime) -> datetime:
@@ -64,10 +59,10 @@ def as_utc(moment: datetime) -> datetime:
         raise ValueError("outside the years 1 to 9999 in UTC") from None
 
 
-Text = Annotated[str, AfterValidator(_no_control_characters)]
+Text = Annotated[str, _without(_FORBIDDEN_IN_TEXT)]
 """Free text of any length: prompts, responses, references."""
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_printable_name)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST_NAME), _without(_FORBIDDEN_IN_NAMES)]
 """A short label: a source, a model, an id. One line, 1 to 256 characters."""
 
 

@@ -47,17 +47,8 @@ class Usage(Wire):
         if len(parts) < 2:
             # Most checks ask once or never.
             return parts[0].model_copy(update={"seconds": seconds}) if parts else cls(seconds=seconds)
-        return cls(
-            calls=sum([part.calls for part in parts]),
-            subject_calls=sum([part.subject_calls for part in parts]),
-            cached=sum([part.cached for part in parts]),
-            prompt_tokens=sum([part.prompt_tokens for part in parts]),
-            completion_tokens=sum([part.completion_tokens for part in parts]),
-            cached_tokens=sum([part.cached_tokens for part in parts]),
-            estimated_tokens=sum([part.estimated_tokens for part in parts]),
-            seconds=seconds,
-            cost=sum([part.cost for part in parts]),
-        )
+        summed = {name: sum(getattr(part, name) for part in parts) for name in cls.model_fields}
+        return cls(**summed | {"seconds": seconds})
 
 
 class Cascade(Wire):

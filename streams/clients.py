@@ -195,11 +195,7 @@ def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Cons
 
 @contextlib.asynccontextmanager
 async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """A client for topics and consumer groups.
-
-    Raises:
-        BrokerUnavailable: no broker answered, at first or to a request of the context's.
-    """
+    """A client for topics and consumer groups."""
     client = _Admin(**connection(kafka), request_timeout_ms=int(_ADMIN_TIMEOUT_SECONDS * 1000))
     _know_brokers(client._client)  # noqa: SLF001 - no public way to it
     try:

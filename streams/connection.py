@@ -118,11 +118,7 @@ def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
 
 
 async def start(client: Any, kafka: KafkaSettings) -> None:
-    """Connect.
-
-    Raises:
-        BrokerUnavailable: naming the address, the reason and the setting to look at.
-    """
+    """Connect."""
     try:
         await client.start()
     except (KafkaError, OSError) as error:

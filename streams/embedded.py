@@ -28,11 +28,7 @@ class EmbeddedBroker:
             self._owner.list_topics(topic, timeout=_START_SECONDS)
 
     def __enter__(self) -> Self:
-        """Start it.
-
-        Raises:
-            ExtraMissing: `confluent-kafka` is not installed.
-        """
+        """Start it."""
         try:
             from confluent_kafka import KafkaException, Producer
         except ImportError as error:

@@ -1,4 +1,4 @@
-"""Failures between this service and Kafka, each with what to do about it."""
+"""Failures between this service and Kafka: whatever asks a broker raises one of these."""
 
 
 class StreamError(Exception):

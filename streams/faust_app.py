@@ -148,26 +148,23 @@ class _Consumer(driver.Consumer):
             found |= {TP(*place): Commit(offset) for place, offset in first.items()}
         return found
 
-    async def ends(self) -> Mapping[TP, int]:
-        """The offsets behind the last records of its partitions.
+    async def progress(self) -> Mapping[TP, PartitionProgress]:
+        """How far its partitions are finished; raises KafkaError where no broker answers."""
+        return cast("Mapping[TP, PartitionProgress]", await self._thread.call_thread(self._progress))
 
-        Those that come with the fetched records are old where a full list waits for its turn.
-        """
-        return cast("Mapping[TP, int]", await self._thread.call_thread(self._ends))
-
-    async def _ends(self) -> Mapping[TP, int]:
-        consumer = self._thread._ensure_consumer()  # noqa: SLF001
-        ends = await consumer.end_offsets(consumer.assignment())
-        return {TP(*place): end for place, end in ends.items()}
-
-    def progress(self, tp: TP, end: int) -> PartitionProgress:
-        """How far a partition is finished that ends there."""
+    async def _progress(self) -> Mapping[TP, PartitionProgress]:
         thread = cast("_ConsumerThread", self._thread)
-        committed = self._committed_offset[tp] or 0
-        if committed > thread.fetched.get(tp, -1) and thread._ensure_consumer().is_at_end(tp, end):  # noqa: SLF001
-            # Behind the last record there may be marks of transactions.
-            committed = end
-        return PartitionProgress(end, min(committed, end))
+        consumer = thread._ensure_consumer()  # noqa: SLF001
+        found = {}
+        # Ends that come with the fetched records are old where a full list waits for its turn.
+        for place, end in (await consumer.end_offsets(consumer.assignment())).items():
+            tp = TP(*place)
+            committed = self._committed_offset.get(tp) or 0
+            if committed > thread.fetched.get(tp, -1) and consumer.is_at_end(tp, end):
+                # Behind the last record there may be marks of transactions.
+                committed = end
+            found[tp] = PartitionProgress(end, min(committed, end))
+        return found
 
     def _to_message(self, tp: TP, record: Any) -> Any:
         message = super()._to_message(tp, record[-1])
@@ -294,14 +291,8 @@ class GroupApp(faust.App):
         self.agent(self.topic(topic, schema=_AsTheyAre()), name=self.group)(body)
 
     async def progress(self) -> Mapping[TP, PartitionProgress]:
-        """How far it has come in its partitions.
-
-        Raises:
-            KafkaError: no broker answers.
-        """
-        consumer = cast("_Consumer", self.consumer)
-        ends = await consumer.ends()
-        return {tp: consumer.progress(tp, end) for tp, end in ends.items()}
+        """How far it has come in its partitions."""
+        return await cast("_Consumer", self.consumer).progress()
 
     @property
     def member_of(self) -> int | None:

@@ -44,11 +44,7 @@ class HttpServer:
         self.port = settings.port
 
     async def start(self) -> None:
-        """Listen.
-
-        Raises:
-            StreamError: the address is taken or not allowed.
-        """
+        """Listen."""
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
         app.router.add_get("/healthz", partial(_answer, self._alive))

@@ -82,11 +82,7 @@ class RecordLookup(Client):
         """Requests to the broker so far."""
 
     async def start(self) -> None:
-        """Connect.
-
-        Raises:
-            BrokerUnavailable: no broker answered.
-        """
+        """Connect."""
         kafka = self._settings.kafka
         consumer = Consumer(
             **connection(kafka, kafka.consumer | {"max_partition_fetch_bytes": _FETCH_BYTES}),

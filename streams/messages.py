@@ -83,11 +83,11 @@ class Incoming:
     """When it was begun, by the monotonic clock."""
     given_back: bool = False
     """True once its partition went to another worker: the next reader counts what becomes of it."""
-    recheck: str | None = field(init=False)
-    """The checker that alone is to check it, if it was put onto its topic once more."""
 
-    def __post_init__(self) -> None:
-        self.recheck = recheck_of(self.headers)
+    @property
+    def recheck(self) -> str | None:
+        """The checker that alone is to check it, if it was put onto its topic once more."""
+        return recheck_of(self.headers)
 
     @property
     def origin(self) -> Origin:
@@ -288,11 +288,7 @@ class Publisher(Client):
         return self._producer.client
 
     async def start(self) -> None:
-        """Connect.
-
-        Raises:
-            BrokerUnavailable: no broker answered.
-        """
+        """Connect."""
         producer = AIOKafkaProducer(
             **connection(self._settings.kafka, self._settings.kafka.producer),
             acks="all",
@@ -339,9 +335,6 @@ class Publisher(Client):
             ended: called when the broker has acknowledged all of them, and what is to be published after them, with
                 None; or, at the first that it does not take, with what `publish` raises. It is called once, and not if
                 this raises.
-
-        Raises:
-            TooLarge, StreamError: as `publish`.
         """
         left = len(messages)
 

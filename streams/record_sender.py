@@ -28,9 +28,6 @@ async def send_records(
 
     `refuse` is called about each line that is not a record, or too long for the broker, as soon as that is known: a
     file of any length may have any number of them.
-
-    Raises:
-        StreamError: no broker answered, or it stopped acknowledging; what was sent before stays sent.
     """
 
     async def messages() -> AsyncGenerator[tuple[int, Outgoing]]:
@@ -49,9 +46,6 @@ async def publish_all(settings: StreamSettings, messages: AsyncIterator[tuple[in
     """Publish numbered messages, many under way at once; returns how many the broker has acknowledged.
 
     `refuse` is called about each that is too long for it.
-
-    Raises:
-        StreamError: no broker answered, or it stopped acknowledging; what was sent before stays sent.
     """
     sent = 0
     faults: list[Exception] = []
@@ -90,9 +84,6 @@ async def past_records(
     """The first records of the outputs topic in a time that are `wanted`, `limit` at most, as aiokafka gives them.
 
     Those that a recheck put there are skipped.
-
-    Raises:
-        StreamError: as `read_topic`.
     """
     count, begin, end = 0, since.timestamp() * 1000, until.timestamp() * 1000
     async with aclosing(read_topic(settings.kafka, settings.topics.outputs, since=since)) as messages:

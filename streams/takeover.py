@@ -3,22 +3,32 @@
 A worker that is killed leaves answers behind whose offsets are not committed. Each answer names in a header the message
 that it answers, and each commit notes since when there may be answers beyond it. So the next
 owner of the partition reads the topics of answers from there on, and answers none of those messages again.
+
+What a topic holds may be weeks of traffic, and each record costs a judge's calls. So only a deployment's first start
+judges what is there. A checker that is added later begins with what comes, and `assay recheck` gives it the past.
 """
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import structlog
-from aiokafka.structs import OffsetAndMetadata
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import CommitFailedError, KafkaError
+from aiokafka.structs import OffsetAndMetadata, TopicPartition
 from faust.types import TP
+from tenacity import retry, retry_if_exception, stop_after_attempt, wait_fixed
 
 from schemas import Origin
+from streams.clients import Consumer, admin
+from streams.connection import connection, start
+from streams.errors import StreamError
 from streams.messages import Incoming, Outgoing
-from streams.settings import StreamSettings
+from streams.settings import KafkaSettings, StreamSettings
 from streams.topic_reader import read_topic
+from streams.topics import partitions_of
 
 ANSWERS = "assay-answers"
 """Header of an answer: whose it is, and the topic, partition and offset of the message that it answers."""
@@ -27,7 +37,14 @@ _CLOCKS = timedelta(seconds=5)
 """Answers are stamped by another machine's clock than the commit may be, and those of machines that keep time differ
 by less."""
 
+_TRIES = 30
+_PAUSE_SECONDS = 0.5
+"""A cluster makes the topic of its groups when it is first asked about one, and a coordinator that is gone is replaced,
+within seconds."""
+
 _NOTE = re.compile(r"answers since (\d{1,12}\.\d{3})(?:, begun at (\d{1,19})|(, at the first start))?")
+
+_log = structlog.get_logger(__name__)
 
 
 class Commit(NamedTuple):
@@ -53,9 +70,6 @@ class Commit(NamedTuple):
         if (note := _NOTE.fullmatch(at.metadata)) is None:
             return cls(at.offset)
         return cls(at.offset, float(note[1]), int(note[2] or 0), note[3] is not None)
-
-
-_log = structlog.get_logger(__name__)
 
 
 class Takeover:
@@ -91,11 +105,7 @@ class Takeover:
         return _marked(message, place.encode())
 
     async def read(self, committed: Mapping[TP, Commit]) -> dict[tuple[TP, int], Outgoing | None]:
-        """What is answered from the committed offsets on, by partition and offset; and what is still to follow it.
-
-        Raises:
-            StreamError: as `read_topic`; and what `restore` raises.
-        """
+        """What is answered from the committed offsets on, by partition and offset; and what is still to follow it."""
         if self._restore is not None:
             await self._restore(committed)
         noted = {partition: at for partition, at in committed.items() if at.since is not None}
@@ -148,3 +158,68 @@ def _marked(message: Outgoing, place: bytes) -> Outgoing:
 
 def _mark_of(message: Any) -> bytes | None:
     return next((value for key, value in message.headers if key == ANSWERS), None)
+
+
+async def commits(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, Commit]]:
+    """By group and partition what was committed last; nothing of a partition of which nothing was."""
+    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    found = {}
+    async with admin(kafka) as client:
+        for group in groups:
+            try:
+                offsets = await _offsets(client, group, places)
+            except KafkaError as error:
+                raise StreamError(f"the offsets of the group {group} cannot be read: {error!r}") from error
+            found[group] = {place.partition: Commit.read(at) for place, at in offsets.items() if at.offset >= 0}
+    return found
+
+
+@retry(
+    retry=retry_if_exception(lambda error: isinstance(error, KafkaError) and error.retriable),
+    stop=stop_after_attempt(_TRIES),
+    wait=wait_fixed(_PAUSE_SECONDS),
+    reraise=True,
+)
+async def _offsets(
+    client: AIOKafkaAdminClient, group: str, places: Sequence[TopicPartition]
+) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    found: Mapping[TopicPartition, OffsetAndMetadata]
+    found = await client.list_consumer_group_offsets(group, partitions=places)
+    return found
+
+
+async def commit_starting_offsets(settings: StreamSettings, checkers: Collection[str], known: Collection[str]) -> None:
+    """Commit where those of `checkers` begin that have committed nothing, before any of them reads.
+
+    The deployment runs already if one of the `known` checkers has worked off a record. A first start that was broken
+    off, or that several workers make at once, is still the first: what it commits says so.
+    """
+    topic, prefix = settings.topics.outputs, settings.topics.prefix
+    groups = {name: f"{prefix}.{name}" for name in {*checkers, *known}}
+    found = await commits(settings.kafka, topic, groups.values())
+    new = sorted(name for name in checkers if not found[groups[name]])
+    runs = any(not at.is_first_start for each in found.values() for at in each.values())
+    for name in new:
+        await _commit(settings, groups[name], at_end=runs)
+        if runs:
+            _log.info("a new checker begins with what comes; assay recheck gives it the past", checker=name)
+
+
+async def _commit(settings: StreamSettings, group: str, *, at_end: bool) -> None:
+    kafka, topic = settings.kafka, settings.topics.outputs
+    consumer = Consumer(**connection(kafka, kafka.consumer), group_id=group, enable_auto_commit=False)
+    await start(consumer, kafka)
+    try:
+        places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+        consumer.assign(places)
+        found: Mapping[TopicPartition, int]
+        found = await (consumer.end_offsets(places) if at_end else consumer.beginning_offsets(places))
+        now = time.time()
+        await consumer.commit({place: Commit(at, now, at * at_end, not at_end).noted for place, at in found.items()})
+    except CommitFailedError:
+        # Another worker was as quick, and has joined: a group with members takes no commits of others.
+        _log.info("a group has begun already", group=group)
+    except KafkaError as error:
+        raise StreamError(f"the first offsets of the group {group} cannot be committed: {error!r}") from error
+    finally:
+        await consumer.stop()

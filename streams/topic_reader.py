@@ -90,11 +90,7 @@ async def read_topic(
 
 
 async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
-    """The time before which messages of one of these topics are deleted already; None if none is.
-
-    Raises:
-        StreamError: as `read_topic`.
-    """
+    """The time before which messages of one of these topics are deleted already; None if none is."""
     partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
     latest: datetime | None = None
     async with reader(kafka) as consumer:
@@ -169,11 +165,7 @@ class TopicView(Generic[MessageT]):
         self._report = report
 
     async def messages(self, *, follow: bool = False) -> AsyncGenerator[MessageT, None]:
-        """Yield the messages on the topics, oldest first; with `follow` then those that arrive, without end.
-
-        Raises:
-            StreamError: as `read_topic`.
-        """
+        """Yield the messages on the topics, oldest first; with `follow` then those that arrive, without end."""
         seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
         reading = read_topic(self._kafka, *self._topics, follow=follow, report=self._report)
         async with aclosing(reading) as found:

@@ -78,12 +78,7 @@ async def _partitions(client: AIOKafkaAdminClient, topics: TopicSettings, presen
 
 
 async def create_topics(settings: StreamSettings) -> list[str]:
-    """Create the topics that are not there yet, with as many partitions as those that are; return their names.
-
-    Raises:
-        BrokerUnavailable: no broker answered.
-        StreamError: the broker refused; its reason is named.
-    """
+    """Create the topics that are not there yet, with as many partitions as those that are; return their names."""
     async with admin(settings.kafka) as client:
         present = set(await client.list_topics())
         wanted = [topic for topic in settings.topics.all if topic not in present]
@@ -115,11 +110,7 @@ async def create_topics(settings: StreamSettings) -> list[str]:
 
 
 async def retentions(settings: StreamSettings) -> dict[str, Retention]:
-    """For how long each of the topics keeps messages; without those of which the broker says nothing.
-
-    Raises:
-        BrokerUnavailable: no broker answered.
-    """
+    """For how long each of the topics keeps messages; without those of which the broker says nothing."""
     topics = settings.topics
     async with admin(settings.kafka) as client:
         found = await _described(client, topics.all)
@@ -160,7 +151,6 @@ async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
     """Check that `topics` exist: a consumer of a missing topic waits for ever, without a message.
 
     Raises:
-        BrokerUnavailable: no broker answered.
         StreamError: naming those that are missing, and the command that creates them.
     """
     async with admin(kafka) as client:
@@ -174,11 +164,7 @@ async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
 
 
 async def partitions_of(kafka: KafkaSettings, topic: str) -> list[int]:
-    """The partitions of `topic`, in order.
-
-    Raises:
-        BrokerUnavailable, StreamError: as `require_topics`.
-    """
+    """The partitions of `topic`, in order."""
     await require_topics(kafka, [topic])
     async with admin(kafka) as client:
         (described,) = await client.describe_topics([topic])

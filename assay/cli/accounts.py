@@ -11,7 +11,7 @@ import click
 from agents.accounts import Accounts
 from assay.cli.common import configured, moment, print_figures
 from assay.config import Configuration
-from streams.group_offsets import commits
+from streams.takeover import commits
 from streams.topic_reader import kept_since, read_topic
 
 MISSING = 1

@@ -35,12 +35,12 @@ from checkers.plugin import CheckerPlugin
 from checkers.wording import plain
 from models.wording import counted
 from schemas import DeadLetter, DeadLetterReason, Envelope, Unreadable, read_record
-from streams.group_offsets import commits
 from streams.record_lines import Line, read_lines
 from streams.record_sender import past_records, send_again, send_records
 from streams.replay import read_dead_letters
 from streams.replay import replay as put_back
 from streams.settings import StreamSettings
+from streams.takeover import commits
 from streams.topics import require_topics
 
 

@@ -13,9 +13,8 @@ from faust.types import TP
 
 from agents.monitor.outcomes import SeriesOutcome, missing_outcome
 from streams.admission import Slot, Slots
-from streams.group_offsets import commit_starting_offsets
 from streams.messages import Incoming, Publisher, verdict_message
-from streams.takeover import Commit, Takeover
+from streams.takeover import Commit, Takeover, commit_starting_offsets
 from tests.support.checkers import Accept, RejectsNo, Sleep
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, first_of, first_verdicts, put, record

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agents.routing import RoutingSettings
 from schemas import Verdict
-from streams.group_offsets import commit_starting_offsets
+from streams.takeover import commit_starting_offsets
 from streams.topic_reader import read_topic
 from tests.assay.running import assay, servers
 from tests.support.checkers import Accept

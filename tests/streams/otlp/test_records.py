@@ -163,15 +163,8 @@ def test_documents_retrieved_before_in_the_same_trace_are_the_contexts(encode: E
     assert [each.text for each in search.candidates] == ["Closed on Sundays."]
 
 
-@pytest.mark.parametrize("convention", ["genai", "openinference"])
-def test_results_of_tools_and_records_of_memories_are_contexts_by_their_spans_too(encode: Encode, convention: str):
-    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": '{"opens":"09:00"}'}
-    if convention == "openinference":
-        tool = {
-            "openinference.span.kind": "TOOL",
-            "output.value": '{"opens":"09:00"}',
-            "output.mime_type": "application/json",
-        }
+def test_results_of_tools_and_records_of_memories_are_contexts_by_their_spans_too(encode: Encode):
+    tool = {"openinference.span.kind": "TOOL", "output.value": '{"opens":"09:00"}'}
     records = orjson.dumps([{"content": "Likes tea.", "score": 0.7}, {"content": {"city": "Ghent"}}]).decode()
     memory = {
         "gen_ai.operation.name": "search_memory",
@@ -179,7 +172,7 @@ def test_results_of_tools_and_records_of_memories_are_contexts_by_their_spans_to
         "gen_ai.memory.records": records,
     }
     nothing = {"gen_ai.operation.name": "execute_tool"}
-    other = span(4, tool | {"gen_ai.tool.call.result": "of another trace"}, trace=OTHER_TRACE)
+    other = span(4, tool | {"output.value": "of another trace"}, trace=OTHER_TRACE)
     maker = _maker()
     made = maker.make(
         read_request(encode(traces(span(1, tool), span(2, nothing), other, span(9, chat(), at=3))), "traces")
@@ -230,21 +223,17 @@ CUT = chat("ü" * 300)["gen_ai.input.messages"]
     [
         ("other", {"http.request.method": "GET"}, {}),
         ("other", chat() | {"gen_ai.operation.name": "invoke_agent"}, {}),
-        ("other", chat() | {"gen_ai.operation.name": ["chat"]}, {}),
         ("own", chat() | {"gen_ai.provider.name": "assay.judge"}, {}),
         ("no_content", {"gen_ai.operation.name": "chat", "gen_ai.request.model": "acme-chat-4"}, {}),
-        ("no_content", _said("gen_ai.output.messages", []), {}),
         ("no_content", {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": '[{"id": "d1"}]'}, {}),
         ("not_text", _said("gen_ai.input.messages", [message("user", "What is this?", PICTURE)]), {}),
         ("not_text", _said("gen_ai.output.messages", [message("assistant", "Look:", PICTURE)]), {}),
         *(("truncated", _said("gen_ai.input.messages", CUT[:end]), {}) for end in (2, 40, 200, len(CUT) - 1)),
         ("truncated", chat(), {"dropped_attributes_count": 2}),
         ("unreadable", _said("gen_ai.output.messages", "[}"), {}),
-        ("unreadable", _said("gen_ai.output.messages", [[3]]), {}),
         ("unreadable", _said("gen_ai.output.messages", [message("assistant", {"type": "text", "content": 3})]), {}),
         ("unreadable", {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": "3"}, {}),
         ("unreadable", chat(), {"span_id": b""}),
-        ("unreadable", chat(), {"trace_id": bytes(16)}),
         ("invalid", chat("When?", "It opens\0 at nine."), {}),
         ("invalid", chat() | {"gen_ai.request.model": "m" * 300}, {}),
         ("oversized", chat("When?", "nine " * 9000), {}),
