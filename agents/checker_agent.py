@@ -17,7 +17,7 @@ from agents.sessions import Sessions
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
-from models.protocol import EscalationUnavailable, ModelUnavailable
+from models.protocol import ModelUnavailable
 from models.work import observed_waits
 from schemas import (
     RECORD_KINDS,
@@ -241,10 +241,8 @@ class CheckerAgent(Listener):
                 verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
         except ModelUnavailable as error:
             given_up = partial(self._answer, checker.abstain(record, "judge_failed", blamed(error)), record, incoming)
-            # What a cascade's first judge decides goes on.
-            others_pass = isinstance(error, EscalationUnavailable)
             otherwise = given_up if error.suspect else None
-            raise Hold(error.retry_after, otherwise=otherwise, others_pass=others_pass) from error
+            raise Hold(error.retry_after, otherwise=otherwise, others_pass=error.others_pass) from error
         if verdict is None:
             abstention = checker.abstain(record, "budget", exhausted or "")
             return self._answer(abstention, record, incoming, checked=False)

@@ -11,7 +11,7 @@ from agents.runtime import Listener, Runtime, read_verdict
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.protocol import ModelUnavailable
-from models.work import SingleFlight, observed_waits
+from models.work import Flight, joined, observed_waits
 from schemas import Generation, Improvement, Verdict
 from streams.errors import BrokerUnavailable
 from streams.lookup import RecordGone, RecordLookup
@@ -61,7 +61,7 @@ class ImproverAgent(Listener):
         self._rounds = Histogram("assay_improver_rounds", said, buckets=_ROUNDS, registry=registry)
         said = "Time of improving one response, without waiting for its turn"
         self._seconds = Histogram("assay_improver_duration_seconds", said, buckets=_SECONDS, registry=registry)
-        self._flights: SingleFlight[Improvement] = SingleFlight()
+        self._flights: dict[str, Flight[Improvement]] = {}
         self._delivered: LRUCache[str, None] = LRUCache(_REMEMBERED)
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
@@ -72,7 +72,7 @@ class ImproverAgent(Listener):
         try:
             # Several messages may carry the same verdict at the same time.
             with observed_waits(incoming.slot.queue, incoming.slot.give_up):
-                improvement = await self._flights.join(verdict.id, partial(self._improvement, verdict)).result()
+                improvement = await joined(self._flights, verdict.id, partial(self._improvement, verdict)).result()
         except ModelUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")
             otherwise = partial(self._answer, given_up) if error.suspect else None

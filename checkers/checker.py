@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, g
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from models.protocol import EscalationUnavailable, Judge, Model, ModelFailed, ModelUnavailable
+from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.work import Work, work_limit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause, ConsistencyEvidence, JudgeCause, ProbeEvidence
@@ -262,7 +262,7 @@ class Checker(ABC, Generic[SettingsT]):
 
         Raises:
             ModelUnavailable: a model's endpoint is down; the record is to be held. Whatever this try cost is on the
-                verdict of the next. It is `EscalationUnavailable` if the first judge of a cascade does not decide.
+                verdict of the next. Its `others_pass` is true if the first judge of a cascade does not decide.
         """
         if self.screen is None:
             return await self._check(record)
@@ -272,7 +272,8 @@ class Checker(ABC, Generic[SettingsT]):
         try:
             verdict = await self._check(record)
         except ModelUnavailable as error:
-            raise EscalationUnavailable(**vars(error)) from error
+            error.others_pass = True
+            raise
         score = first.evidence.score if isinstance(first.evidence, Abstention) else None
         cascade = Cascade(judges=(self.screen.judge_name, self.judge_name), escalated=True, first_score=score)
         return verdict.model_copy(update={"cascade": cascade})

@@ -66,7 +66,7 @@ class ImproverSettings(BaseModel):
 
         Raises:
             ValueError: nobody is named, and the judge cannot write.
-            RecordingUnreadable: the writer is a replay, and its file cannot be used.
+            ValueError: the writer is a replay, and its file cannot be used.
         """
         if self.writer is not None:
             from models.build import build_model

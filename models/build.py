@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from models.flow import BreakerListener
 from models.judges.prompted import PromptedJudge
-from models.local_judges import fetch, local_judge
+from models.local_grader import fetch, local_judge
 from models.local_settings import BUNDLED_JUDGE
 from models.meter import Journal, MeteredJudge, MeteredModel, Replay, UsageListener
 from models.protocol import Model
@@ -12,16 +12,9 @@ from models.settings import JudgeSettings, SubjectSettings
 
 
 def build_judge(
-    settings: JudgeSettings,
-    *,
-    on_usage: UsageListener | None = None,
-    on_breaker: BreakerListener | None = None,
+    settings: JudgeSettings, *, on_usage: UsageListener | None = None, on_breaker: BreakerListener | None = None
 ) -> MeteredJudge | PromptedJudge:
-    """The judge that `settings` describe; of a cascade the second one, the endpoint. As `build_model` otherwise.
-
-    Raises:
-        RecordingUnreadable: the backend is `replay`, and its file cannot be used.
-    """
+    """The judge that `settings` describe; of a cascade the second one, the endpoint. As `build_model` otherwise."""
     if settings.backend == "local":
         return MeteredJudge(local_judge(settings.local), on_usage=on_usage)
     return PromptedJudge(build_model(settings, on_usage=on_usage, on_breaker=on_breaker), settings)
@@ -39,24 +32,21 @@ def build_model(
     `section` is what the configuration calls the settings. Imports what the backend needs, and only that.
 
     Raises:
-        RecordingUnreadable: the backend is `replay`, and its file cannot be used.
+        ValueError: the backend is `replay`, and its file cannot be used.
     """
     journal = Journal(settings.recording) if settings.recording and settings.backend != "replay" else None
     model: Model
     if settings.backend == "replay" and settings.recording:
         model = Replay(settings.recording)
-    elif settings.backend == "service":
-        from models.service import ServiceModel
-
-        model = ServiceModel(settings, section=section, journal=journal, on_breaker=on_breaker)
     elif isinstance(settings, JudgeSettings) and settings.backend == "llama":
         from models.llama import LlamaModel
 
         model = LlamaModel(settings, section=section, journal=journal, on_breaker=on_breaker)
     else:
-        from models.chat import ChatModel
+        from models.chat import ChatModel, ServiceModel
 
-        model = ChatModel(settings, section=section, journal=journal, on_breaker=on_breaker)
+        kind = ServiceModel if settings.backend == "service" else ChatModel
+        model = kind(settings, section=section, journal=journal, on_breaker=on_breaker)
     return MeteredModel(
         model,
         journal=journal,
@@ -73,10 +63,6 @@ def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = No
 
 
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
-    """Download now what the judge needs and this machine does not keep, before there are other bars on the terminal.
-
-    Raises:
-        ModelUnusable: it cannot be downloaded.
-    """
+    """Download what the judge needs and this machine does not keep; raises ModelUnusable if that is impossible."""
     if settings.backend in {"local", "cascade"} and settings.local.judge != BUNDLED_JUDGE:
         fetch(settings.local, say)

@@ -1,4 +1,4 @@
-"""The model behind an OpenAI-compatible endpoint: asks, reads the reply, and asks for one repair."""
+"""Models behind an address: an OpenAI-compatible endpoint, whose reply may be repaired once, and a service."""
 
 import asyncio
 import logging
@@ -6,22 +6,22 @@ import re
 import sys
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import openai
 import orjson
 
-from models.dialect import Dialect, GivenUp
 from models.endpoint import (
+    Dialect,
     ExchangeFault,
+    GivenUp,
     Refused,
-    TimedOut,
     Transient,
-    Unreachable,
     client_options,
     fault_of,
     quoted,
@@ -42,10 +42,9 @@ _MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 _SHOWN_REPLY = 16_000
 _MOMENT = 1.0
+"""Seconds that others wait at most for the first question's end; endpoints refuse at once."""
 DEADLINE_TIMEOUTS = 1.25
 """Time limit of a question with its retries and the repair turn, in time limits of a request."""
-"""Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
-
 
 _PROBE = Question("probe", "", (Message("user", "This only asks whether you answer. Reply yes."),), YesNo, max_tokens=4)
 
@@ -68,33 +67,11 @@ class Turn:
     """False if there was no connection: nothing was asked, and nothing is to be paid."""
     response: httpx.Response | None = None
     completion: Completion | None = None
-    seconds: float = 0.0
 
     async def stream(self, content: bytes) -> AsyncIterator[bytes]:
         """The request's body, as it leaves."""
         self.has_left = True
         yield content
-
-    @asynccontextmanager
-    async def exchange(self, seconds: float) -> AsyncIterator[None]:
-        """Raises ExchangeFault for a request that brings no response in time."""
-        begun = time.monotonic()
-        self.has_left, self.response, self.completion = False, None, None
-        try:
-            async with asyncio.timeout(seconds):
-                yield
-        except openai.APIStatusError as error:
-            self.response = error.response
-        except TimeoutError:
-            raise TimedOut(f"no answer within {seconds:.3g} seconds") from None
-        except (openai.APIConnectionError, OSError) as error:
-            # The package's own words are the same for all of them.
-            said = str(error.__cause__ or error)[:200] or type(error.__cause__).__name__
-            if self.has_left:
-                raise Transient(f"the connection broke: {said}") from None
-            raise Unreachable(f"cannot connect: {said}") from None
-        finally:
-            self.seconds = time.monotonic() - begun
 
 
 class ChatModel:
@@ -103,12 +80,7 @@ class ChatModel:
     _repairs = True
 
     def __init__(
-        self,
-        settings: EndpointSettings,
-        *,
-        section: str,
-        journal: Journal | None = None,
-        on_breaker: BreakerListener | None = None,
+        self, settings: EndpointSettings, *, section: str, journal: Journal | None, on_breaker: BreakerListener | None
     ) -> None:
         """`section` is what the configuration calls these settings."""
         self._settings, self._section, self._journal = settings, section, journal
@@ -118,8 +90,8 @@ class ChatModel:
         self._dialect = Dialect(settings, name=self.name)
         self._probes = list[Usage]()
         """The cost of probes since a question ended; the next that ends is charged with it."""
-        self._is_first, self._settled = True, asyncio.Event()
-        """Whether there was no question yet; set once the first is answered, fails, or has taken a moment."""
+        self._first: asyncio.Event | None = None
+        """Set once the first question has ended: what it learns of refusals, all others know."""
         self._talks = False
         """True once an answer had no room in a reply of a few tokens."""
 
@@ -133,27 +105,29 @@ class ChatModel:
         Raises:
             ModelUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
             WindowExceeded: the question is longer than the model's window, as far as that is known.
-            ModelFailed: `judge_failed` if the endpoint refuses this question or fails on it repeatedly, `judge_slow`
-                if it answers others but not this one in time, `judge_unusable` if neither the reply nor the one after
-                the repair turn can be used, and the other causes as they say.
+            ModelFailed: the endpoint refuses this question, fails on it repeatedly, or answers others but not this one
+                in time; or neither the reply nor the one after the repair turn can be used.
         """
         turn, fault = self._turn(question, []), ""
-        async with self._asked(turn):
+        if self._first is not None and not self._first.is_set():
+            with Phase("waits"), suppress(TimeoutError):
+                await asyncio.wait_for(self._first.wait(), _MOMENT)
+        self._first = first = self._first or asyncio.Event()
+        try:
             while True:
                 try:
                     async for attempt in turn.run.retrying():
                         with attempt:
                             completion = await self._send(turn, self._flow.slot(turn.run))
                     self._dialect.accepted(turn.given_up)
-                    reading = read_reply(completion, question, fault)
+                    reading = read_reply(completion, question)
                     break
                 except Refused as refused:
                     turn.given_up |= self._dialect.concession(refused, question, turn.messages, turn.body)
                     turn.run.again()
                 except Unusable as unusable:
                     if fault or question.number is not None or not self._repairs:
-                        said = f"after one repair turn: {unusable}" if fault else unusable
-                        failed = f"no usable reply, {said}"
+                        failed = f"no usable reply, {'after one repair turn: ' if fault else ''}{unusable}"
                         raise ModelFailed(failed, cause="judge_unusable", said=completion.content or "") from None
                     fault = str(unusable)
                     turn.messages = (*question.messages, *_repair(question, completion, fault))
@@ -164,6 +138,12 @@ class ChatModel:
                     # A model that thinks or talks before its answer has room for that from now on.
                     self._talks = True
                     turn.run.again()
+        except (ModelError, asyncio.CancelledError) as error:
+            # A question that is abandoned has its cost, too.
+            error.usage = self._usage(turn)  # type: ignore[union-attr]
+            raise
+        finally:
+            first.set()
         return Answer(reading.reply, self._usage(turn), probabilities_of(completion, reading, question))
 
     async def close(self) -> None:
@@ -172,23 +152,6 @@ class ChatModel:
     @property
     def _address(self) -> str:
         return f"{str(self._client.base_url).rstrip('/')}/chat/completions"
-
-    @asynccontextmanager
-    async def _asked(self, turn: Turn) -> AsyncIterator[None]:
-        """Adds the cost to any error within; others wait a moment for what the first question learns of refusals."""
-        is_first, self._is_first = self._is_first, False
-        if not is_first and not self._settled.is_set():
-            with Phase("waits"), suppress(TimeoutError):
-                await asyncio.wait_for(self._settled.wait(), _MOMENT)
-            self._settled.set()
-        try:
-            yield
-        except (ModelError, asyncio.CancelledError) as error:
-            # A question that is abandoned has its cost, too.
-            error.usage = self._usage(turn)  # type: ignore[union-attr]
-            raise
-        finally:
-            self._settled.set()
 
     def _turn(self, question: Question[Any], spent: list[Usage]) -> Turn:
         characters = sum(len(message.content) for message in question.messages)
@@ -209,28 +172,36 @@ class ChatModel:
         """One exchange, booked however it ends. Raises ExchangeFault if there is no completion."""
         async with slot as seconds:
             turn.body = {**self._body(turn), **self._settings.extra_body}
+            turn.has_left, turn.response, turn.completion, begun = False, None, None, time.monotonic()
             try:
                 content = orjson.dumps(turn.body)
             except orjson.JSONEncodeError:
                 raise ModelFailed("the question holds text that is not Unicode", cause="judge_failed") from None
+            headers = {**self._headers, "Content-Length": str(len(content))}
             try:
-                async with turn.exchange(seconds):
+                async with asyncio.timeout(seconds):
                     # Not `chat.completions.create`, which walks through every message once more: as long as all else.
                     turn.response = await self._client.post(
                         self._address,
                         cast_to=httpx.Response,
                         content=turn.stream(content),
-                        options={"headers": {**self._headers, "Content-Length": str(len(content))}},
+                        options={"headers": headers},
                     )
-                response = turn.response
-                if not response.is_success:
-                    raise self._fault(turn, response.status_code, response.headers, _document(response))
-                turn.completion = self._read(turn, response)
+                turn.completion = self._read(turn, turn.response)
                 return turn.completion
+            except openai.APIStatusError as error:
+                turn.response = response = error.response
+                raise self._fault(turn, response.status_code, response.headers, _document(response)) from None
+            except TimeoutError:
+                raise Transient(f"no answer within {seconds:.3g} seconds", kind="timed_out") from None
+            except (openai.APIConnectionError, OSError) as error:
+                # The package's own words are the same for all of them.
+                said = str(error.__cause__ or error)[:200] or type(error.__cause__).__name__
+                if turn.has_left:
+                    raise Transient(f"the connection broke: {said}") from None
+                raise Transient(f"cannot connect: {said}", kind="unreachable") from None
             finally:
-                if not isinstance(sys.exception(), Refused):
-                    self._settled.set()
-                turn.spent.append(self._cost(turn))
+                turn.spent.append(self._cost(turn, time.monotonic() - begun))
                 self._record(turn)
 
     def _body(self, turn: Turn) -> dict[str, Any]:
@@ -266,7 +237,7 @@ class ChatModel:
         prompt = "\n".join(message.content for message in turn.messages)
         return quoted(said, secrets=self._secrets, prompt=prompt)
 
-    def _cost(self, turn: Turn) -> Usage:
+    def _cost(self, turn: Turn, seconds: float) -> Usage:
         """What the endpoint counted, or else an estimate."""
         completion, estimated = turn.completion or Completion(None), 0
         prompt, cached = completion.counted.prompt_tokens, completion.counted.cached_tokens
@@ -281,18 +252,17 @@ class ChatModel:
             completion_tokens=written,
             cached_tokens=cached,
             estimated_tokens=estimated,
-            seconds=turn.seconds,
+            seconds=seconds,
             cost=self._settings.cost(prompt, written, cached),
         )
 
     def _record(self, turn: Turn) -> None:
-        fault, response = sys.exception(), turn.response
+        fault, response, question = sys.exception(), turn.response, replace(turn.question, number=None)
         if self._journal is None or (response is None and not isinstance(fault, ExchangeFault)):
             return
         text = None if response is None else response.text
         for secret in self._secrets:
             text = text and text.replace(secret, "[key]")
-        question = replace(turn.question, number=None)
         self._journal.write(
             {
                 "type": "exchange",
@@ -300,12 +270,46 @@ class ChatModel:
                 "task": question.task,
                 **({} if turn.question is _PROBE else {"digest": request_digest(question)}),
                 "request": turn.body,
-                "status": None if response is None else response.status_code,
+                "status": response and response.status_code,
                 "response": text,
-                "error": str(fault) if response is None else None,
-                "seconds": turn.seconds,
+                "error": None if response else str(fault),
+                "seconds": turn.spent[-1].seconds,
             }
         )
+
+
+class ServiceModel(ChatModel):
+    """Asks a service: `question.data` are POSTed with the configured `extra_body`, and nothing is repaired."""
+
+    _repairs = False
+
+    @property
+    def name(self) -> str:
+        return f"service/{self._settings.model or urlsplit(str(self._settings.base_url)).netloc}"
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """As of an endpoint; raises ModelFailed, too, if the question has no data."""
+        if question.data is None:
+            detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
+            raise ModelFailed(detail, cause="judge_failed")
+        return await super().ask(question)
+
+    @property
+    def _address(self) -> str:
+        return str(self._client.base_url).rstrip("/")
+
+    def _body(self, turn: Turn) -> dict[str, Any]:
+        return dict(turn.question.data or {})
+
+    def _read(self, turn: Turn, response: httpx.Response) -> Completion:
+        return Completion(response.text)
+
+    def _shown(self, turn: Turn, said: str) -> str:
+        # It may quote the data.
+        return ""
+
+    def _cost(self, turn: Turn, seconds: float) -> Usage:
+        return Usage(calls=int(turn.has_left), seconds=seconds)
 
 
 def _client_of(settings: EndpointSettings) -> openai.AsyncOpenAI:

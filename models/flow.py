@@ -20,7 +20,7 @@ from typing import Literal
 import structlog
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
-from models.endpoint import MAX_RETRY_AFTER, EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
+from models.endpoint import MAX_RETRY_AFTER, EndpointMisconfigured, Refused, Transient
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
 from models.wording import counted
@@ -118,10 +118,11 @@ class Breaker:
         begun = loop_time()
         try:
             await self._probe(self._seconds)
-        except (Throttled, Refused):
+        except Refused:
             pass
         except (Transient, EndpointMisconfigured) as fault:
-            return None if self.answered_at >= begun else self.trip(fault)
+            if not (isinstance(fault, Transient) and fault.kind == "throttled"):
+                return None if self.answered_at >= begun else self.trip(fault)
         return self.alive()
 
     def _tell(self, state: BreakerState) -> None:
@@ -254,12 +255,12 @@ class Flow:
             if not run.suspect:
                 self._breaker.trip(fault)
             raise ModelUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER, misconfigured=self._breaker.misconfigured)
-        if isinstance(fault, TimedOut):
+        if fault.kind == "timed_out":
             return await self._timed_out(fault, run)
-        if isinstance(fault, Throttled):
+        if fault.kind == "throttled":
             self._throttled(fault, run)
         else:
-            run.suspect |= not isinstance(fault, Unreachable)
+            run.suspect |= fault.kind != "unreachable"
             self._held_until = max(self._held_until, loop_time() + (fault.retry_after or -math.inf))
             self._breaker.failures += 1
             if self._breaker.failures >= _FAILURES:
@@ -269,12 +270,12 @@ class Flow:
         if run.count < _ATTEMPTS and (run.pause or 0.0) < run.seconds:
             return None
         detail = f"{fault.detail} ({counted(run.count, 'attempt')})"
-        if isinstance(fault, Unreachable | Throttled):
+        if fault.kind in {"unreachable", "throttled"}:
             raise ModelUnavailable(detail, retry_after=max(self._held_until - loop_time(), run.pause or 0.0, _COOLDOWN))
         await self._breaker.check(after_probe=True)
         raise ModelFailed(detail, cause="judge_failed")
 
-    async def _timed_out(self, fault: TimedOut, run: Attempts) -> None:
+    async def _timed_out(self, fault: Transient, run: Attempts) -> None:
         run.suspect, run.pause = True, 0.0
         taken, meanwhile = loop_time() - run.started, self._answers - run.answers
         if 0 < meanwhile < run.under_way and not run.is_long and run.count < _ATTEMPTS:
@@ -287,7 +288,7 @@ class Flow:
         detail = f"{fault.detail} to a question of this length, while the endpoint answers others"
         raise ModelFailed(f"{detail}; timeout_seconds sets the time", cause="judge_slow")
 
-    def _throttled(self, fault: Throttled, run: Attempts) -> None:
+    def _throttled(self, fault: Transient, run: Attempts) -> None:
         """Delay all questions if the limit is reached; a 429 to a request of before the last delay says nothing new."""
         self._breaker.alive()
         is_alone, self._since_throttled = self._since_throttled >= _CLOSE and self._answers > 0, 0

@@ -66,11 +66,7 @@ class LlamaModel:
             await asyncio.to_thread(self._server.wait)
 
     def _started(self) -> "ChatModel":
-        """Start the server and wait until it answers.
-
-        Raises:
-            ModelUnusable: a package is missing, or the file cannot be had or loaded.
-        """
+        """Start the server and wait until it answers; raises ModelUnusable."""
         with loading("package", "xllamacpp", extra="llm"):
             import xllamacpp  # noqa: F401 the server's process imports it; here it is only looked for
 
@@ -92,11 +88,7 @@ class LlamaModel:
 
 
 def model_file(source: str) -> Path:
-    """A file on this machine, or OWNER/REPOSITORY/FILE[@COMMIT] of the Hugging Face hub, downloaded once.
-
-    Raises:
-        ModelUnusable: it cannot be had.
-    """
+    """A file on this machine, or OWNER/REPOSITORY/FILE[@COMMIT] of the Hugging Face hub; raises ModelUnusable."""
     if (path := Path(source).expanduser()).is_file():
         return path
     name, _, revision = source.partition("@")

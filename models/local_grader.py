@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+import structlog
+
+from models.local_settings import BUNDLED_JUDGE, LocalSettings
 from models.model_loading import ModelThread
 from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, ModelFailed
 from models.work import Phase
@@ -21,11 +24,6 @@ _NOT_COMPARED = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.Q
 
 Graded = Sequence[Judgement] | ModelFailed
 """A judgement for each sentence of an entry, in order, or why this entry gets none."""
-
-
-def sentences_of(claims: Claims) -> int:
-    """The size of an entry where each sentence is about as much work."""
-    return len(claims.sentences)
 
 
 class ClaimModel(Protocol):
@@ -61,19 +59,13 @@ class LocalGrader:
         model: ClaimModel,
         *,
         called: str,
-        size_of: Callable[[Claims], int] = sentences_of,
+        size_of: Callable[[Claims], int] = lambda claims: len(claims.sentences),
         batch_size: int = BATCH_SENTENCES,
     ) -> None:
-        """Messages call the model `called`.
-
-        A batch ends before the sum of its entries' sizes is beyond `batch_size`.
-        """
-        self.name = model.name
-        self.version = ""
+        """Messages call the model `called`. A batch ends before its entries' sizes are beyond `batch_size` together."""
+        self.name, self.version = model.name, ""
         self.self_test: SelfTestFigure | None = None
-        self._size_of = size_of
-        self._batch_size = batch_size
-        self._called = called
+        self._called, self._size_of, self._batch_size = called, size_of, batch_size
         self._thread = ModelThread(called, partial(_loaded, model))
         self._waiting: deque[_Waiting] = deque()
         self._worker: asyncio.Task[None] | None = None
@@ -88,11 +80,7 @@ class LocalGrader:
         return self._thread.fault
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        """The model's grades.
-
-        Raises:
-            ModelFailed: it cannot be loaded, or failed on these claims, or they are of a kind that it cannot judge.
-        """
+        """The model's grades; raises ModelFailed if it is not there, failed, or cannot judge these claims."""
         if any(one.kind in _NOT_COMPARED for one in claims):
             detail = f"{self._called} compares texts and judges no {task}; configure an endpoint as judge"
             raise ModelFailed(detail, cause="judge_failed")
@@ -153,16 +141,47 @@ def _loaded(model: ClaimModel) -> ClaimModel:
 def _hand_over(waiting: _Waiting, results: Sequence[Graded], usage: Usage) -> None:
     if waiting.judged.done():
         return
-    fault = next((result for result in results if isinstance(result, ModelFailed)), None)
-    if fault is not None:
+    try:
+        waiting.judged.set_result(Answer(tuple(tuple(decided(result)) for result in results), usage))
+    except ModelFailed as fault:
         waiting.judged.set_exception(fault)
-    else:
-        grades = tuple(tuple(result) for result in results if not isinstance(result, ModelFailed))
-        waiting.judged.set_result(Answer(grades, usage))
 
 
 def decided(graded: Graded) -> Sequence[Judgement]:
-    """The judgements. Raises ModelFailed where there are none."""
+    """The judgements; raises ModelFailed where there are none."""
     if isinstance(graded, ModelFailed):
         raise graded
     return graded
+
+
+_LOG = structlog.get_logger(__name__)
+
+
+def local_judge(settings: LocalSettings) -> LocalGrader:
+    """The judge that needs no endpoint. Raises ImportError if its packages are not installed."""
+    if settings.judge == BUNDLED_JUDGE:
+        from models.local.judge import BundledJudge
+
+        return LocalGrader(BundledJudge(), called="the local judge")
+    from models.grounding.catalogue import named_judge
+    from models.grounding.judge import BATCH_CHARACTERS, GroundingJudge
+
+    judge = GroundingJudge(named_judge(settings.judge), say=lambda message: _LOG.info("local judge", detail=message))
+    called = f"the local judge {settings.judge}"
+
+    def characters(claims: Claims) -> int:
+        """The texts to read: the reference with each sentence."""
+        return len(claims.reference) * len(claims.sentences) + sum(map(len, claims.sentences))
+
+    return LocalGrader(judge, called=called, size_of=characters, batch_size=BATCH_CHARACTERS)
+
+
+def fetch(settings: LocalSettings, say: Callable[[str], None]) -> None:
+    """Download what a judge with a name needs and this machine does not keep; raises ModelUnusable."""
+    from models.grounding.catalogue import named_judge
+    from models.grounding.hub import fetched
+
+    named = named_judge(settings.judge)
+    for source in (named.weights, named.config):
+        if source is not None:
+            fetched(source, say)

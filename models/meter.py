@@ -1,9 +1,14 @@
-"""Around every model: the cost meter, the cache with its single flight, and the recorder."""
+"""Around every model: the cost meter, the cache with its single flight, and the recorder.
+
+A recording is JSON lines: an `exchange` is one request to an endpoint with what came back, for people; an `answer`,
+with a `reply` or a `failure`, is how a question ended, for replaying. The endpoint's key is in none of them; prompts
+and replies are, so the file deserves the protection that they do.
+"""
 
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -30,7 +35,7 @@ from models.protocol import (
     ReplyT,
     WindowExceeded,
 )
-from models.work import Flight, SingleFlight, book, note
+from models.work import Flight, book, joined, note
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
@@ -44,10 +49,7 @@ class Journal:
         self._path, self._failing = path, False
 
     def write(self, line: dict[str, Any]) -> None:
-        """Append a line, which then survives the end of the process.
-
-        If the file cannot be written that is logged: a full disk must not stop the checking.
-        """
+        """Append a line, which then survives the end of the process; a full disk is logged, and stops no checking."""
         data = orjson.dumps({"at": datetime.now(UTC), **line}, _plain, orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +63,6 @@ class Journal:
             self._failing = True
 
     def record(self, model: str, task: str, digest: str, ending: Answer[Any] | ModelFailed) -> None:
-        """Append how a request ended."""
         line: dict[str, Any] = {"type": "answer", "judge": model, "task": task, "digest": digest}
         if isinstance(ending, ModelFailed):
             line["failure"] = vars(ending)
@@ -77,21 +78,12 @@ def _plain(value: object) -> Any:
 
 
 def request_digest(question: Question[Any]) -> str:
-    """Digest (256 bits, hex) of all that bears on the answer: messages, form, limits and probability.
-
-    Two questions that differ in any of it have different digests; the model's name is not part of it. The number of a
-    question is appended as `/3`.
-    """
+    """Digest (256 bits, hex) of all that bears on the answer but the model; a question's number is appended as `/3`."""
     form: type[BaseModel] = question.reply
     messages = [(message.role, message.content) for message in question.messages]
     parts = [question.task, question.prompt_version, messages, _form_digest(form), question.max_tokens]
     digest = _digest(parts + [question.graded] * bool(question.graded))
     return digest if question.number is None else f"{digest}/{question.number}"
-
-
-def claims_digest(task: str, claims: Sequence[Claims]) -> str:
-    """As `request_digest`, for a grading."""
-    return _digest([task, claims])
 
 
 def _digest(parts: Sequence[object]) -> str:
@@ -108,10 +100,6 @@ def _form_digest(form: type[BaseModel]) -> str:
     return hashlib.sha256(schema).hexdigest()
 
 
-class RecordingUnreadable(ValueError):
-    """A recording that cannot be replayed; names the file, the line and the fault."""
-
-
 class Replay:
     """Answers as the recorded model did; the last of several answers to a question counts.
 
@@ -119,16 +107,12 @@ class Replay:
     """
 
     def __init__(self, path: Path) -> None:
-        """Read the recording at `path`.
-
-        Raises:
-            RecordingUnreadable: the file is missing, is no recording, or holds the answers of several models.
-        """
+        """Raises ValueError if the file is missing, is no recording, or holds the answers of several models."""
         try:
             # After the last line end comes nothing, or a line whose writing was cut short.
             *lines, _ = path.read_bytes().split(b"\n")
         except OSError as error:
-            raise RecordingUnreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+            raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
         self.name, self._path, self._endings = "", path, dict[str, dict[str, Any]]()
         for number, line in enumerate(lines, start=1):
             with suppress(orjson.JSONDecodeError):  # of a line torn by a killed process, closed by the next one
@@ -136,21 +120,17 @@ class Replay:
                     case {"type": "answer", "judge": str(name), "digest": str(digest)}:
                         if self.name not in {"", name}:
                             # Their questions have the same digests.
-                            raise RecordingUnreadable(f"{path}:{number}: of {name}, and others are of {self.name}")
+                            raise ValueError(f"{path}:{number}: of {name}, and others are of {self.name}")
                         self.name, self._endings[digest] = name, document
                     case {"type": "exchange"}:
                         pass
                     case _:
-                        raise RecordingUnreadable(f"{path}:{number}: not a line of a recording")
+                        raise ValueError(f"{path}:{number}: not a line of a recording")
         if not self.name:
-            raise RecordingUnreadable(f"{path}: holds no answers")
+            raise ValueError(f"{path}: holds no answers")
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """The recorded answer.
-
-        Raises:
-            ModelFailed: the question is not in the recording, or had failed when it was recorded.
-        """
+        """The recorded answer; raises ModelFailed if there is none, or if it was a failure."""
         digest, usage = request_digest(question), Usage(cached=1)
         ending, asked = self._endings.get(digest), f"the {question.task} question {digest}"
         if ending is None:
@@ -165,8 +145,7 @@ class Replay:
         given = ending.get("probabilities")
         return Answer(reply, usage, None if given is None else tuple(given))
 
-    async def close(self) -> None:
-        """Do nothing: no file is open."""
+    async def close(self) -> None: ...
 
 
 _KEPT, _KEPT_SECONDS = 4096, 3600.0
@@ -191,14 +170,13 @@ class EndedRequest:
 
 
 UsageListener = Callable[[EndedRequest], None]
-"""Called with every request that ended, answered or not."""
 
 
 class _Metered(Generic[InnerT]):
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
-    Identical requests are made once, also while the first of them is under way: replies are shared and must not be
-    changed. A failure is raised to all who wait for it and then forgotten.
+    Identical requests are made once, also while the first of them is under way. A failure is raised to all who wait for
+    it and then forgotten.
     """
 
     def __init__(
@@ -215,7 +193,7 @@ class _Metered(Generic[InnerT]):
         """Without `cached`, each request is made by itself; a call that is not `charged` is on no bill."""
         self.inner, self.temperature, self._cached = inner, temperature, cached
         self._journal, self._on_usage, self._charged, self._is_subject = journal, on_usage, charged, is_subject
-        self._flights = SingleFlight[Answer[Any]]()
+        self._flights: dict[str, Flight[Answer[Any]]] = {}
         self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
 
     @property
@@ -225,9 +203,7 @@ class _Metered(Generic[InnerT]):
     async def close(self) -> None:
         await self.inner.close()
 
-    async def _paid(
-        self, task: str, digest: str, fresh: Callable[[], Coroutine[Any, Any, Answer[AnswerT]]]
-    ) -> Answer[AnswerT]:
+    async def _paid(self, task: str, digest: str, ask: Callable[[], Awaitable[Answer[AnswerT]]]) -> Answer[AnswerT]:
         """The answer to a request, known or still to come; the first to have it pays for it."""
         if self._journal is not None:
             # A recording has several answers to one question under its digest.
@@ -237,7 +213,8 @@ class _Metered(Generic[InnerT]):
         if self._cached and (known := self._answers.get(digest)) is not None:
             self._book(task, "answered", Usage(cached=1), begun)
             return replace(known, usage=Usage(cached=1))
-        flight = self._flights.join(digest, fresh) if self._cached else Flight(asyncio.create_task(fresh()))
+        fresh = partial(self._fresh, task, digest, ask)
+        flight = joined(self._flights, digest, fresh) if self._cached else Flight(asyncio.create_task(fresh()))
         try:
             result = await flight.result()
         except ModelError as error:
@@ -287,12 +264,11 @@ class MeteredModel(_Metered[Model]):
     """Around a model."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        task, digest = question.task, request_digest(question)
-        return await self._paid(task, digest, partial(self._fresh, task, digest, partial(self.inner.ask, question)))
+        return await self._paid(question.task, request_digest(question), partial(self.inner.ask, question))
 
 
 class MeteredJudge(_Metered[Judge]):
-    """Around a judge of this process, or a recorded one: the same."""
+    """Around a judge of this process."""
 
     @property
     def version(self) -> str:
@@ -303,6 +279,4 @@ class MeteredJudge(_Metered[Judge]):
         return self.inner.self_test
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        digest = claims_digest(task, claims)
-        grade = partial(self.inner.grade, task, claims)
-        return await self._paid(task, digest, partial(self._fresh, task, digest, grade))
+        return await self._paid(task, _digest([task, claims]), partial(self.inner.grade, task, claims))

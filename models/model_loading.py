@@ -31,8 +31,7 @@ class ModelThread(Generic[ModelT]):
 
     def __init__(self, name: str, load: Callable[[], ModelT]) -> None:
         """`name` is what messages call the model; `load` reads it, on the thread."""
-        self._name = name
-        self._load = load
+        self._name, self._load = name, load
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._loading: asyncio.Future[ModelT] | None = None
         _threads.add(self)

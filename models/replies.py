@@ -10,7 +10,6 @@ import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -100,8 +99,8 @@ class ReadReply(Generic[_FormT]):
     """False if the completion was cut off, and the reply holds what was whole."""
 
 
-def read_reply(completion: Completion, question: Question[_FormT], complained: str = "") -> ReadReply[_FormT]:
-    """The reply of a completion; `complained` is what a repair turn said.
+def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
+    """The reply of a completion.
 
     Raises:
         Unusable: it has not the form of the question, is copied from it, or has the question's own complaint.
@@ -118,10 +117,8 @@ def read_reply(completion: Completion, question: Question[_FormT], complained: s
     if question.reply is YesNo:
         return _word_of(content, start, end, question.reply, is_cut_off=is_cut_off)
     reading = _object_of(content, start, end, question, is_cut_off=is_cut_off)
-    fault = _copied(reading.reply, question, complained)
-    if fault is None and reading.complete:
-        fault = question.complaint(reading.reply)
-    if fault is not None:
+    fault = _copied(reading.reply, question) or (reading.complete and question.complaint(reading.reply))
+    if fault:
         raise Unusable(fault)
     return reading
 
@@ -133,10 +130,7 @@ def answer_of(content: str) -> str:
 
 
 def _spoken(content: str) -> tuple[int, int]:
-    """Where the text behind a model's thought begins and ends.
-
-    A closing tag makes thought of all before it, whether it has an opening one or not.
-    """
+    """Where the text behind a model's thought begins and ends; a closing tag makes thought of all before it."""
     start, end = 0, len(content)
     for tag in _THOUGHT.finditer(content):
         if "/" in tag[0]:
@@ -149,13 +143,10 @@ def _spoken(content: str) -> tuple[int, int]:
 def _word_of(content: str, start: int, end: int, form: type[_FormT], *, is_cut_off: bool) -> ReadReply[_FormT]:
     """The yes or no that a reply begins with, or the only one in it."""
     found = list(_YES_OR_NO.finditer(content, start, end))
-    words = {one[0].casefold() for one in found}
     opens = bool(found) and not any(map(str.isalnum, content[start : found[0].start()]))
-    if opens or (len(words) == 1 and not is_cut_off):
+    if opens or (len({one[0].casefold() for one in found}) == 1 and not is_cut_off):
         return ReadReply(form.model_validate({"yes": found[0][0].casefold() == "yes"}), *found[0].span())
-    if is_cut_off:
-        raise _cut_off(begun=False)
-    raise Unusable("the reply is neither yes nor no")
+    raise _cut_off(begun=False) if is_cut_off else Unusable("the reply is neither yes nor no")
 
 
 def _object_of(
@@ -232,20 +223,17 @@ def _cut_off(*, begun: bool) -> ModelFailed:
 
 def _stands_in(question: Question[Any], text: str) -> bool:
     """True if the question holds the text, as it is or in a string of JSON."""
-    forms = [straightened(text), straightened(json.dumps(text, ensure_ascii=False)[1:-1])]
-    shown = [straightened(message.content) for message in question.messages]
-    return any(form in content for form in forms for content in shown)
+    shown = "\n".join(straightened(message.content) for message in question.messages)
+    return straightened(text) in shown or straightened(json.dumps(text, ensure_ascii=False)[1:-1]) in shown
 
 
-def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str | None:
+def _copied(reply: BaseModel, question: Question[Any]) -> str | None:
     """What a reply has of the prompt in place of an answer, which small models give back; None if nothing."""
-    strings, (*shown, last) = list(_strings(reply.model_dump(mode="json", by_alias=True))), question.messages
+    strings, (*shown, last) = _strings(reply.model_dump(mode="json", by_alias=True)), question.messages
     if any(map(_BLANK_OF_FORM.fullmatch, strings)):
         return "the reply has '...' where its own words belong"
     if any(text.startswith("> ") for text in strings) and "> > " not in last.content:
         return "the reply repeats the mark of a quotation"
-    if complained and any(complained in text for text in strings):
-        return "the reply repeats what was said about the one before"
     # What stands in the material is an answer, though an example may say the same.
     if len(re.findall(r"\w+", " ".join(strings))) < _FEWEST_WORDS or all(text in last.content for text in strings):
         return None
@@ -257,12 +245,9 @@ def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str |
     return None
 
 
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
+def _strings(value: object) -> list[str]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [value] if isinstance(value, str) else [text for one in inner for text in _strings(one)]
 
 
 def _list_of(form: type[BaseModel]) -> str | None:
@@ -286,10 +271,6 @@ def _of_form(text: str, form: type[_FormT]) -> _FormT:
         raise Unusable(f"it is no JSON: {error}") from None
 
 
-ALTERNATIVES = 5
-"""Tokens to ask for at each place: the two words and their spellings are the likeliest by far, and 5 is the most that
-some endpoints give."""
-
 _BOOLEANS, _WORDS = (b"true", b"false"), (b"yes", b"no")
 
 
@@ -298,10 +279,9 @@ def probabilities_of(
 ) -> tuple[float, ...] | None:
     """P(true) of each boolean of the reply that the question wants graded, or P(yes).
 
-    A word is decided by the token in which its first letter stands: the probabilities of the alternatives with which it
-    begins to be the first word count against those with which it begins to be the other, whatever else the tokens hold.
-    None if the endpoint gives no alternatives, or if neither word was likely: a grammar then forced one on the model,
-    and the other may have been likelier.
+    A word is decided by the token in which its first letter stands: the alternatives with which it begins to be one of
+    the words count against the others. None if the endpoint gives no alternatives, or if neither word was likely: a
+    grammar then forced one on the model.
     """
     content, words, places = completion.content or "", _WORDS, [0]
     if question.reply is not YesNo:
@@ -333,8 +313,7 @@ def probabilities_of(
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    known = tuple(one for one in found if one is not None)
-    return known if len(known) == len(found) else None
+    return None if None in found else tuple(one for one in found if one is not None)
 
 
 def _of_first(token: Any, place: int, words: tuple[bytes, bytes]) -> float | None:

@@ -26,8 +26,8 @@ _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-typ
 _FIELDS_OF_REQUESTS = frozenset({"messages", "n", "stream", "logprobs", "top_logprobs", "response_format"})
 _FIELDS_OF_REQUESTS |= {"model", "max_tokens", "max_completion_tokens", "temperature"}
 """Names that a further field of requests must not have."""
-_OF_AN_ENDPOINT = ("base_url", "model")
-_NEEDED = {"openai": _OF_AN_ENDPOINT, "cascade": _OF_AN_ENDPOINT, "service": ("base_url",), "replay": ("recording",)}
+_NEEDED = {"openai": ("base_url", "model"), "service": ("base_url",), "replay": ("recording",)}
+_NEEDED |= {"cascade": _NEEDED["openai"]}
 """Settings that a backend needs."""
 
 
@@ -101,13 +101,10 @@ class EndpointSettings(BaseModel):
     def _are_headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
         for name, content in value.items():
             text = content.get_secret_value()
-            if not _HEADER.fullmatch(name):
-                raise ValueError(f"{name!r} is no name of a header")
-            if name.lower() in _HEADERS_OF_THE_CLIENT:
-                raise ValueError(f"{name} is set by the client; it cannot be configured")
+            if not _HEADER.fullmatch(name) or name.lower() in _HEADERS_OF_THE_CLIENT:
+                raise ValueError(f"{name!r} is no name of a header, or one that the client sets")
             if not (text.isascii() and text.isprintable()) or text != text.strip():
-                said = "must be printable ASCII without white space around it, on one line"
-                raise ValueError(f"the value of {name} {said}")
+                raise ValueError(f"the value of {name} must be printable ASCII without white space around it")
         if len({name.lower() for name in value}) != len(value):
             raise ValueError("the same header twice; letter case makes no difference")
         return value

@@ -1,4 +1,4 @@
-"""Texts of others and counts within a sentence."""
+"""Texts: on a line, as they are compared, divided into sentences that are judged one by one, and cut into pieces."""
 
 import re
 from dataclasses import dataclass
@@ -32,10 +32,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def straightened(text: str) -> str:
-    """The text with plain quotation marks, hyphens for dashes, and single blanks for all white space.
-
-    A model that repeats a text may give any of these for the others: texts that are equal in this form are copies.
-    """
+    """The text with plain quotation marks, hyphens for dashes, and single blanks: equal ones are copies."""
     return " ".join(text.translate(_STRAIGHT).split())
 
 

@@ -39,8 +39,7 @@ class Work:
     @property
     def usage(self) -> Usage:
         """The cost up to now; `seconds` is the time since the work began, but for what was only waited."""
-        seconds = (self._stopped or time.perf_counter()) - self._begun
-        return Usage.total(self.booked, seconds=round(seconds, 6))
+        return Usage.total(self.booked, seconds=round((self._stopped or time.perf_counter()) - self._begun, 6))
 
     @property
     def only_waits(self) -> bool:
@@ -114,7 +113,7 @@ def observed_waits(
 ) -> Iterator[None]:
     """Calls `on_waits` with True when the work within only waits, and with False when that has ended.
 
-    For work that has one of a few slots, `give_up` is called, once or more, when a question of it is in the slow lane.
+    `give_up` is called, once or more, when a question of it is in the slow lane: others may then have its slot.
     """
     waited = False
 
@@ -135,10 +134,7 @@ def observed_waits(
 
 @asynccontextmanager
 async def work_limit(seconds: float) -> AsyncIterator[asyncio.Timeout]:
-    """As `asyncio.timeout`, but the time does not run while its questions wait or are computed in this process.
-
-    Raises TimeoutError when the time is over; the timeout's `expired` distinguishes it from others.
-    """
+    """As `asyncio.timeout`, but the time does not run while its questions wait or are computed in this process."""
     left: float | None = None
 
     def changed(work: Work) -> None:
@@ -165,13 +161,7 @@ OtherT = TypeVar("OtherT")
 
 
 async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[ResultT]:
-    """All results in order; the first failure cancels the rest, so that no question is paid for in vain.
-
-    They have ended when this does: whatever they cost is booked.
-
-    Raises:
-        Exception: the first failure itself, not a group: callers distinguish them by type.
-    """
+    """All results in order; the first failure is raised itself, once the rest is cancelled, and its cost is booked."""
     tasks = [asyncio.ensure_future(one) for one in awaitables]
     try:
         return await asyncio.gather(*tasks)
@@ -199,8 +189,7 @@ async def in_order(
     """Call `emit` with the result of `work` for each item, in order, as soon as it and all before it are done.
 
     At most `window` items are worked on at once, not counting those in the slow lane; at most `ahead` (default: as
-    many) are read and not yet emitted: more than `window` if a slow item must not hold up those after it. An exception
-    of `items`, `work` or `emit` ends it all.
+    many) are read and not yet emitted. An exception of `items`, `work` or `emit` ends it all.
     """
     slots, room = asyncio.Semaphore(window), asyncio.Semaphore(ahead or window)
     under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
@@ -249,16 +238,12 @@ class Flight(Generic[ResultT]):
                 await asyncio.wait({self.work})
 
 
-class SingleFlight(Generic[ResultT]):
-    """Work under way, by key; belongs to one event loop."""
-
-    def __init__(self) -> None:
-        self._under_way: dict[str, Flight[ResultT]] = {}
-
-    def join(self, key: str, work: Callable[[], Coroutine[Any, Any, ResultT]]) -> Flight[ResultT]:
-        """The work under way, or else begun now; to be waited for at once: nobody may join what the last one left."""
-        flight = self._under_way.get(key)
-        if flight is None or not flight.waiters:
-            flight = self._under_way[key] = Flight(asyncio.create_task(work()))
-            flight.work.add_done_callback(lambda _: self._under_way.get(key) is flight and self._under_way.pop(key))
-        return flight
+def joined(
+    under_way: dict[str, Flight[ResultT]], key: str, work: Callable[[], Coroutine[Any, Any, ResultT]]
+) -> Flight[ResultT]:
+    """The work `under_way`, or else begun now; to be waited for at once: nobody may join what the last one left."""
+    flight = under_way.get(key)
+    if flight is None or not flight.waiters:
+        flight = under_way[key] = Flight(asyncio.create_task(work()))
+        flight.work.add_done_callback(lambda _: under_way.get(key) is flight and under_way.pop(key))
+    return flight

@@ -22,8 +22,8 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from benchmarks.running import parser_of
 from benchmarks.tables import table
-from models.local.alignment import Texts
-from models.local.claims import compared
+from models.local.alignment import encoded
+from models.local.judge import compared
 
 HELD_OUT = ("begin-cmu-dog", "begin-topicalchat", "begin-wow", "factcheck-gpt", "fool-me-twice", "scitail-dev", "wice")
 LEARNED = (
@@ -71,10 +71,10 @@ def read(path: Path, rng: random.Random) -> dict[str, list[Row]]:
 
 def items(rows: Sequence[Row]) -> list[Item]:
     """The rows, but for those without words."""
-    texts, found = Texts(), []
+    found: list[Item] = []
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
-        read = texts.of([text for row in part for text in (row.premise, row.claim)])
+        read = encoded(sorted({text for row in part for text in (row.premise, row.claim)}))
         for row in part:
             result = compared(read[row.claim], read[row.premise])
             if result is not None:

@@ -10,8 +10,7 @@ from pydantic import AfterValidator
 from checkers.checker import Checker, Undecidable
 from checkers.consistency.evidence import source_of
 from checkers.form_test import FormCase
-from models.judges.questions import UNKNOWN_QUESTION
-from models.prompts import PromptSet
+from models.prompts import UNKNOWN_QUESTION, PromptSet
 from models.protocol import Model, ModelFailed, Question, Reply
 from models.wording import counted
 from models.work import Work, gather_or_cancel, work_limit

@@ -13,8 +13,7 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 from checkers.checker import MISLED, OPERATIONAL, Checker, Decision, Models, ScoringSettings, Undecidable
 from checkers.draws import generator
 from checkers.lines import read_forms
-from models.judges.questions import before_answer
-from models.prompts import PromptSet, behind
+from models.prompts import PromptSet, before_answer, behind
 from models.protocol import SUPPORTED, ClaimKind, Claims, ModelFailed, Question, Reply
 from models.wording import on_a_line
 from schemas import CriterionEvidence, Generation

@@ -11,8 +11,7 @@ from checkers.checker import Undecidable
 from checkers.equivalence.alignment import MOST_CHARACTERS
 from checkers.form_test import FormCase
 from models.judges.forms import odds_of
-from models.judges.questions import QUESTIONS
-from models.prompts import PromptSet
+from models.prompts import QUESTIONS, PromptSet
 from models.protocol import ClaimKind, Claims, Judge, Model, ModelFailed, Question, Reply, YesNo, sample
 from models.work import gather_or_cancel
 from schemas import AlignedPhrases

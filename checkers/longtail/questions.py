@@ -10,8 +10,7 @@ from checkers.form_test import FormCase
 from checkers.longtail.corpus import Statement
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
 from checkers.longtail.yes_or_no import is_right
-from models.judges.questions import WORD_TOKENS
-from models.prompts import PromptSet
+from models.prompts import WORD_TOKENS, PromptSet
 from models.protocol import Question, Reply, YesNo
 
 Way = Literal["zero-shot", "chain-of-thought"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from checkers.checker import MISLED, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.tool_call.structure import Argument, tested
-from models.judges.questions import control_sentences
+from models.prompts import control_sentences
 from models.protocol import ClaimKind, Claims, Judgement
 from models.wording import counted, on_a_line
 from schemas import ToolCall, ToolCallEvidence

@@ -19,8 +19,7 @@ from checkers.model_patience import ModelPatience
 from lab.runs import KeptAnswers, KeptModel
 from models.build import build_model
 from models.endpoint import client_options, request_headers
-from models.judges.questions import QUESTIONS
-from models.prompts import PromptSet
+from models.prompts import QUESTIONS, PromptSet
 from models.protocol import Answer, ModelFailed, ModelUnavailable, Question, ReplyT
 from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
 from models.wording import first_line

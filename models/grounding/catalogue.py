@@ -14,15 +14,9 @@ from models.model_loading import ModelUnusable, entailment_column
 _CLASSIFIER = "AutoModelForSequenceClassification"
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A network in files, and how it is used."""
-
-    model: Callable[[], Any]
-    """Reads its weights: a model of transformers, in single precision."""
-    probability: Callable[[Logits], Probabilities]
-    limit: int
-    """Tokens of a premise and a claim together."""
+Checkpoint = tuple[Callable[[], Any], Callable[[Logits], Probabilities], int]
+"""A network in files: what reads its weights as a model of transformers in single precision, its probability, and how
+many tokens a premise and a claim may have together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,59 +44,40 @@ def named_judge(name: str) -> NamedJudge:
     path = name.removeprefix(NLI)
     repository, _, revision = (path, "", "") if Path(path).is_dir() else path.partition("@")
     return NamedJudge(
-        name=f"{NLI}{repository}",
-        weights=Source(repository, revision or None),
-        words=200,
-        open=_inference,
+        name=f"{NLI}{repository}", weights=Source(repository, revision or None), words=200, open=_inference
     )
-
-
-def _on_a_line(text: str) -> str:
-    # A claim cannot begin a paragraph of the template's own.
-    return " ".join(text.split())
 
 
 def _factcg_text(premise: str, claim: str) -> str:
     return (
         f"{premise}\n\nChoose your answer: based on the paragraph above can we conclude that "
-        f'"{_on_a_line(claim)}"?\n\nOPTIONS:\n- Yes\n- No\nI think the answer is '
+        f'"{" ".join(claim.split())}"?\n\nOPTIONS:\n- Yes\n- No\nI think the answer is '
     )
 
 
 def _hhem_text(premise: str, claim: str) -> str:
     return (
         "<pad> Determine if the hypothesis is true given the premise?\n\n"
-        f"Premise: {premise}\n\nHypothesis: {_on_a_line(claim)}"
+        f"Premise: {premise}\n\nHypothesis: {' '.join(claim.split())}"
     )
 
 
 def _minicheck_text(premise: str, claim: str) -> str:
-    return f"predict: {premise}</s>{_on_a_line(claim)}"
-
-
-def _second_class(logits: Logits) -> Probabilities:
-    return softmax_of(logits, 1)
-
-
-def _second_class_of_first_token(logits: Logits) -> Probabilities:
-    return softmax_of(logits[:, 0], 1)
-
-
-def _one_against_zero(logits: Logits) -> Probabilities:
-    """The first word that is written: the ids of "0" and "1" in T5's vocabulary are 3 and 209."""
-    return softmax_of(logits[:, 0][:, [3, 209]], 1)
+    return f"predict: {premise}</s>{' '.join(claim.split())}"
 
 
 def _factcg(weights: Path, config: Path) -> Checkpoint:
-    return Checkpoint(partial(_model, _CLASSIFIER, weights), _second_class, 2048)
+    return partial(_model, _CLASSIFIER, weights), partial(softmax_of, column=1), 2048
 
 
 def _minicheck_t5(weights: Path, config: Path) -> Checkpoint:
-    return Checkpoint(partial(_model, "AutoModelForSeq2SeqLM", weights), _one_against_zero, 2048)
+    # The first word that is written: the ids of "0" and "1" in T5's vocabulary are 3 and 209.
+    model = partial(_model, "AutoModelForSeq2SeqLM", weights)
+    return model, lambda logits: softmax_of(logits[:, 0][:, [3, 209]], 1), 2048
 
 
 def _hhem(weights: Path, config: Path) -> Checkpoint:
-    return Checkpoint(partial(_token_classifier, weights, config), _second_class_of_first_token, 2048)
+    return partial(_token_classifier, weights, config), lambda logits: softmax_of(logits[:, 0], 1), 2048
 
 
 def _token_classifier(weights: Path, config: Path) -> Any:
@@ -113,12 +88,8 @@ def _token_classifier(weights: Path, config: Path) -> Any:
     settings = AutoConfig.from_pretrained(config, local_files_only=True)
     settings.num_labels = 2
     model = T5ForTokenClassification(settings)
-    prefix = "t5."
-    state = {
-        name.removeprefix(prefix): tensor.float()
-        for name, tensor in load_file(weights / "model.safetensors").items()
-        if name.startswith(prefix)
-    }
+    stored = load_file(weights / "model.safetensors").items()
+    state = {name.removeprefix("t5."): tensor.float() for name, tensor in stored if name.startswith("t5.")}
     fit = model.load_state_dict(state, strict=False)
     # The embedding is stored once, under the name of what shares it.
     missing = set(fit.missing_keys) - {"transformer.encoder.embed_tokens.weight"}
@@ -138,7 +109,7 @@ def _inference(weights: Path, config: Path) -> Checkpoint:
         shown = ", ".join(str(label) for label in labels.values())
         raise ModelUnusable(f"its labels are {shown}; a judge nli:NAME needs one that begins with 'entail'")
     limit = min(512, getattr(settings, "max_position_embeddings", 512))
-    return Checkpoint(partial(_model, _CLASSIFIER, weights), partial(softmax_of, column=column), limit)
+    return partial(_model, _CLASSIFIER, weights), partial(softmax_of, column=column), limit
 
 
 def _model(kind: str, weights: Path) -> Any:

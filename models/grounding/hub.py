@@ -10,15 +10,8 @@ from models.model_loading import ModelUnusable, without_bars
 from models.wording import first_line
 
 _CONFIGURATION = (
-    "config.json",
-    "tokenizer*",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "spiece.model",
-    "spm.model",
-    "vocab.*",
-    "merges.txt",
-    "README.md",
+    *("config.json", "tokenizer*", "special_tokens_map.json", "added_tokens.json", "merges.txt"),
+    *("spiece.model", "spm.model", "vocab.*", "README.md"),
 )
 _TOKENIZERS = ("tokenizer.json", "spiece.model", "spm.model", "vocab.txt", "vocab.json")
 """One of them is there, whatever the kind of tokenizer."""
@@ -68,10 +61,7 @@ def fetched(source: Source, say: Say) -> Path:
     try:
         folder = Path(
             snapshot_download(
-                source.repository,
-                revision=source.revision,
-                allow_patterns=list(source.patterns),
-                tqdm_class=_bar(),
+                source.repository, revision=source.revision, allow_patterns=list(source.patterns), tqdm_class=_bar()
             )
         )
     except Exception as error:

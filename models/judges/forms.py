@@ -9,8 +9,7 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Literal
 
-from models.judges.questions import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, control_sentences, numbered
-from models.prompts import as_list
+from models.prompts import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, as_list, control_sentences, numbered
 from models.protocol import (
     NO_CLAIM,
     Answer,
@@ -33,7 +32,7 @@ FormName = Literal["short", "list", "paper"]
 _SHORT_ANSWER = 3  # sentences of an answer that is asked about as a whole
 _AT_ONCE = 7  # sentences of a call: a model of 20 tokens a second answers within the time limit of a request
 _SHOWN = 4000  # characters of an answer that are shown with each of its sentences; else those around the sentence
-_SHOWN_BEFORE = 5  # sentences: so far back a pronoun reaches
+_BEFORE = 5  # sentences: so far back a pronoun reaches
 _LEAST_PIECE = 500  # characters of passages below which a question about them makes no sense
 _NARROWER = 0.9
 _TOO_MUCH_AT_ONCE = frozenset({"judge_slow", "judge_cut_off"})
@@ -66,7 +65,6 @@ def odds_of(answer: Answer[YesNo]) -> float:
 
 
 async def each_odds(model: Model, questions: Iterable[Question[YesNo]]) -> list[float]:
-    """The odds of several questions, asked at once."""
     return [odds_of(answer) for answer in await gather_or_cancel(map(model.ask, questions))]
 
 
@@ -88,19 +86,18 @@ class Form:
         """The grades of a response's sentences; raises as `supports`."""
         supports = await self.corrected(task, claims, await self.supports(task, claims))
         misled = any(one.odds >= 0 for one in supports) and await self._is_misled(task, claims, supports)
-        judgements = await gather_or_cancel(map(partial(self._judgement, task, claims), claims.sentences, supports))
-        return tuple(one if one.claims_nothing else replace(one, misled=misled) for one in judgements)
+        reasoned = await gather_or_cancel(map(partial(self._reasoned, task, claims), claims.sentences, supports))
+        grades = (one.judgement for one in reasoned)
+        return tuple(one if one.claims_nothing else replace(one, misled=misled) for one in grades)
 
     async def supports(
         self, task: str, claims: Claims, asked: Asked | None = None, *, parts: int | None = None
     ) -> list[Support]:
         """The support of each sentence, or of those that are asked about, by the claims' passages alone.
 
-        Passages that are too long are asked about in pieces, of which the best one counts. Lists are asked about in as
-        few calls as possible, all of about the same size. What an answer lacks is asked about again; without an answer
+        Passages that are too long are asked about in pieces, of which the best one counts. Lists are asked about in
+        `parts` of about the same size, as few as possible. What an answer lacks is asked about again; without an answer
         in time, or without one entry before the token limit, in two halves.
-
-        `parts` is the number of calls to begin with, if it is known.
 
         Raises what `Model.ask` raises; `too_long` if one sentence with a piece of the passages is more than it takes.
         """
@@ -122,8 +119,7 @@ class Form:
                 too_much = failure.cause in _TOO_MUCH_AT_ONCE and failure.begun
                 if self.name == "short" or not too_much or len(about) == 1:
                     raise
-                if failure.cause == "judge_slow":
-                    # So are those of other responses.
+                if failure.cause == "judge_slow":  # so are those of other responses
                     self._at_most = min(self._at_most, len(about) // 2)
             if not found and len(about) == 1:
                 raise ModelFailed(f"no entry about number {min(about)}, asked about alone", cause="judge_unusable")
@@ -142,9 +138,10 @@ class Form:
             whole = odds_of(answer) - self.threshold
             if whole >= 0 or len(asked) == 1:
                 return dict.fromkeys(asked, Support(whole))
-        questions = [
-            QUESTIONS.supported(task, claims, _around(claims, number), sentence) for number, sentence in asked.items()
-        ]
+        shown = dict.fromkeys(asked, claims.whole)
+        if len(claims.whole) > _SHOWN:
+            shown = {number: " ".join(claims.sentences[max(number - 1 - _BEFORE, 0) : number + 1]) for number in asked}
+        questions = [QUESTIONS.supported(task, claims, shown[number], one) for number, one in asked.items()]
         # The first goes ahead: endpoints that cache prefixes then know what the others share.
         found = [*await each_odds(self.model, questions[:1]), *await each_odds(self.model, questions[1:])]
         each = [odds - self.threshold for odds in found]
@@ -172,11 +169,11 @@ class Form:
         return {number: Support(marks[number], reason) for number, reason in reasons.items() if number in marks}
 
     async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
-        questions = [QUESTIONS.about(task, claims, question) for question in asked.values()]
-        return dict(zip(asked, map(Support, await each_odds(self.model, questions)), strict=True))
+        found = await each_odds(self.model, (QUESTIONS.about(task, claims, question) for question in asked.values()))
+        return dict(zip(asked, map(Support, found), strict=True))
 
     async def corrected(self, task: str, claims: Claims, supports: list[Support]) -> list[Support]:
-        """The supports with those of a refusal, and of sentences that claim nothing, corrected.
+        """The supports, corrected for a refusal, and for sentences that claim nothing.
 
         "I cannot answer that" is never supported. As a whole answer to a question it is right if the passages do not
         hold the answer; a sentence of a longer answer that gives no information counts for nothing.
@@ -185,7 +182,9 @@ class Form:
         if not unsupported:
             return supports
         if len(supports) <= _SHORT_ANSWER and claims.prompt:
-            if _has_figures(claims) or await self._informing(task, claims, [claims.whole]):
+            # No refusal needs a figure that neither question nor passages have.
+            figures, known = map(_FIGURE.findall, (claims.whole, f"{claims.prompt} {claims.reference}"))
+            if not set(figures) <= set(known) or await self._informing(task, claims, [claims.whole]):
                 return supports
             # A sentence may say of another, to the judge, that it tells nothing: a refusal is one sentence by sentence.
             if len(supports) == 1 or not await self._informing(task, claims, claims.sentences):
@@ -205,10 +204,9 @@ class Form:
         return [text for text, odds in zip(texts, await each_odds(self.model, asked), strict=True) if odds >= 0]
 
     async def _is_misled(self, task: str, claims: Claims, supports: Sequence[Support]) -> bool:
-        """True if three sentences that are false for certain are called supported, too.
+        """True if three sentences that are false for certain are called supported, too, or to give no information.
 
-        A judge that does as a text in the record bids it, or that says yes to everything, calls them so. If it
-        counts out sentences that give no information, it must not say that of these.
+        A judge that does as a text in the record bids it, or that says yes to everything, calls them so.
         """
         counts_out = any(one.claims_nothing for one in supports)
         for control in control_sentences(claims.sentences, claims.reference, claims.whole):
@@ -217,15 +215,14 @@ class Form:
                 return False
         return True
 
-    async def _judgement(self, task: str, claims: Claims, sentence: str, support: Support) -> Judgement:
-        """The grade, with what is wrong with a sentence that is not supported if the model says something usable."""
+    async def _reasoned(self, task: str, claims: Claims, sentence: str, support: Support) -> Support:
+        """With what is wrong with a sentence that is not supported, if the model says something usable."""
         if support.odds < 0 and support.reason is None and not support.claims_nothing:
-            # The verdict does not need it.
-            with suppress(ModelFailed):
+            with suppress(ModelFailed):  # the verdict does not need it
                 reason = (await self.model.ask(QUESTIONS.reason(task, claims.reference, sentence))).reply.reason
                 if _says_something(reason, sentence, claims.reference):
-                    support = replace(support, reason=reason)
-        return support.judgement
+                    return replace(support, reason=reason)
+        return support
 
 
 def _pieces(text: str, refusal: WindowExceeded) -> list[str]:
@@ -237,22 +234,10 @@ def _pieces(text: str, refusal: WindowExceeded) -> list[str]:
     return pieces_of(text, room)
 
 
-def _around(claims: Claims, number: int) -> str:
-    """The answer, or of a long one the stretch around a sentence."""
-    if len(claims.whole) <= _SHOWN:
-        return claims.whole
-    return " ".join(claims.sentences[max(number - 1 - _SHOWN_BEFORE, 0) : number + 1])
-
-
 def _logit(probability: float) -> float:
     if probability <= 0 or probability >= 1:
         return _CERTAIN if probability > 0 else -_CERTAIN
     return math.log(probability / (1 - probability))
-
-
-def _has_figures(claims: Claims) -> bool:
-    """True for an answer with a figure that neither question nor passages have: no refusal needs one."""
-    return not set(_FIGURE.findall(claims.whole)) <= set(_FIGURE.findall(f"{claims.prompt} {claims.reference}"))
 
 
 def _says_something(reason: str, sentence: str, passages: str) -> bool:

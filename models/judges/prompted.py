@@ -8,8 +8,8 @@ import structlog
 
 from models.judges import self_test
 from models.judges.forms import Form, FormName, Support, each_odds
-from models.judges.questions import QUESTIONS
 from models.judges.self_test import GOOD_ENOUGH, FormResult, Matcher, best_of, kept_test
+from models.prompts import QUESTIONS
 from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, Model, ModelFailed, ModelUnavailable
 from models.settings import JudgeSettings
 from models.work import gather_or_cancel
@@ -26,8 +26,7 @@ _LOG = structlog.get_logger(__name__)
 class PromptedJudge:
     """Grades by asking a chat model; belongs to one event loop.
 
-    Whether passages support a response is asked in the form of the settings, or the one that the self-test chooses. It
-    is run with the first claims, unless it is on file.
+    Whether passages support a response is asked in the form of the settings, or the one that the self-test chooses.
     """
 
     def __init__(self, model: Model, settings: JudgeSettings, *, other_than: "PromptedJudge | None" = None) -> None:
@@ -67,13 +66,7 @@ class PromptedJudge:
         await self.model.close()
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        """A grade for each sentence of each of `claims`; the calls are on the caller's bill.
-
-        Raises:
-            ModelFailed: the model gave no usable answer to one of the questions; `too_long` if a single sentence with a
-                piece of its passages is more than it takes.
-            ModelUnavailable: as `ready`.
-        """
+        """A grade for each sentence of each of `claims`; raises as `Form.supports` and `ready` do."""
         if any(not one.reference.strip() and one.kind not in _OF_NO_TEXT for one in claims):
             raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
         form = await self.ready()

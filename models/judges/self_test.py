@@ -20,7 +20,7 @@ from filelock import AsyncFileLock
 from pydantic import TypeAdapter, ValidationError
 
 from models.judges.forms import Form
-from models.judges.questions import QUESTIONS
+from models.prompts import QUESTIONS
 from models.protocol import SUPPORTED, Answer, ClaimKind, Claims, Grades, Judge, ModelFailed
 from models.wording import split_sentences
 from models.work import Phase, gather_or_cancel
@@ -53,7 +53,6 @@ class Pair:
 
     @property
     def claims(self) -> Claims:
-        """The answer's."""
         kind = ClaimKind.SUMMARY if self.question is None else ClaimKind.ANSWER
         sentences = tuple(one.text for one in split_sentences(self.answer))
         return Claims(self.passages, sentences, kind, self.question, text=self.answer)
@@ -66,7 +65,7 @@ class PairOutcome:
     kind: str
     supported: bool
     odds: float | None
-    """Above the threshold that the other pairs give; None if it gave no usable answer."""
+    """Above the threshold that the other pairs give; None without a usable answer."""
 
     @property
     def right(self) -> float:
@@ -93,7 +92,6 @@ class FormResult:
 
     @property
     def figure(self) -> SelfTestFigure:
-        """As verdicts have it."""
         return SelfTestFigure(form=self.form, accuracy=round(self.accuracy, 3), pairs=len(self.outcomes))
 
     @property
@@ -109,8 +107,9 @@ class FormResult:
 
     def by_kind(self) -> dict[str, tuple[float, int]]:
         """For each kind of pair the number judged rightly, and of how many."""
-        kinds = dict.fromkeys(one.kind for one in self.outcomes)
-        found = {kind: [one.right for one in self.outcomes if one.kind == kind] for kind in kinds}
+        found = dict[str, list[float]]()
+        for one in self.outcomes:
+            found.setdefault(one.kind, []).append(one.right)
         return {kind: (sum(right), len(right)) for kind, right in found.items()}
 
     @property
@@ -142,9 +141,6 @@ async def run(
     """The outcomes in each form, or of a judge that is asked in none; `on_answer` is called after each pair.
 
     Further forms are skipped if the first one is right too seldom for the list form to be chosen.
-
-    Raises:
-        ModelUnavailable: the model's endpoint is down.
     """
     results: list[FormResult] = []
     for judge in judges:
@@ -203,10 +199,7 @@ def _threshold(odds: Sequence[float | None], asked: Sequence[Pair]) -> float:
 
 
 class KeptTest(Generic[ResultT]):
-    """A test of a model that is run once: its result is kept on file, by all that it depends on.
-
-    Belongs to one event loop.
-    """
+    """A test that is run once: its result is kept on file, by all that it depends on. Belongs to one event loop."""
 
     def __init__(self, depends_on: Sequence[object], form: type[ResultT]) -> None:
         """`depends_on` has a `repr` that is the same in every process; results are of the `form`."""
@@ -298,20 +291,18 @@ class Matcher:
         return replace(answer, reply=tuple(grades))
 
     async def close(self) -> None:
-        """Close the bundled judge."""
         if self._bundled is not None:
             await self._bundled.close()
 
     async def _run(self) -> tuple[list[FormResult], bool]:
-        results = [await _matched("own", self._grade), await _matched("bundled", self._bundled_judge().grade)]
-        if any(one.odds is None for one in results[0].outcomes):
-            # An endpoint that fails on some says nothing of its model, which is then asked itself.
-            return [results[0], FormResult("bundled", 0.0, ())], False
-        return results, True
+        own, bundled = await _matched("own", self._grade), await _matched("bundled", self._bundled_judge().grade)
+        # An endpoint that fails on some says nothing of its model, which is then asked itself.
+        is_whole = all(one.odds is not None for one in own.outcomes)
+        return [own, bundled if is_whole else replace(bundled, outcomes=())], is_whole
 
     def _bundled_judge(self) -> Judge:
         if self._bundled is None:
-            from models.local_judges import local_judge
+            from models.local_grader import local_judge
             from models.local_settings import LocalSettings
 
             self._bundled = local_judge(LocalSettings())
@@ -325,10 +316,11 @@ async def _matched(name: str, grade: Grade) -> FormResult:
         first, second, same = pair
         both = [Claims(first, (second,), ClaimKind.MATCH), Claims(second, (first,), ClaimKind.MATCH)]
         try:
-            least = min(one.support - SUPPORTED for (one,) in (await grade(TASK, both)).reply)
+            return PairOutcome(
+                "match", same, min(one.support for (one,) in (await grade(TASK, both)).reply) - SUPPORTED
+            )
         except ModelFailed:
             return PairOutcome("match", same, None)
-        return PairOutcome("match", same, least)
 
     return FormResult(name, 0.0, tuple(await in_turn(_matching_pairs(), outcome)))
 

@@ -1,12 +1,10 @@
 """Encoded texts, and the words of a reference that are likest to the words of a claim."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from cachetools import LRUCache
 
 from models.local.encoder import DIMENSIONS, Vectors, encode
 from models.local.text import Word, plain, words_of
@@ -14,9 +12,6 @@ from models.wording import split_sentences
 
 _MOST_WORDS = 50_000
 """Words of a text that are read: about a hundred pages, so that one record bounds its memory and time."""
-_KEPT = 256
-"""Texts kept for records that share one."""
-
 _CANDIDATES, _AS_GOOD = 8, 0.1
 """Places in the reference considered for a word, and the likeness below the best up to which one counts as good."""
 _NEAREST, _FARTHEST = 0.85, 0.45
@@ -58,24 +53,8 @@ class Alignment:
     """The sentence of the reference that most of the claim comes from."""
 
 
-class Texts:
-    """Encodes texts; any number of threads may ask."""
-
-    def __init__(self) -> None:
-        self._kept: LRUCache[str, Text] = LRUCache(_KEPT)
-        self._lock = threading.Lock()
-
-    def of(self, texts: Sequence[str]) -> dict[str, Text]:
-        """Each text cut into its sentences, kept or encoded in one go."""
-        with self._lock:
-            found = {text: kept for text in texts if (kept := self._kept.get(text)) is not None}
-        fresh = _encoded([text for text in dict.fromkeys(texts) if text not in found])
-        with self._lock:
-            self._kept.update(fresh)
-        return found | fresh
-
-
-def _encoded(texts: Sequence[str]) -> dict[str, Text]:
+def encoded(texts: Sequence[str]) -> dict[str, Text]:
+    """Each text cut into its sentences, encoded in one go."""
     drafts: dict[str, tuple[list[str], list[list[Word]]]] = {}
     read: list[tuple[str, list[tuple[int, int]]]] = []
     for text in texts:

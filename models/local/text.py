@@ -41,8 +41,7 @@ _ROUNDING = 0.06
 
 _PLAIN = str.maketrans("’‘“”–—", "''\"\"--")
 _LOOKALIKES = str.maketrans(
-    "аеорсухіјѕԁһӏАВЕКМНОРСТУХІЈЅαοιυνκτρΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-    "aeopcyxijsdhlABEKMHOPCTYXIJSaoiuvktpABEZHIKMNOPTYX",
+    "аеорсухіјѕԁһӏАВЕКМНОРСТУХІЈЅαοιυνκτρΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aeopcyxijsdhlABEKMHOPCTYXIJSaoiuvktpABEZHIKMNOPTYX"
 )
 """Cyrillic and Greek letters that look like Latin ones."""
 

@@ -9,7 +9,7 @@ import pytest
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.build import build_judge
-from models.judges.questions import control_sentence
+from models.prompts import control_sentence
 from models.settings import JudgeSettings
 from schemas import Generation, Verdict
 from tests.attacks.texts import ATTACKS, name_of

@@ -7,7 +7,7 @@ import pytest
 
 from models.judges.forms import FormName
 from models.judges.prompted import PromptedJudge
-from models.judges.questions import Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
+from models.prompts import Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
 from models.protocol import Answer, ClaimKind, Claims, Question, ReplyT, WindowExceeded, YesNo
 from models.settings import JudgeSettings
 from models.wording import split_sentences

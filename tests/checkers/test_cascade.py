@@ -8,7 +8,7 @@ import pytest
 from checkers.checker import Checker
 from checkers.model_patience import ModelLost, ModelPatience
 from models.meter import MeteredJudge
-from models.protocol import EscalationUnavailable, ModelFailed, ModelUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from schemas import Abstention, Cascade, Generation
 from tests.checkers.consistency.conftest import generation
 from tests.checkers.graders import ScriptedGrader
@@ -75,9 +75,10 @@ async def test_a_record_that_the_first_judge_fails_on_is_sent_on(stub: StubEndpo
 
 async def test_an_endpoint_that_refuses_the_key_is_told_from_one_that_is_away(stub: StubEndpoint):
     stub.play(lambda _: stubs.status(401, "wrong key"))
-    with pytest.raises(EscalationUnavailable) as refused:
+    with pytest.raises(ModelUnavailable) as refused:
         await _cascade(stub).check(_record(UNSURE))
     assert refused.value.misconfigured
+    assert refused.value.others_pass
 
 
 def patience(seconds: float) -> ModelPatience:

@@ -2,9 +2,7 @@
 
 import asyncio
 import itertools
-import json
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -14,7 +12,8 @@ from checkers.checker import Models
 from checkers.model_patience import ModelPatience
 from checkers.plugin import own_checkers
 from models.build import build_judge
-from models.meter import EndedRequest
+from models.meter import EndedRequest, MeteredModel
+from models.protocol import Answer, ModelFailed, Question, ReplyT
 from models.settings import JudgeSettings
 from models.work import Work
 from schemas import Generation, Usage, to_json
@@ -53,20 +52,6 @@ def quick_ones_only(request: StubRequest) -> Act:
     return stubs.good() if len(request.numbered) <= 2 else stubs.hang()
 
 
-def changed(change: Callable[[str], str]) -> Script:
-    """Good answers, each turned into another."""
-    return lambda _: Act(change=change)
-
-
-def of_entries(change: Callable[[list[Any]], list[Any]]) -> Script:
-    """Lists whose entries are turned into others."""
-
-    def other(text: str) -> str:
-        return json.dumps({"verdicts": change(json.loads(text)["verdicts"])}) if "verdicts" in text else text
-
-    return changed(other)
-
-
 def too_long(request: StubRequest) -> Act:
     prompt, window = request.size // 4, 1_000
     said = f"This model's maximum context length is {window} tokens, and {prompt} were sent."
@@ -83,37 +68,20 @@ HALF = b'{"choices": [{"message": {"content": "{'
 
 MODES: dict[str, tuple[Script, str]] = {
     "all is well": (lambda _: stubs.good(), ""),
-    "thought up to the limit": (
-        lambda _: stubs.says("<think>Well, ", finish_reason="length"),
-        "judge_cut_off",
-    ),
     "nonsense": (every(2, stubs.nonsense()), "judge_unusable or none"),
-    "broken connections": (every(4, stubs.close()), "judge_failed or none"),
-    "errors of the server": (every(3, stubs.status(500)), "judge_failed or none"),
     "throttled": (every(5, stubs.status(429, retry_after_ms="20")), ""),
     "long lists never": (quick_ones_only, ""),
-    "refused": (lambda _: stubs.status(400, "Bad Request"), "judge_failed"),
     "schemas refused": (without_schemas, ""),
-    "every second entry missing": (of_entries(lambda entries: entries[::2]), ""),
     "cut off at 30 tokens": (
         lambda request: Act(
             change=lambda text: text[:120], finish_reason="length" if len(request.numbered) > 3 else "stop"
         ),
         "",
     ),
-    "a filter on replies": (lambda _: stubs.says("", content=None, finish_reason="content_filter"), "judge_filtered"),
     "a small window": (too_long, ""),
-    "broken in the middle of a body": (
-        every(2, Act(document=HALF, headers={**JSON, "content-length": "999"}, closes=True)),
-        "judge_failed or none",
-    ),
     "bodies that do not end": (
         every(6, Act(document=HALF, headers={**JSON, "content-length": "999"})),
         "judge_slow or judge_failed or none",
-    ),
-    "an error in a success": (
-        lambda _: Act(document={"error": {"message": "overloaded", "code": 500}}),
-        "judge_failed",
     ),
 }
 """Each with the cause that records abstain with; empty where all are decided."""
@@ -217,3 +185,50 @@ async def test_the_time_on_a_bill_is_that_of_the_call_and_not_of_the_queue_befor
     seconds = await asyncio.gather(*map(asked, range(4)))
 
     assert all(0.4 <= one < 0.8 for one in seconds), seconds
+
+
+async def test_answers_cached_answers_and_failures_are_counted(model_of: MakeModel, stub: StubEndpoint) -> None:
+    heard: list[EndedRequest] = []
+    model = model_of(prices={"prompt": 1.0}, hooks={"on_usage": heard.append})
+    stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])
+
+    with Work() as bill:
+        await model.ask(question())
+        await model.ask(question())
+        with pytest.raises(ModelFailed):
+            await model.ask(question("Another."))
+
+    assert {(each.model, each.task) for each in heard} == {("openai/m", "consistency.summary")}
+    assert [(each.ending, each.usage.calls, each.usage.cached) for each in heard] == [
+        ("answered", 1, 0),
+        ("answered", 0, 1),
+        ("failed", 2, 0),
+    ]
+    assert bill.usage.calls == 3
+    assert bill.usage.cached == 1
+    assert bill.usage.prompt_tokens == sum(each.usage.prompt_tokens for each in heard)
+    assert bill.usage.cost == pytest.approx(sum(each.usage.cost for each in heard))
+    assert bill.usage.cost > 0
+
+
+class _Queued:
+    """A model that keeps a question waiting before it works on it."""
+
+    name = "queued"
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        begun = asyncio.get_running_loop().time()
+        await asyncio.sleep(0.05)
+        self.waited = asyncio.get_running_loop().time() - begun
+        return Answer(question.reply.model_construct(), Usage(calls=1, seconds=0.01))
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_what_was_no_work_on_a_question_was_waiting() -> None:
+    heard: list[EndedRequest] = []
+    model = _Queued()
+    await MeteredModel(model, on_usage=heard.append).ask(question())
+    assert heard[0].usage.seconds == 0.01
+    assert heard[0].waited >= model.waited - 0.01

@@ -132,26 +132,6 @@ async def test_any_answer_to_the_probe_will_do(model_of: MakeModel, stub: StubEn
     assert failure.value.usage.calls == 2, "a question and the probe, which it is charged with"
 
 
-async def test_questions_that_fail_do_not_stop_those_that_are_answered(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play(lambda request: stubs.status(500) if request.sentences else stubs.good())
-    states: list[BreakerState] = []
-    model = model_of(hooks={"on_breaker": states.append}, breaker={"failures": 2})
-
-    endings = await asyncio.gather(*(model.ask(question(f"{n}.")) for n in range(8)), return_exceptions=True)
-
-    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_failed"}
-    assert states == []
-
-
-async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
-
-    with pytest.raises(ModelFailed, match="status 504") as failure:
-        await model_of(max_attempts=1).ask(question())
-
-    assert failure.value.cause == "judge_slow"
-
-
 async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never_answered(
     model_of: MakeModel, stub: StubEndpoint
 ) -> None:

@@ -1,14 +1,15 @@
-"""Identical questions are asked once."""
+"""Identical questions are asked once; kinds of claims and causes of failures go by their values."""
 
 import asyncio
 from collections import Counter
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from models.meter import MeteredJudge, MeteredModel, request_digest
-from models.protocol import Claims, Message, ModelFailed
+from models.protocol import ClaimKind, Claims, Message, ModelFailed
+from schemas.evidence import AbstentionCause, JudgeCause, SubjectCause
 from tests.checkers.graders import ScriptedGrader
 from tests.models.asking import Other, question
 from tests.models.conftest import MakeModel
@@ -111,3 +112,17 @@ def test_whatever_bears_on_the_answer_is_in_the_digest_and_nothing_else_is() -> 
     ]
     assert len({request_digest(question(**change)) for change in changes}) == len(changes)
     assert request_digest(question(complaint=lambda _: "never")) == request_digest(question())
+
+
+def test_the_value_of_a_kind_stands_for_it_and_no_other() -> None:
+    assert Claims("r", ("s",), "summary").kind is ClaimKind.SUMMARY  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'summery' is not a valid ClaimKind"):
+        Claims("r", ("s",), "summery")  # type: ignore[arg-type]
+
+
+def test_a_cause_is_that_of_an_abstention_and_has_its_like_for_subjects() -> None:
+    for cause in get_args(JudgeCause):
+        of_subject = ModelFailed("no answer", cause=cause).cause_of_subject
+        assert {cause, of_subject} <= set(get_args(AbstentionCause))
+        assert of_subject == cause.replace("judge_", "subject_")
+        assert of_subject in get_args(SubjectCause)

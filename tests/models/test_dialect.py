@@ -11,9 +11,8 @@ from models.protocol import ModelFailed
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
-from tests.support.stub_acts import Act, Script
+from tests.support.stub_acts import Script
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.stub_request import StubRequest
 
 REFUSALS: dict[str, tuple[str, Any]] = {
     "temperature, by a reasoning model of OpenAI": (
@@ -28,18 +27,9 @@ REFUSALS: dict[str, tuple[str, Any]] = {
             }
         },
     ),
-    "temperature, in words only": ("temperature", {"message": "temperature is not supported for this model"}),
     "temperature, by a validator": (
         "temperature",
         {"detail": [{"type": "extra_forbidden", "loc": ["body", "temperature"], "msg": "Extra inputs"}]},
-    ),
-    "logprobs, by Google": (
-        "logprobs",
-        [{"error": {"code": 400, "message": 'Unknown name "logprobs": Cannot find field.'}}],
-    ),
-    "max_tokens, as too large": (
-        "max_tokens",
-        {"error": {"message": "max_tokens is too large: 4096. This model supports at most 2048 completion tokens"}},
     ),
     "the number of log-probabilities, by vLLM": (
         "top_logprobs",
@@ -70,28 +60,6 @@ async def test_what_is_refused_by_name_is_left_out_from_then_on(
     if "logprobs" in parameter:
         kept -= {"logprobs", "top_logprobs"}
     assert kept <= stub.requests[-1].body.keys()
-
-
-async def test_several_are_learned_one_after_the_other(model_of: MakeModel, stub: StubEndpoint) -> None:
-    refused = ("temperature", "max_tokens", "logprobs")
-
-    def script(request: StubRequest) -> Act:
-        found = next((one for one in refused if one in request.body), None)
-        said = f"Unsupported parameter: '{found}' is not supported with this model."
-        if found == "max_tokens":
-            said += " Use 'max_completion_tokens' instead."
-        return stubs.status(400, said) if found else stubs.good()
-
-    stub.play(script)
-    model = model_of()
-    with capture_logs() as logged:
-        first = await model.ask(question("First.", graded="is_consistent"))
-        second = await model.ask(question("Second.", graded="is_consistent"))
-
-    assert (first.usage.calls, second.usage.calls) == (4, 1)
-    assert stub.requests[-1].body["max_completion_tokens"] == 4096
-    adapted = [line for line in logged if line["event"] == "endpoint_requests_adapted"]
-    assert [line["omitted"] for line in adapted] == [["logprobs", "temperature", "top_logprobs"]]
 
 
 async def test_what_is_learned_from_a_question_that_fails_all_the_same_is_not_kept(
@@ -153,12 +121,6 @@ async def test_further_fields_headers_and_a_query_are_sent(model_of: MakeModel, 
     assert request.body["reasoning_effort"] == "low"
     assert request.body["top_p"] == 0.5
     assert request.body["chat_template_kwargs"] == {"enable_thinking": False}
-
-
-async def test_a_header_may_authorize_in_the_place_of_the_key(model_of: MakeModel, stub: StubEndpoint) -> None:
-    await model_of(api_key=None, extra_headers={"authorization": "Basic dXNlcjpwYXNz"}).ask(question())
-
-    assert stub.requests[0].headers["authorization"] == "Basic dXNlcjpwYXNz"
 
 
 async def test_values_of_headers_stand_in_no_message_log_or_recording(

@@ -60,14 +60,6 @@ async def grader(judge: Judge) -> AsyncIterator[LocalGrader]:
     await grader.close()
 
 
-async def test_every_sentence_of_all_claims_is_graded(grader: LocalGrader) -> None:
-    answer = await grader.grade("t", [*claims(), *claims("It is.")])
-
-    yes, no = Judgement(1.0, "as found", None), Judgement(0.1, "as found", None)
-    assert answer.reply == ((yes, no), (no,))
-    assert answer.usage.calls == 1
-
-
 async def test_claims_that_arrive_during_a_batch_make_up_the_next(grader: LocalGrader, judge: Judge) -> None:
     texts = [("The board met on Monday.",) if number % 2 else (f"Sentence {number}.",) for number in range(20)]
     judge.may_answer.clear()
@@ -80,14 +72,6 @@ async def test_claims_that_arrive_during_a_batch_make_up_the_next(grader: LocalG
     assert sum(judge.batches) == 20
     assert len(judge.threads) == 1
     assert [answer.reply[0][0].supported for answer in answers] == [bool(number % 2) for number in range(20)]
-
-
-async def test_a_batch_is_bounded_by_its_sentences(grader: LocalGrader, judge: Judge) -> None:
-    sentences = tuple(f"Sentence {number}." for number in range(200))
-
-    await asyncio.gather(*(grader.grade("t", claims(*sentences)) for _ in range(3)))
-
-    assert judge.batches == [1, 1, 1]
 
 
 async def test_a_batch_is_bounded_by_the_sizes_of_its_entries(judge: Judge) -> None:

@@ -1,14 +1,17 @@
 """Responses as gateways, proxies and servers of other APIs give them: each ends in an answer, or in the right cause."""
 
 import gzip
+import json
 from collections.abc import Callable
 
 import pytest
 
 from models.meter import MeteredModel
 from models.protocol import ModelFailed
-from tests.models.asking import question
-from tests.support.stub_acts import Act, good, page, says
+from tests.models import refusals
+from tests.models.asking import Reasons, question
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act, page, says
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeModel = Callable[..., MeteredModel]
@@ -22,17 +25,11 @@ STREAM = b'data: {"choices": [{"delta": {"content": "{"}}]}\n\ndata: [DONE]\n\n'
     "act",
     [
         page(502, PAGE),
-        page(200, PAGE),
         page(200, STREAM, "text/event-stream"),
         page(200, b""),
         Act(document={"choices": [], "error": {"message": "no provider answered", "code": 502}}),
-        Act(document={"choices": None, "error": "overloaded"}),
-        Act(document={"error": "overloaded"}),
         Act(document={"error": {"message": "upstream is overloaded", "code": 502}}),
-        *(
-            Act(document=one)
-            for one in ([], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": None}]}, "x")
-        ),
+        *(Act(document=one) for one in ([], {"choices": [{}]}, {"choices": [{"message": None}]})),
     ],
 )
 async def test_what_is_no_completion_is_tried_again_and_then_a_failure(
@@ -85,9 +82,8 @@ async def test_a_refusal_inside_a_success_has_its_cause(
     [
         [{"type": "text", "text": TEXT}],
         [{"type": "thinking", "thinking": [{"type": "text", "text": "{}"}]}, {"type": "text", "text": TEXT}],
-        [{"type": "text", "text": TEXT[:9]}, {"type": "text", "text": TEXT[9:]}],
     ],
-    ids=["one", "behind thought", "two"],
+    ids=["one", "behind thought"],
 )
 async def test_content_may_come_in_parts(model: MeteredModel, stub: StubEndpoint, content: object) -> None:
     stub.play([says("", content=content)])
@@ -96,21 +92,80 @@ async def test_content_may_come_in_parts(model: MeteredModel, stub: StubEndpoint
     assert answer.reply.is_consistent
 
 
-@pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
-@pytest.mark.parametrize("content", ["", None])
-async def test_thought_in_a_field_of_its_own_is_no_answer(
-    model: MeteredModel, stub: StubEndpoint, field: str, content: str | None
-) -> None:
-    stub.play(lambda _: says("", content=content, **{field: TEXT}))
-    with pytest.raises(ModelFailed, match="empty") as failure:
-        await model.ask(ANYTHING)
-    assert failure.value.cause == "judge_unusable"
+ENTRY = {"sentence": "a", "reason": "It says so."}
+TWO = json.dumps({"reason": [ENTRY, ENTRY], "is_consistent": False})
 
 
-async def test_connections_that_are_closed_without_a_word_cost_no_question(
-    model_of: MakeModel, stub: StubEndpoint
+class Entries(Reasons):
+    is_consistent: bool = False
+
+
+ENDINGS = {
+    "refusal": (stubs.says("", content=None, refusal="I cannot help with that."), "judge_refused"),
+    "refusal as a finish reason": (stubs.says("I cannot.", finish_reason="refusal"), "judge_refused"),
+    "filter": (stubs.says(TWO, finish_reason="content_filter"), "judge_filtered"),
+    "filter without a message": (
+        Act(document={"choices": [{"index": 0, "finish_reason": "content_filter"}]}),
+        "judge_filtered",
+    ),
+    "filter of Google's": (
+        stubs.says("", content=None, finish_reason="content_filter: PROHIBITED_CONTENT"),
+        "judge_filtered",
+    ),
+    "limit while thinking": (stubs.says(f"<think>Perhaps {TWO}", finish_reason="length"), "judge_cut_off"),
+    "limit in the reply": (stubs.says(TWO[:-20], finish_reason="length"), "judge_cut_off"),
+    "limit in the prose behind a reply": (stubs.says(f"{TWO}\nBut then, on", finish_reason="length"), "judge_cut_off"),
+}
+
+
+@pytest.mark.parametrize(("act", "cause"), ENDINGS.values(), ids=ENDINGS)
+async def test_an_ending_has_its_cause_and_is_not_asked_about_again(
+    model: MeteredModel, stub: StubEndpoint, act: Act, cause: str
 ) -> None:
-    model = model_of(concurrency=1)
-    stub.play(lambda _: good(closes=True))
-    for number in range(20):
-        await model.ask(question(f"Sentence {number}."))
+    stub.play([act])
+
+    with pytest.raises(ModelFailed) as failure:
+        await model.ask(question())
+
+    assert failure.value.cause == cause
+    assert failure.value.usage.calls == len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(("status", "body"), refusals.FILTERED.values(), ids=refusals.FILTERED)
+async def test_a_question_that_a_filter_keeps_back_has_its_cause(
+    model: MeteredModel, stub: StubEndpoint, status: int, body: object
+) -> None:
+    stub.play([stubs.error(status, body)])
+
+    with pytest.raises(ModelFailed, match="content filter kept the question back: status 400") as failure:
+        await model.ask(question())
+
+    assert failure.value.cause == "judge_filtered"
+    assert len(stub.requests) == 1
+
+
+async def test_whole_entries_of_a_reply_that_was_cut_off_are_kept(model: MeteredModel, stub: StubEndpoint) -> None:
+    stub.play([stubs.says(f"<think>Hm.</think>\nHere:\n```json\n{TWO[:-35]}", finish_reason="length")])
+
+    answer = await model.ask(question(reply=Entries, salvage="reason"))
+
+    assert [entry.model_dump() for entry in answer.reply.reason] == [ENTRY]
+    assert answer.usage.calls == 1
+
+
+@pytest.mark.parametrize("text", [TWO, TWO + " \n" * 50, f"```json\n{TWO}\n``", f"<think>Hm.</think>{TWO}\n\n"])
+async def test_a_reply_that_is_whole_at_the_limit_is_whole(model: MeteredModel, stub: StubEndpoint, text: str) -> None:
+    stub.play([stubs.says(text, finish_reason="length")])
+
+    answer = await model.ask(question())
+
+    assert len(answer.reply.reason) == 2
+
+
+@pytest.mark.parametrize("reason", ["error", "insufficient_system_resource"])
+async def test_a_reply_that_the_endpoint_broke_off_is_asked_for_again(
+    model: MeteredModel, stub: StubEndpoint, reason: str
+) -> None:
+    stub.play([stubs.says(TWO[:10], finish_reason=reason)])
+
+    assert (await model.ask(question())).usage.calls == 2

@@ -8,12 +8,15 @@ from contextlib import suppress
 
 import pytest
 
-from models.endpoint import TimedOut
+from models.endpoint import Transient
 from models.flow import Attempts, Flow
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
-from models.work import in_order
+from models.work import Work, in_order
+from tests.models.asking import question
+from tests.models.conftest import MakeModel
 from tests.streams.virtual_time import run_virtually
+from tests.support.stub_endpoint import StubEndpoint
 
 PLACES = 16
 IN_FLIGHT = 32
@@ -36,7 +39,7 @@ class Endpoint:
             async with asyncio.timeout(seconds), self._places:
                 await asyncio.sleep(self._takes(request))
         except TimeoutError:
-            raise TimedOut(f"no answer within {seconds:g} seconds") from None
+            raise Transient(f"no answer within {seconds:g} seconds", kind="timed_out") from None
 
     async def probe(self, seconds: float) -> None:
         await self.send(0, seconds)
@@ -136,14 +139,6 @@ def test_an_endpoint_that_answers_at_once_soon_has_as_many_questions_as_it_may()
     assert taken <= 0.2 * 4_000 / 64 / 0.95
 
 
-@pytest.mark.parametrize("seconds", [2.7, 5.4])
-def test_an_endpoint_with_one_place_answers_all(seconds: float) -> None:
-    endings, taken = run_virtually(lambda: asked([1_000] * 36, lambda _: seconds, places=64, at_once=1))
-
-    assert endings == {"answered": 36}
-    assert taken <= 36 * seconds + 3 * TIMEOUT
-
-
 def test_an_endpoint_that_answers_nothing_for_an_hour_costs_no_question_its_answer() -> None:
     def takes(size: int) -> float:
         return 1e9 if 100 < asyncio.get_running_loop().time() < 3_700 else 1.0
@@ -193,8 +188,27 @@ def test_short_questions_of_a_file_keep_three_quarters_of_their_pace(seconds: fl
     assert among <= alone / 0.75
 
 
-def test_long_questions_leave_their_slots_though_all_others_under_way_are_as_long() -> None:
-    sizes = [1_000, *[5_000] * 30, *[1_000] * 15]
-    last, _ = run_virtually(lambda: short_ones_end(sizes, lambda size: 1.0 if size <= 1_000 else 1e9, PLACES, 4))
+async def test_no_more_than_the_configured_number_are_under_way(model_of: MakeModel, stub: StubEndpoint) -> None:
+    stub.delay = 0.05
+    model = model_of(concurrency=4)
 
-    assert last < TIMEOUT
+    await asyncio.gather(*(model.ask(question(f"Sentence {number}.")) for number in range(24)))
+
+    assert stub.most_at_once == 4
+
+
+async def test_work_that_began_first_is_finished_first(model_of: MakeModel, stub: StubEndpoint) -> None:
+    model = model_of(concurrency=1)
+    ended: list[str] = []
+
+    async def work(name: str) -> None:
+        with Work():
+            for number in range(3):
+                await model.ask(question(f"Sentence {number} of {name}."))
+        ended.append(name)
+        # While one prepares its next question, the next one asks.
+        assert len(stub.requests) <= 3 * (len(ended) + 1)
+
+    await asyncio.gather(*map(work, "ABCDE"))
+
+    assert ended == list("ABCDE")

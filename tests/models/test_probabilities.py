@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from models.meter import MeteredModel
 from models.replies import Completion, ReadReply, probabilities_of
 from tests.models.asking import Findings, Found, question
-from tests.models.conftest import MakeModel
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -113,16 +112,12 @@ HEAD, TAIL = TEXT[: TEXT.rfind("true")], "}"
 @pytest.mark.parametrize(
     ("logprobs", "expected"),
     [
-        (one((HEAD, 1, {"x": 0.1}), ("true", 0.6, {"false": 0.2}), (TAIL, 1, {})), 0.75),
-        (one((HEAD, 1, {"x": 0.1}), ("true", 0.6, {" True": 0.1, "false": 0.1, "FALSE": 0.1}), (TAIL, 1, {})), 7 / 9),
-        (one((HEAD[:-1], 1, {"x": 0.1}), (" true", 0.6, {"\ttrue": 0.1, "false": 0.1}), (TAIL, 1, {})), 7 / 8),
-        (one((HEAD[:-2], 1, {"x": 0.1}), (": true}", 0.5, {": false": 0.25, ":": 0.2})), 2 / 3),
         (one((HEAD[:-3], 1, {"x": 0.1}), ('": tr', 0.8, {'": f': 0.2}), ("ue", 1, {"uth": 0.1}), (TAIL, 1, {})), 0.8),
         (one(("<think>", 1, {}), (HEAD, 1, {}), ("true", 0.8, {"false": 0.2}), (TAIL + "<|end|>", 1, {})), 0.8),
         (one((HEAD, 1, {"x": 0.1}), ("true", 0.97, {"x": 0.01}), (TAIL, 1, {})), 1.0),
     ],
-    ids=["plain", "spellings", "space", "merged", "split", "thought and end mark", "other word not listed"],
-)  # fmt: skip
+    ids=["split", "thought and end mark", "other word not listed"],
+)
 def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], expected: float) -> None:
     assert probabilities_in(logprobs, TEXT, 0, len(TEXT), Found) == pytest.approx((expected,))
 
@@ -132,16 +127,11 @@ def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], exp
     [
         None,
         {},
-        {"content": None},
-        {"content": []},
         {"content": [{"token": TEXT, "logprob": -0.1}]},
-        {"content": [{"token": TEXT, "logprob": None, "top_logprobs": []}]},
         {"content": [{"token": TEXT, "logprob": -0.1, "top_logprobs": []}]},
         {"content": [{"token": TEXT, "bytes": [999], "logprob": -0.1, "top_logprobs": []}]},
-        {"tokens": [TEXT], "token_logprobs": [-0.1]},
         one(("another text", 0.9, {"x": 0.1})),
         one((HEAD, 0.9, {"x": 0.1}), ("true}", 0.9, {})),
-        [],
         "nonsense",
     ],
 )
@@ -164,15 +154,6 @@ def asking(**changes: Any) -> Any:
 REPLY = json.dumps({"entries": [{"number": n, "reason": "r", "holds": n == 1} for n in (1, 2)]})
 
 
-async def test_an_answer_carries_them_where_they_are_asked_for(model: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([graded(REPLY, [0.9, 0.2])])
-
-    answer = await model.ask(asking())
-
-    assert answer.probabilities == pytest.approx((0.9, 0.2))
-    assert (stub.requests[0].body["logprobs"], stub.requests[0].body["top_logprobs"]) == (True, 5)
-
-
 async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(model: MeteredModel, stub: StubEndpoint) -> None:
     text = REPLY[: REPLY.rfind("}]}")]
     stub.play([graded(text, [0.9, 0.2], finish_reason="length")])
@@ -181,18 +162,6 @@ async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(model: Me
 
     assert len(answer.reply.entries) == 1
     assert answer.probabilities == pytest.approx((0.9,))
-
-
-async def test_they_are_cached_recorded_and_replayed(model_of: MakeModel, stub: StubEndpoint, tmp_path: Any) -> None:
-    file = tmp_path / "recording.jsonl"
-    stub.play([graded(REPLY, [0.9, 0.2])])
-    model = model_of(recording=file)
-
-    answers = [await model.ask(asking()), await model.ask(asking())]
-    answers.append(await model_of(backend="replay", recording=file).ask(asking()))
-
-    assert [answer.probabilities for answer in answers] == [pytest.approx((0.9, 0.2))] * 3
-    assert [answer.usage.cached for answer in answers] == [0, 1, 1]
 
 
 class Held(BaseModel):

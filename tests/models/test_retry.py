@@ -1,9 +1,8 @@
-"""Retries, what they are for, and how long they may take."""
+"""Retries, what they are for, and how long they may take; addresses at which no endpoint is."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,11 +10,11 @@ from hypothesis import strategies as st
 
 from models.endpoint import MAX_RETRY_AFTER, retry_after
 from models.meter import MeteredModel
-from models.protocol import Answer, ModelFailed, ModelUnavailable
-from models.work import work_limit
+from models.protocol import ModelError, ModelFailed, ModelUnavailable
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
+from tests.support.ports import free_port
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -41,11 +40,8 @@ def test_whatever_else_stands_there_is_ignored_or_bounded(text: str) -> None:
 
 
 PASSING = {
-    "409": stubs.status(409),
     "429": stubs.too_many(),
-    "500": stubs.status(500),
     "503": stubs.status(503),
-    "529": stubs.status(529),
     "closed connection": stubs.close(),
 }
 
@@ -76,16 +72,6 @@ async def test_what_persists_for_one_question_fails_it_and_says_how(
 
     assert failure.value.cause == "judge_failed"
     assert failure.value.usage.calls == 3
-
-
-async def test_a_refused_connection_is_unavailability_and_no_call(model: MeteredModel, stub: StubEndpoint) -> None:
-    stub.down()
-
-    with pytest.raises(ModelUnavailable, match="cannot connect") as failure:
-        await model.ask(question())
-
-    assert failure.value.retry_after > 0
-    assert failure.value.usage.calls == 0
 
 
 @pytest.mark.parametrize(
@@ -171,29 +157,48 @@ async def ask_often(model: MeteredModel, times: int, *, first: int = 0) -> None:
         await model.ask(question(f"Number {number}."))
 
 
-async def test_a_rate_limit_lets_those_under_way_finish(model: MeteredModel, stub: StubEndpoint) -> None:
-    stub.delay = 0.2
-    stub.play([stubs.good(), stubs.status(429, delay=0.0, retry_after="60")])
-
-    under_way = asyncio.create_task(model.ask(question("First.")))
-    await until_asked(stub)
-    with pytest.raises(ModelUnavailable, match="status 429") as failure:
-        await model.ask(question("Second."))
-
-    assert 55 < failure.value.retry_after <= 60
-    assert (await under_way).usage.calls == 1
-
-
-async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_time(
-    model_of: MakeModel, stub: StubEndpoint
+@pytest.mark.parametrize("code", [301, 302, 307, 308])
+async def test_a_redirection_is_not_followed_and_the_key_does_not_reach_the_other_host(
+    model_of: MakeModel, stub: StubEndpoint, code: int
 ) -> None:
-    stub.delay = 0.7
-    model = model_of(concurrency=1, timeout_seconds=1, max_attempts=1)
+    with StubEndpoint() as other:
+        stub.play(lambda _: stubs.status(code, "moved", location=f"{other.base_url}/chat/completions"))
 
-    async def asked(number: int) -> Answer[Any]:
-        async with work_limit(1.4):
-            return await model.ask(question(f"Sentence {number}."))
+        with pytest.raises(ModelUnavailable, match=r"judge\.base_url") as failure:
+            await model_of(extra_headers={"x-key": "sk-another"}).ask(question())
 
-    answers = await asyncio.gather(*map(asked, range(4)))
+        assert failure.value.misconfigured
+        assert len(stub.requests) == 1
+        assert not other.requests
 
-    assert all(0.6 < answer.usage.seconds < 1.4 for answer in answers), "waiting is counted"
+
+ALERT = b"\x15\x03\x03\x00\x02\x02\x46"
+"""The answer of a port that speaks TLS to one who does not."""
+BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n"
+"""The answer of one that does not to one who does."""
+
+
+@pytest.mark.parametrize(
+    ("address", "answer"),
+    [
+        ("https://127.0.0.1:{}/v1", BAD_REQUEST),
+        ("http://127.0.0.1:{}/v1", ALERT),
+        ("http://127.0.0.1:{}/v1", None),
+        ("http://no-such-host.invalid:{}/v1", None),
+    ],
+    ids=["TLS where none is spoken", "none where TLS is", "closed", "no host"],
+)
+async def test_where_nobody_can_be_asked_nothing_is_decided(
+    model_of: MakeModel, address: str, answer: bytes | None
+) -> None:
+    async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(answer or b"")
+        writer.close()
+
+    async with await asyncio.start_server(answered, "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1] if answer else free_port()
+        with pytest.raises(ModelError, match=r"cannot connect|the connection broke") as failure:
+            await model_of(base_url=address.format(port)).ask(question())
+
+    assert failure.value.usage.completion_tokens == 0

@@ -6,13 +6,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from lab.runs import KeptAnswers, KeptModel
 from models.meter import MeteredModel, Replay
-from models.protocol import Answer, ModelFailed, Question, sample
-from models.work import Work
+from models.protocol import ModelFailed, Question, sample
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
-from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -48,13 +45,6 @@ async def test_a_reply_that_cannot_be_used_is_none_and_is_not_repaired(model: Me
     assert len(stub.requests) == 3
 
 
-async def test_a_request_that_is_refused_whatever_is_done_fails(model: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play(lambda request: stubs.status(422, "no such role"))
-    with Work() as bill, pytest.raises(ModelFailed, match="no such role"):
-        await sample(model, NUMBER, 2)
-    assert bill.usage.calls == len(stub.requests)
-
-
 async def test_they_are_recorded_and_replayed(model_of: MakeModel, stub: StubEndpoint, tmp_path: Path) -> None:
     texts = iter(['{"number": 1}', "nonsense"])
     stub.answer = lambda request: next(texts)
@@ -65,39 +55,3 @@ async def test_they_are_recorded_and_replayed(model_of: MakeModel, stub: StubEnd
     assert await sample(replay, NUMBER, 2) == recorded
     with pytest.raises(ModelFailed, match="no answer to the"):
         await sample(replay, NUMBER, 1, first=2)
-
-
-class Plain:
-    """A model of another package, which knows single questions only."""
-
-    name = "plain"
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    async def ask(self, question):
-        self.asked += 1
-        if self.asked == 2:
-            raise ModelFailed("gibberish", cause="judge_unusable")
-        if self.asked > 3:
-            raise ModelFailed("out of order", cause="judge_failed")
-        return Answer(question.reply(number=self.asked))
-
-    async def close(self) -> None:
-        pass
-
-
-@pytest.mark.parametrize(
-    "around",
-    [
-        lambda model, _: model,
-        lambda model, _: MeteredModel(model),
-        lambda model, folder: KeptModel(model, KeptAnswers(folder / "kept.sqlite"), "subject"),
-    ],
-    ids=["as it is", "metered", "kept on disk"],
-)
-async def test_any_model_can_be_sampled(around, tmp_path: Path) -> None:
-    model = around(Plain(), tmp_path)
-    assert await sample(model, NUMBER, 3) == (Number(number=1), None, Number(number=3))
-    with pytest.raises(ModelFailed, match="out of order"):
-        await sample(model, NUMBER, 1, first=3)

@@ -8,7 +8,7 @@ import pytest
 
 from assay.file_check import CheckedLine, check_lines
 from checkers.model_patience import ModelPatience
-from models.work import Phase, PhaseName, SingleFlight, observed_waits, work_limit
+from models.work import Flight, Phase, PhaseName, joined, observed_waits, work_limit
 from streams.record_lines import Line
 from tests.support.checkers import AsksASlowModel
 
@@ -38,7 +38,7 @@ async def test_whoever_joins_a_question_under_way_waits_for_its_answer() -> None
         await _spend("asked")
         return "answer"
 
-    flight = SingleFlight[str]().join("key", asked)
+    flight = joined(dict[str, Flight[str]](), "key", asked)
     first = asyncio.create_task(flight.result())
     await asyncio.sleep(0)
     async with work_limit(LIMIT):

@@ -47,22 +47,6 @@ def nonsense() -> Act:
     return says("I am sorry, what was the question again?")
 
 
-def half_json() -> Act:
-    """The first half of a good answer."""
-    return Act(change=lambda text: text[: len(text) // 2])
-
-
-def invented_sentence() -> Act:
-    """A good answer with a sentence that nobody asked about."""
-
-    def invent(entries: list[Any]) -> list[Any]:
-        told = {"reason": "word for word", "consistent": True}
-        copied = {"sentence": "The moon is made of cheese.", "reason": "word for word"}
-        return [*entries, {"number": 4711, **told} if "number" in entries[0] else copied]
-
-    return Act(change=lambda text: _with_entries(text, invent))
-
-
 def status(code: int, detail: str = "scripted", *, delay: float | None = None, **headers: str) -> Act:
     """An error; keywords are headers, with underscores for hyphens."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}

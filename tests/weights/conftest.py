@@ -9,7 +9,7 @@ import pytest
 
 from models.grounding.catalogue import named_judge
 from models.grounding.judge import GroundingJudge
-from models.local_judges import fetch
+from models.local_grader import fetch
 from models.local_settings import LocalSettings
 from models.model_loading import ModelUnusable
 

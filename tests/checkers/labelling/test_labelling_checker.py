@@ -131,7 +131,7 @@ async def test_unparsable_answers_are_asked_for_up_to_five_times_more_and_then_a
     [
         (status(400, "no such role"), "subject_failed"),
         (says("", content=None, refusal="I will not label this."), "subject_refused"),
-        (error(*FILTERED["azure"]), "subject_filtered"),
+        (error(*FILTERED["openai"]), "subject_filtered"),
         (says("<think>Well", finish_reason="length"), "subject_cut_off"),
         (status(413), "too_long"),
     ],

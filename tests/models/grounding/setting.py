@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from models.grounding.catalogue import Checkpoint, NamedJudge
+from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Source
 from models.grounding.pairs import Logits, PairScorer, Probabilities
 from tests.models.grounding.hub import files_of
@@ -32,14 +32,6 @@ def spelling_tokenizer() -> Any:
     signs = string.ascii_lowercase + string.digits + string.punctuation
     vocabulary = {token: number for number, token in enumerate([*SPECIAL, *signs, *(f"##{sign}" for sign in signs)])}
     return _of_pairs(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=10_000))
-
-
-def worded_tokenizer(words: Iterable[str]) -> Any:
-    """A fast tokenizer with a token for each of the words, in lower case, and for each sign."""
-    from tokenizers import models
-
-    known = dict.fromkeys([*SPECIAL, *string.punctuation, *words])
-    return _of_pairs(models.WordLevel({word: number for number, word in enumerate(known)}, unk_token="[UNK]"))
 
 
 def _of_pairs(model: Any) -> Any:
@@ -109,12 +101,12 @@ def believing_scorer(
 
 
 def believing_judge(
-    folder: Path, tokenizer: Any, believes: Callable[[str, str], bool], *, words: int = 550, limit: int = 2048
+    folder: Path, believes: Callable[[str, str], bool], *, words: int = 550, limit: int = 2048
 ) -> tuple[NamedJudge, ReadsItself]:
     """An entry of the catalogue with such a network; `folder` gets the tokenizer."""
     import torch
 
-    network = ReadsItself(tokenizer, believes)
+    network = ReadsItself(spelling_tokenizer(), believes)
 
     class Model(torch.nn.Module):
         def forward(self, **inputs: Any) -> Any:
@@ -122,20 +114,16 @@ def believing_judge(
                 logits=torch.from_numpy(network({name: each.numpy() for name, each in inputs.items()}))
             )
 
-    tokenizer.save_pretrained(folder)
-    checkpoint = Checkpoint(Model, sigmoid_of, limit)
-    named = NamedJudge(name="believer", weights=Source(str(folder), None), words=words, open=lambda *_: checkpoint)
+    spelling_tokenizer().save_pretrained(folder)
+    named = NamedJudge(
+        name="believer", weights=Source(str(folder), None), words=words, open=lambda *_: (Model, sigmoid_of, limit)
+    )
     return named, network
 
 
 def has_words(premise: str, claim: str) -> bool:
     """True if every word of the claim is in the premise."""
     return set(re.findall(r"\w+", claim)) <= set(re.findall(r"\w+", premise))
-
-
-def says(premise: str, claim: str) -> bool:
-    """True if the claim stands in the premise word for word."""
-    return f" {claim} " in f" {premise} "
 
 
 def write_checkpoint(folder: Path, model: Any, tokenizer: Any) -> dict[str, bytes]:

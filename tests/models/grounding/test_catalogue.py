@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from models.grounding.catalogue import KNOWN
-from models.local_grader import LocalGrader
-from models.local_judges import local_judge
-from models.local_settings import NAMED_JUDGES, LocalSettings
+from models.local_grader import LocalGrader, local_judge
+from models.local_settings import LocalSettings
 from models.protocol import Claims, ModelFailed
 from tests.models.grounding.checkpoints import CHECKPOINTS, CLAIMS, DOCUMENT, keep_hhem
 from tests.models.grounding.hub import empty_cache
@@ -40,10 +38,6 @@ async def test_scores_are_those_of_the_model_on_its_own_text(cache: Path, tmp_pa
     assert together == pytest.approx([expected(claim) for claim in read], abs=2e-4)
     assert alone == pytest.approx(together, abs=2e-4)
     assert len(set(together)) == len(CLAIMS)
-
-
-def test_the_settings_know_the_catalogue_and_its_tests_know_all_of_it() -> None:
-    assert set(NAMED_JUDGES) == set(KNOWN) == set(CHECKPOINTS) - {"nli:somebody/nli"}
 
 
 async def test_a_cross_encoder_without_a_label_for_entailment_is_refused(tmp_path: Path) -> None:

@@ -66,12 +66,6 @@ def test_pickled_weights_are_not_loaded(hub: HubServer) -> None:
         fetched(Source(NAME, None), lambda _: None)
 
 
-def test_what_is_not_on_the_hub_is_told_in_one_line(hub: HubServer) -> None:
-    with pytest.raises(ModelUnusable, match="'somebody/nothing' is no folder and cannot be downloaded") as failure:
-        fetched(Source("somebody/nothing", None), lambda _: None)
-    assert "\n" not in str(failure.value)
-
-
 def test_a_hub_that_cannot_be_reached_is_told_with_what_to_do(tmp_path: Path) -> None:
     with (
         empty_cache(tmp_path, "http://127.0.0.1:9"),
@@ -80,15 +74,9 @@ def test_a_hub_that_cannot_be_reached_is_told_with_what_to_do(tmp_path: Path) ->
         fetched(Source(NAME, None), lambda _: None)
 
 
-def test_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
-    assert fetched(Source(str(tmp_path), None), pytest.fail) == tmp_path
-
-
 @pytest.mark.parametrize(
     ("card", "notice"),
     [
-        ("license: apache-2.0", "x/y is under the licence apache-2.0"),
-        ("license: cc-by-nc-4.0", "x/y is under the licence cc-by-nc-4.0, which does not allow commercial use"),
         (
             "license: other\nlicense_name: acme-research",
             "x/y is under the licence acme-research, which does not allow commercial use",

@@ -1,6 +1,5 @@
 """A named judge: what it is asked about each sentence, however long the texts are, and what it tells."""
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,14 +8,10 @@ import pytest
 from models.grounding.judge import GroundingJudge
 from models.local_grader import Graded
 from models.protocol import SUPPORTED, Claims, Judgement, ModelFailed
-from tests.models.grounding.long_texts import VOCABULARY, MakeEnd, error_at_the_end, support_at_the_end
 from tests.models.grounding.setting import (
     ReadsItself,
     believing_judge,
     has_words,
-    says,
-    spelling_tokenizer,
-    worded_tokenizer,
 )
 
 MakeJudge = Callable[..., tuple[GroundingJudge, ReadsItself]]
@@ -26,9 +21,8 @@ MakeJudge = Callable[..., tuple[GroundingJudge, ReadsItself]]
 def judge_of(tmp_path: Path) -> MakeJudge:
     """A loaded judge by a network that supports what `believes` says of the words."""
 
-    def build(believes: Callable[[str, str], bool] = says, **options: int) -> tuple[GroundingJudge, ReadsItself]:
-        tokenizer = worded_tokenizer(VOCABULARY) if believes is says else spelling_tokenizer()
-        named, network = believing_judge(tmp_path, tokenizer, believes, **options)
+    def build(believes: Callable[[str, str], bool], **options: int) -> tuple[GroundingJudge, ReadsItself]:
+        named, network = believing_judge(tmp_path, believes, **options)
         judge = GroundingJudge(named, say=pytest.fail)
         judge.load()
         return judge, network
@@ -57,18 +51,6 @@ def test_only_a_sentence_about_the_same_can_contradict_an_earlier_one(judge_of: 
     assert grades[0].passage == "the parcel left leipzig on monday."
     (nothing,) = judge.judge([Claims(earlier, said[2:], "compatible")])
     assert only(nothing).claims_nothing
-
-
-@pytest.mark.parametrize("end", [support_at_the_end, error_at_the_end])
-def test_the_end_of_long_texts_counts_as_when_short(judge_of: MakeJudge, end: MakeEnd) -> None:
-    judge, _ = judge_of()
-    chance = random.Random(7)
-
-    for is_good in (True, False) * 5:
-        short, long = end(chance, is_good=is_good)
-        alone, last = judge.judge([short, long])
-        assert judged(alone) == [is_good]
-        assert judged(last)[-1] == is_good
 
 
 def test_a_sentence_too_long_to_be_judged_fails_its_own_entry_alone(judge_of: MakeJudge) -> None:
@@ -122,22 +104,6 @@ def test_a_short_answer_is_judged_together_with_its_question(judge_of: MakeJudge
     assert [claim for _, claim in network.passes[0]] == ["it left on monday at noon.", "did it leave? yes."]
 
 
-def test_words_about_a_summary_are_no_claims(judge_of: MakeJudge) -> None:
-    judge, network = judge_of(has_words)
-
-    announced, alone = judge.judge(
-        [
-            Claims("It left.", ("Here is a summary:", "It left."), "summary"),
-            Claims("It left.", ("Here is a summary:",), "summary"),
-        ]
-    )
-
-    assert [claim for each in network.passes for _, claim in each] == ["it left."]
-    assert judged(announced) == [True, True]
-    assert isinstance(alone, ModelFailed)
-    assert alone.cause == "no_claim"
-
-
 def test_a_reason_names_the_score_and_the_nearest_passage(judge_of: MakeJudge) -> None:
     judge, _ = judge_of(has_words)
     reference = "The mill is old. It left on Monday. Nobody saw it."
@@ -149,20 +115,6 @@ def test_a_reason_names_the_score_and_the_nearest_passage(judge_of: MakeJudge) -
     assert only(good).reason == "believer gives it 0.98, by the passage with “It left on Monday.”"
     assert only(bad).support < SUPPORTED
     assert only(bad).reason == "believer gives it only 0.02; the nearest passage says “It left on Monday.”"
-
-
-def test_phrases_are_held_against_each_other_both_ways(judge_of: MakeJudge) -> None:
-    judge, _ = judge_of(has_words)
-
-    less, more = judge.judge(
-        [
-            Claims("it left on monday", ("it left",), "phrase"),
-            Claims("it left", ("it left on monday",), "phrase"),
-        ]
-    )
-
-    assert judged(less) == judged(more) == [False]
-    assert judge.name == "local/believer"
 
 
 def test_whether_a_text_answers_a_question_it_cannot_say(judge_of: MakeJudge) -> None:

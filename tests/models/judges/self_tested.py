@@ -2,8 +2,8 @@
 
 from hashlib import blake2b
 
-from models.judges.questions import UNKNOWN_QUESTION
 from models.judges.self_test import pairs
+from models.prompts import UNKNOWN_QUESTION
 from tests.support.stub_answers import judge_answer, verdicts_of
 from tests.support.stub_request import StubRequest
 

@@ -81,17 +81,6 @@ async def test_all_questions_of_a_record_share_a_prefix_up_to_the_sentence(
             assert shared.rindex(sentences[-1]) < shared.rindex("Sentence of the claim")
 
 
-async def test_the_probability_of_yes_is_the_support_from_the_threshold_on(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
-    stub.probability = lambda request, place: 0.6 if request.sentences == [GOOD] else 0.9 * (request.kind == "informs")
-    (plain,) = await graded(judge_of(), GOOD)
-    (strict,) = await graded(judge_of(threshold=1.0), GOOD)
-    assert plain.support == pytest.approx(0.6)
-    assert plain.supported
-    assert not strict.supported
-
-
 async def test_the_list_form_asks_about_at_most_seven_in_parts_of_about_the_same_size(
     judge_of: MakeJudge, stub: StubEndpoint
 ) -> None:

@@ -36,12 +36,6 @@ async def test_a_refusal_is_right_where_the_passages_do_not_hold_the_answer(
     assert not grade.claims_nothing
 
 
-async def test_an_answer_that_informs_is_no_refusal(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    (grade,) = await graded(judge_of(), FALSE, prompt="Who resigned?")
-    assert not grade.supported
-    assert "answerable" not in kinds(stub)
-
-
 @pytest.mark.parametrize("prompt", [None, "What did they do?"])
 async def test_a_sentence_that_gives_no_information_counts_for_nothing(
     judge_of: MakeJudge, stub: StubEndpoint, prompt: str | None
@@ -99,11 +93,8 @@ async def test_reasons_are_asked_for_what_is_rejected_alone_and_controls_where_a
     ("told", "kept"),
     [
         ("the chairman resigned", False),
-        ("The chairman RESIGNED afterwards!", False),
-        ("", False),
         ("the passages give 17 votes", False),
         ("the passages give 12 votes, not 17", True),
-        ("nothing is said of a chairman", True),
     ],
 )
 async def test_a_reason_that_repeats_the_sentence_or_has_figures_of_its_own_is_left_out(
@@ -126,7 +117,6 @@ async def test_a_reason_that_does_not_come_changes_no_verdict(judge_of: MakeJudg
         (ClaimKind.ENTAILMENT, "entails", {"First text": "A.", "Second text": "B."}),
         (ClaimKind.ANSWERABILITY, "answerable", {"Passages": "A.", "Question": "B."}),
         (ClaimKind.STATEMENT, "true_statement", {"Statement": "B."}),
-        (ClaimKind.CRITERION, "criterion", {"Text": "A.", "Criterion": "B."}),
         (
             ClaimKind.PHRASE,
             "same_phrase",

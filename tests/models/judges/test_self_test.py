@@ -145,22 +145,3 @@ async def test_with_form_and_threshold_given_none_is_run(judge_of: MakeJudge, st
     judge = judge_of("short", 0.0)
     await graded(judge, GOOD)
     assert (len(stub.requests), judge.self_test) == (OWN_CALLS, None)
-
-
-def test_its_pairs_are_many_balanced_and_in_another_language_only_where_it_is_asked_for() -> None:
-    supported = [pair.supported for pair in pairs()]
-    assert 30 <= len(supported) <= 60
-    assert 0.4 <= sum(supported) / len(supported) <= 0.6
-    assert len(pairs("German")) > len(pairs())
-
-
-async def test_a_result_in_one_form_says_nothing_of_another(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    stub.answer = perfect
-    for form in ("short", "paper", "list", "auto"):
-        judge = judge_of(form, None)
-        await graded(judge, GOOD)
-        assert judge.version.startswith("list" if form == "auto" else form)
-    asked = len(stub.requests)
-    for form in ("short", "paper", "list", "auto"):
-        assert judge_of(form, None).version.startswith("list" if form == "auto" else form)
-    assert len(stub.requests) == asked

@@ -20,35 +20,6 @@ HITS = [
 BAR = 0.75
 """Share of a table that is judged as a person judges it; what no judge of this size tells is listed all the same."""
 
-FERRY = "The early ferry carries forty cars from Rostock to Gedser."
-MUSHROOMS = "Pick brown mushrooms in autumn and dry them at 45 degrees before you store them."
-
-CHANGED = [
-    (FERRY, "The early ferry carries forty cars from Gedser to Rostock."),
-    (FERRY, "The early ferry carries forty pigs from Rostock to Gedser."),
-    (FERRY, "The early ferry crushes forty cars from Rostock to Gedser."),
-    (FERRY, "The late ferry carries forty cars from Rostock to Gedser."),
-    (FERRY, "The early ferry carries fifty cars from Rostock to Gedser."),
-    (FERRY, "The early ferry never carries forty cars from Rostock to Gedser."),
-    (FERRY, "The early ferry carries forty electric cars from Rostock to Gedser."),
-    (MUSHROOMS, "Dry brown mushrooms in autumn and pick them at 45 degrees before you store them."),
-    (MUSHROOMS, "Pick brown mushrooms in autumn and dry them at 45 degrees after you store them."),
-    ("All lifts stop at the third floor.", "Few lifts stop at the third floor."),
-    ("Olga nursed Vera because Vera was ill.", "Olga nursed Vera because she was ill."),
-]
-ENTAILED = [
-    (FERRY, "The early ferry takes forty cars from Rostock to Gedser."),
-    (FERRY, "From Rostock to Gedser, forty cars are carried by the early ferry."),
-    (FERRY, "The ferry carries cars from Rostock to Gedser."),
-    (MUSHROOMS, "Pick brown fungi in autumn, and dry them at 45 degrees before storing them."),
-    ("The gate is not able to open.", "The gate is unable to open."),
-    ("The crew failed to reach the harbour.", "The crew did not reach the harbour."),
-    (
-        "After heavy rain the river flooded the cellar of the old mill near the bridge.",
-        "Heavy rain made the river rise, and the old mill by the bridge had water in its basement.",
-    ),
-    ("On 3 May 2021 the mill burned down.", "The mill burned down on May 3, 2021."),
-]
 
 ALIKE = [
     ("the old bridge", "the ancient bridge"),
@@ -85,12 +56,9 @@ def judged(
     return judge.judge([Claims(reference, (text,), kind, around=around)])[0][0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "right", "wrong"), [("entailment", ENTAILED, CHANGED), ("phrase", ALIKE, APART)], ids=["texts", "phrases"]
-)
-def test_what_says_the_same_passes_and_what_differs_in_a_word_does_not(judge, graded, kind, right, wrong):
-    for rows, supported in ((right, True), (wrong, False)):
-        missed = [row for row, grade in zip(rows, graded(rows, kind), strict=True) if grade.supported is not supported]
+def test_phrases_that_say_the_same_pass_and_those_that_differ_in_a_word_do_not(judge):
+    for rows, supported in ((ALIKE, True), (APART, False)):
+        missed = [row for row in rows if judged(judge, "phrase", *row).supported is not supported]
         assert len(missed) <= (1 - BAR) * len(rows), missed
 
 
@@ -130,36 +98,6 @@ def test_what_keeps_a_passage_from_answering_is_named(judge, question: str, pass
     assert named in grade.reason
 
 
-@pytest.mark.parametrize(
-    ("question", "passage"),
-    [
-        ("When was the north lift built?", LIFT),
-        ("Who built the north lift of the Harbour Tower in 1911?", LIFT),
-        ("Who pays for the repair?", "The landlord pays for the repair."),
-        ("Does the lift stop at the roof?", "The lift does not stop at the roof."),
-    ],
-)
-def test_an_answer_is_found_whoever_gives_it(judge, question: str, passage: str) -> None:
-    assert judged(judge, "answerability", passage, question).supported
-
-
-def test_the_passage_that_decides_is_found_in_a_long_text(judge):
-    filler = [f"Chapter {n} describes how crew {n} paints hull number {n} in the yard." for n in range(1, 120)]
-    answer = "The dry dock is flooded through two sluices."
-    text = " ".join([*filler[:90], answer, *filler[90:]])
-    found = judged(judge, "entailment", text, answer)
-    assert (found.supported, found.passage) == (True, answer)
-    assert judged(judge, "entailment", text, answer.replace("two", "three")).support < found.support
-
-
-def test_a_paraphrase_keeps_the_order_of_what_matters(judge):
-    reference = "The flight from Florida to New York was cancelled after the storm reached the coast."
-    near = "The flight from Florida to New York was cancelled after the storm hit the coast."
-    turned = "The flight from New York to Florida reached the coast after the storm was cancelled."
-    same, swapped = (judged(judge, "paraphrase", reference, sentence) for sentence in (near, turned))
-    assert same.support >= 0.5 > swapped.support
-
-
 class TestSentencesAround:
     FIRST = "The harbour office announced on Friday that the ferry to Borkum resumes in May."
     SECOND = "On Friday the port authority said the ferry to Borkum would sail again in May."
@@ -190,15 +128,6 @@ class TestSentencesAround:
         for first, second in ((said, instead), (sentence, other)):
             judgement = judged(judge, "phrase", first, second, (sentence, other))
             assert judgement.support < 0.5, judgement
-
-    def test_equal_phrases_are_equal_anywhere(self, judge: BundledJudge) -> None:
-        judgement = judged(judge, "phrase", "the harbour office", "The harbour office", (self.FIRST, self.ELSEWHERE))
-        assert judgement.support == 1.0
-
-    def test_they_tell_the_same_when_they_are_met_again(self, judge: BundledJudge) -> None:
-        around = (self.FIRST, self.ELSEWHERE)
-        before = judged(judge, "phrase", *self.PHRASES, around)
-        assert judged(judge, "phrase", *self.PHRASES, around) == before != judged(judge, "phrase", *self.PHRASES)
 
 
 @settings(max_examples=12)

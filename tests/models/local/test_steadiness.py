@@ -47,17 +47,6 @@ def test_no_text_breaks_it(judge, reference, sentences, task):
     assert all(0.0 <= judgement.support <= 1.0 and judgement.reason for judgement in graded)
 
 
-JUNK = ["", "?", "When? " * 500, "a" * 100_000, "9" * 5_000, "\ud800 broken", "\x00\x07\x1b[31m", "🙂" * 3_000]
-
-
-@pytest.mark.parametrize("junk", [*JUNK, "1,2,3." * 2_000, "- - -", "1."])
-def test_junk_is_judged_on_either_side(judge, junk):
-    for kind in ("summary", "entailment", "answerability"):
-        for claims in (Claims(junk, (SENTENCE,), kind), Claims(REFERENCE, (junk,), kind)):
-            graded = judge.judge([claims])[0]
-            assert isinstance(graded, ModelFailed) or graded[0].support < 0.6
-
-
 def test_the_whole_of_a_long_reference_is_looked_at(judge):
     filler = " ".join(f"Section {k} deals with matters of procedure." for k in range(400))
     right = "The council approved the pool by eight votes to three."
@@ -70,7 +59,7 @@ def test_judging_imports_no_pytorch():
     program = (
         "import asyncio, sys\n"
         "from models.protocol import ClaimKind, Claims\n"
-        "from models.local_judges import local_judge\n"
+        "from models.local_grader import local_judge\n"
         "from models.local_settings import LocalSettings\n"
         "claims = Claims('It left on Monday 5 May.', ('It left on Monday 6 May.',), ClaimKind.ANSWER)\n"
         "answer = asyncio.run(local_judge(LocalSettings()).grade('test', [claims]))\n"
@@ -79,11 +68,3 @@ def test_judging_imports_no_pytorch():
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
-
-
-def test_a_copy_is_supported_and_half_a_copy_is_no_paraphrase(judge):
-    both = ("The council met on Tuesday.", "Sure!")
-    for kind in ("summary", "entailment", "paraphrase"):
-        assert [one.supported for one in judge.judge([Claims(" ".join(both), both, kind)])[0]] == [True, True]
-    said = "The council met on Tuesday. The mayor resigned after a long quarrel about the harbour tax."
-    assert not judge.judge([Claims(said, both[:1], "paraphrase")])[0][0].supported
