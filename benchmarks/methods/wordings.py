@@ -1,14 +1,18 @@
-"""One question in several wordings: do two sentences say the same (MSRP)? Prompt 5 of the oracle-checker paper."""
+"""One question in several wordings: whether sentences say the same (MSRP), which label a string has (No-Data)."""
 
 import argparse
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from random import Random
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks import datasets
 from benchmarks.asked import patient
 from benchmarks.methods.equivalence import pairs_of
 from benchmarks.methods.model import asked
@@ -19,10 +23,26 @@ from checkers.equivalence.alignment import Aligner
 from checkers.equivalence.proof import prove
 from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply, Subject, graded
 from checkers.intervals import wilson
+from checkers.labelling.questions import Exemplar, LabellingPrompts, described
+from checkers.labelling.rubric import load_rubric
 from lab.equivalence import Pair
 from models.judges.prompted import PromptedJudge
 from models.protocol import Message, Model, ModelFailed, Question
 from schemas.base import Text
+
+_RUBRIC = Path("examples/rubrics/in-phenomenon.yaml")
+_SHOWN, _TERSE_TOKENS = 5, 300
+_TERSE = """Label a binary string by this rubric. Say first which criteria the string meets, then give its label.
+
+Rubric:
+{rubric}
+
+The label: {aggregator}
+
+Labelled strings:
+{examples}
+
+Reply with JSON: {{"reasons": a text, "label": "0" or "1"}}."""
 
 _OURS, _THEIRS = "Explain it shortly, then answer yes or no.", "Answer yes or no, then explain it shortly."
 
@@ -109,4 +129,50 @@ async def _proved(options: argparse.Namespace, models: Models) -> list[list[obje
             count[1] += (await prove(aligned, ask, "or")).found
         rows.append([name, *counts[True], *counts[False]])
     await aligner.close()
+    return rows
+
+
+class _Terse(BaseModel):
+    """The paper's form: one text of reasons, then the label."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reasons: Text
+    label: Literal["0", "1"]
+
+
+def labels(options: argparse.Namespace) -> None:
+    """Print for each wording of the labelling question how many labels of binary strings are right (No-Data)."""
+    corpus = list(datasets.rows(options.data, "no_data_algorithm", "in_phenomenon_train.jsonl"))
+    shown = [Exemplar(x=row["x"], y=row["y"]) for row in corpus[:_SHOWN]]
+    drawn = [(row["x"], str(row["y"])) for row in Random(1).sample(corpus[_SHOWN:], options.rows)]
+    with asked(options) as models:
+        found = asyncio.run(_labelled(models.subjects[options.model], shown, drawn))
+    print(table(["asked", "datapoints", "answered", "right", "95%"], found))
+
+
+async def _labelled(model: Model, shown: list[Exemplar], drawn: list[tuple[str, str]]) -> list[list[object]]:
+    rubric, prompts = load_rubric(_RUBRIC), LabellingPrompts()
+
+    def terse(x: str) -> Question[_Terse]:
+        examples = "\n".join(f"{one.x}: {one.label}" for one in shown)
+        system = _TERSE.format(rubric=described(rubric), aggregator=rubric.aggregator.description, examples=examples)
+        messages = (Message("system", system), Message("user", x))
+        return Question("label", "1", messages, _Terse, max_tokens=_TERSE_TOKENS)
+
+    async def in_short(x: str) -> str:
+        return (await model.ask(terse(x))).reply.label
+
+    async def by_criterion(x: str) -> str:
+        return (await model.ask(prompts.label(rubric, x, shown))).reply.label
+
+    rows: list[list[object]] = []
+    for name, ask in {"criterion by criterion": by_criterion, "short, as the paper": in_short}.items():
+        answered = right = 0
+        for x, label in drawn:
+            with suppress(ModelFailed):
+                said = await ask(x)
+                answered, right = answered + 1, right + (said == label)
+        interval = "{:.2f} to {:.2f}".format(*wilson(right, len(drawn)))
+        rows.append([name, len(drawn), answered, right / len(drawn), interval])
     return rows

@@ -72,10 +72,11 @@ class GenerateReply(Reply):
 
 
 @cache
-def _for_criteria(count: int) -> type[LabelReply]:
-    """The form whose schema demands so many reasons."""
+def _demanding(count: int, labels: tuple[str, ...]) -> type[LabelReply]:
+    """The form whose schema demands so many reasons and one of the labels; reading takes other ways to write a label."""
     reasons = Annotated[list[CriterionReason], Field(min_length=count, max_length=count)]
-    return create_model("LabelReply", __base__=LabelReply, reasons=(reasons, ...))
+    label = Annotated[str, Field(json_schema_extra={"enum": list(labels)})]
+    return create_model("LabelReply", __base__=LabelReply, reasons=(reasons, ...), label=(label, ...))
 
 
 class LabellingPrompts(PromptSet):
@@ -101,7 +102,7 @@ class LabellingPrompts(PromptSet):
         return self._question(
             "label",
             "labelling.label",
-            _for_criteria(count),
+            _demanding(count, tuple(map(str, rubric.labels))),
             {"examples": as_list(labelled), "datapoint": shown(x)},
             {
                 "rubric": rubric.described,
