@@ -73,7 +73,7 @@ class GenerateReply(Reply):
 
 @cache
 def _demanding(count: int, labels: tuple[str, ...]) -> type[LabelReply]:
-    """The form whose schema demands so many reasons and one of the labels; reading takes other ways to write a label."""
+    """The form whose schema demands so many reasons, and one of the labels, which may be written in other ways."""
     reasons = Annotated[list[CriterionReason], Field(min_length=count, max_length=count)]
     label = Annotated[str, Field(json_schema_extra={"enum": list(labels)})]
     return create_model("LabelReply", __base__=LabelReply, reasons=(reasons, ...), label=(label, ...))
