@@ -37,6 +37,8 @@ async def test_a_subject_that_knows_the_rubric_is_accepted(checker_of: MakeCheck
     assert len({one.similar for one in run.rounds} | {"011011010110"}) == 4
     # One label, three datapoints, and no judge.
     assert verdict.usage.calls == len(stub.requests) == 4
+    schema = stub.requests[0].body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["label"]["enum"] == ["0", "1"]
 
 
 async def test_a_failed_challenge_is_shown_with_its_round_both_datapoints_and_both_encodings(
