@@ -23,7 +23,7 @@ from checkers.equivalence.alignment import Aligner
 from checkers.equivalence.proof import prove
 from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply, Subject, graded
 from checkers.intervals import wilson
-from checkers.labelling.questions import Exemplar, LabellingPrompts, described
+from checkers.labelling.questions import Exemplar, LabellingPrompts
 from checkers.labelling.rubric import load_rubric
 from lab.equivalence import Pair
 from models.judges.prompted import PromptedJudge
@@ -156,7 +156,7 @@ async def _labelled(model: Model, shown: list[Exemplar], drawn: list[tuple[str, 
 
     def terse(x: str) -> Question[_Terse]:
         examples = "\n".join(f"{one.x}: {one.label}" for one in shown)
-        system = _TERSE.format(rubric=described(rubric), aggregator=rubric.aggregator.description, examples=examples)
+        system = _TERSE.format(rubric=rubric.described, aggregator=rubric.aggregator.description, examples=examples)
         messages = (Message("system", system), Message("user", x))
         return Question("label", "1", messages, _Terse, max_tokens=_TERSE_TOKENS)
 
