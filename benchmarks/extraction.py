@@ -24,6 +24,7 @@ from checkers.extraction.linearity import (
     Pairs,
     Reading,
     TestResult,
+    Tried,
     Vector,
     draw_tests,
     further,
@@ -40,7 +41,21 @@ REPEATS = ExtractionSettings().repeats
 TESTS = ExtractionSettings().tests_of(ENTITIES, REPEATS)
 FULL = (3 * TESTS + 1) * REPEATS
 
-_PAIRS = Pairs(("Ada Okafor", "Lagos", "Turin", "Fermata"), ("Ines Varga", "Bergen", "Porto", "Novitas"))
+_NAMES = ("Ada Okafor", "Lagos", "Turin", "Fermata")
+
+
+def _sentence(v: Vector) -> str:
+    return "; ".join(_in_places(v))
+
+
+class _Known(Pairs):
+    """Reads the same answer once."""
+
+    def read(self, extracted: Extracted | None) -> Reading:
+        return _read(extracted)
+
+
+_PAIRS = _Known(_NAMES, ("Ines Varga", "Bergen", "Porto", "Novitas"), _sentence)
 _VECTORS = 1 << ENTITIES
 _DEVIATIONS = 3
 _MOST_TAKEN = 0.4
@@ -149,7 +164,7 @@ class Found:
 
 @lru_cache(maxsize=10_000)
 def _read(extracted: Extracted | None) -> Reading:
-    return _PAIRS.read(extracted)
+    return Pairs.read(_PAIRS, extracted)
 
 
 class _Table(defaultdict[Vector, list[Extracted | None]]):
@@ -183,10 +198,6 @@ def simulate(subject: Subject, *, runs: int, tests: int = TESTS) -> Found:
     return found
 
 
-def _sentence(v: Vector) -> str:
-    return "; ".join(_in_places(v))
-
-
 def _decided(drawn: Sequence[LinearityTest], answers: _Table) -> tuple[int, bool]:
     """How many answers the checker takes, and whether it rejects."""
     untouched: list[Extracted | None] = []
@@ -194,27 +205,23 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table) -> tuple[int, bool
         untouched = answers.about(0, len(untouched) + more)
     if not_given("not_given", _PAIRS.entities, untouched):
         return len(untouched), True
-    readings: dict[Vector, list[Reading]] = defaultdict(list, {0: [_read(one) for one in untouched]})
+    taken: dict[Vector, list[Extracted | None]] = defaultdict(list, {0: untouched})
     results: list[TestResult] = []
     for test in drawn:
-        while wanted := needed(test, readings, REPEATS):
-            for v, count in wanted.items():
-                readings[v] = [_read(one) for one in answers.about(v, count)]
-        results.append(result_of(test, [readings[v] for v in test.vectors], _PAIRS.mask))
+        while wanted := needed(test, {v: [_read(one) for one in taken[v]] for v in test}, REPEATS):
+            taken |= {v: answers.about(v, count) for v, count in wanted.items()}
+        results.append(result_of(test, [taken[v] for v in test], _PAIRS))
         if results[-1].outcome == "failed":
             break
-    taken = {v: answers.about(v, len(known)) for v, known in readings.items() if known}
-    found = causes(results, taken, _PAIRS, _sentence)
+    found = causes(Tried(_PAIRS, results, taken))
     return sum(map(len, taken.values())), bool(found)
 
 
 def _decided_fully(drawn: Sequence[LinearityTest], answers: _Table) -> bool:
     """True if the checker rejects by all answers to all tests."""
-    results = [
-        result_of(test, [[_read(one) for one in answers.about(v)] for v in test.vectors], _PAIRS.mask) for test in drawn
-    ]
+    results = [result_of(test, [answers.about(v) for v in test], _PAIRS) for test in drawn]
     lost = not_given("not_given", _PAIRS.entities, answers.about(0))
-    return bool(lost or causes(results, answers, _PAIRS, _sentence))
+    return bool(lost or causes(Tried(_PAIRS, results, answers)))
 
 
 @cache

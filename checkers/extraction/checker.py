@@ -1,9 +1,7 @@
 """The extraction checker: every record's entities are put to the linearity test with its subject."""
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from typing import Annotated, Literal
 
@@ -13,26 +11,20 @@ from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecid
 from checkers.draws import generator, seed_of
 from checkers.extraction.evidence import absent, causes, not_given, reason_of, shown, statistics
 from checkers.extraction.linearity import (
-    LinearityTest,
+    Answers,
     Pairs,
-    Reading,
-    TestResult,
     Vector,
     consistency,
     draw_tests,
     error_bound,
-    needed,
-    result_of,
+    tried_fast,
+    tried_fully,
 )
 from checkers.extraction.mentions import Located, find_mentions
-from checkers.extraction.questions import ExtractionPrompts, Known, Respondent
+from checkers.extraction.questions import ExtractionPrompts, Respondent
 from checkers.extraction.replacement import Names, replaced
 from models.protocol import Judge, Model
-from models.work import gather_or_cancel
-from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
-
-Ask = Callable[[Vector, int, int], Awaitable[Known]]
-"""Takes a vector, how many answers about its text are wanted, and the number of the first."""
+from schemas import Extraction, ExtractionEvidence, FailureCause
 
 _MOST_TESTS, _FEWER_TESTS = 10, 5
 _MOST_ANSWERS = 176
@@ -62,8 +54,6 @@ class ExtractionSettings(CheckerSettings):
 
 _EPSILON = 0.1
 """Distance from linear that the bound of an acceptance is about."""
-_TRIED = 3
-"""Answers at temperature 0 that must be the same."""
 _MOST_CHARACTERS = 5_000
 """A text is sent once for each answer, up to 176 times."""
 _MOST_ENTITIES = 50
@@ -79,8 +69,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     def __init__(self, settings: ExtractionSettings, models: Models) -> None:
         super().__init__(settings, models)
         self._prompts = ExtractionPrompts()
-        self._writer = models.writer
-        self._names = Names(self._writer, self._prompts)
+        self._names = Names(models.writer, self._prompts)
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions, the subjects that may be asked, and the version of the library that invents names."""
@@ -93,135 +82,74 @@ class ExtractionChecker(Checker[ExtractionSettings]):
 
     async def decide(self, record: Extraction) -> Decision:
         """The tests; undecidable without a subject, without an entity to replace, or without usable answers."""
-        subject = self.subject(record)
-        repeats = self.settings.repeats
-        located = self._located(record)
-        known = absent(located)
-        if not self._is_settled(known, located):
-            try:
-                return await self._tested(record, subject, located, known)
-            except Undecidable:
-                # What the record itself shows holds, whatever its subject answers.
-                if not known:
-                    raise
-        return self._decision(record, located, (), known, repeats)
-
-    async def _tested(
-        self, record: Extraction, subject: Model, located: Located, known: tuple[FailureCause, ...]
-    ) -> Decision:
-        """The decision by what the subject answers; `known` are causes to reject by the record alone."""
-        seed = seed_of(record.source, record.id)
+        subject, repeats, is_full = self.subject(record), self.settings.repeats, self.settings.schedule == "full"
+        located = _located(record)
+        if known := absent(located):
+            return self._decision(record, located, known, repeats)
         respondent = Respondent(subject, self._prompts, record)
-        is_full, listed = self.settings.schedule == "full", located.expected
-        repeats, tried = await self._repeats(subject, respondent, located.text)
+        listed = located.expected
+        repeats, tried = await respondent.repeats(located.text, repeats)
         untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full, known=tried)
-        known, con_o = known + not_given("not_given", listed, untouched), consistency(untouched)
-        if self.settings.transformation == "paraphrase" and not self._is_settled(known, located):
+        con_o, known = consistency(untouched), not_given("not_given", listed, untouched)
+        if self.settings.transformation == "paraphrase" and not known:
             located = await self._paraphrased(located)
             untouched = await respondent.of_the_text_itself(located.text, located.entities, repeats, wholly=is_full)
-            known += not_given("wording", located.entities, untouched)
-        if self._is_settled(known, located):
-            return self._decision(record, located, (), known, repeats, answers=len(untouched))
+            known = not_given("wording", located.entities, untouched)
+        if known:
+            return self._decision(record, located, known, repeats, answers=len(untouched))
+        seed = seed_of(record.source, record.id)
         self._names.keep(record, respondent.classes.items())
-        tested = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
-        located = located.tested({one.text for one in tested})
-        if not tested:
+        entities = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
+        located = located.tested({one.text for one in entities})
+        if not entities:
             raise Undecidable("no_replacement", "nothing is known that fits in the place of an entity")
-        pairs = Pairs(located.entities, tuple(one.replacement for one in tested))
+        replacements = tuple(one.replacement for one in entities)
+        pairs = Pairs(located.entities, replacements, cache(partial(replaced, located, replacements)))
 
-        @cache
-        def sentence(v: Vector) -> str:
-            return replaced(located, pairs.replacements, v)
+        async def ask(v: Vector, count: int, first: int) -> Answers:
+            return await respondent.extracted(pairs.sentence(v), count, first)
 
-        def ask(v: Vector, count: int, first: int) -> Awaitable[Known]:
-            return respondent.extracted(sentence(v), count, first)
-
-        count = len(pairs.entities)
-        tests = draw_tests(count, self.settings.tests_of(count, repeats), generator(seed, "tests"))
-        measured: dict[str, object] = {}
+        tests = draw_tests(len(entities), self.settings.tests_of(len(entities), repeats), generator(seed, "tests"))
         if is_full:
-            results, answers = await tried_fully(tests, ask, pairs, repeats)
-            measured = {**statistics(results, pairs), "con_o": con_o}
+            made = await tried_fully(tests, ask, pairs, repeats)
         else:
-            results, answers = await tried_fast(tests, ask, pairs, untouched, repeats)
-        outcomes = {one.outcome for one in results}
+            made = await tried_fast(tests, ask, pairs, untouched, repeats)
+        outcomes = {one.outcome for one in made.results}
         if "unusable" in outcomes and "failed" not in outcomes:
             detail = f"too many answers of {subject.name} could not be read to decide a test"
             raise Undecidable("subject_unusable", detail)
-        return self._decision(
-            record,
-            located,
-            tested,
-            (*known, *causes(results, answers, pairs, sentence, lenient=is_full)),
-            repeats,
-            **shown(results, answers, pairs, sentence) | measured,
-        )
-
-    async def _repeats(self, subject: Model, respondent: Respondent, text: str) -> tuple[int, Known]:
-        """Answers about each text at most, with those about this one that were taken to know it.
-
-        It is one if the subject's temperature is 0 and it said the same three times: many endpoints do not.
-        """
-        most = self.settings.repeats
-        if getattr(subject, "temperature", None) != 0 or most <= _TRIED:
-            return most, []
-        tried = [one for number in range(_TRIED) for one in await respondent.extracted(text, 1, number)]
-        is_steady = None not in tried and len({frozenset(one or ()) for one in tried}) == 1
-        return (1, tried[:1]) if is_steady else (most, tried)
-
-    def _is_settled(self, known: tuple[FailureCause, ...], located: Located) -> bool:
-        """True if no further answer can change the verdict, for the causes that are known."""
-        return bool(known) and (self.settings.schedule == "fast" or not located.entities)
-
-    def _located(self, record: Extraction) -> Located:
-        """The entities in the record's text; raises Undecidable if there is nothing to test, or too much."""
-        if not record.text.strip():
-            raise Undecidable("empty_text", "the text is empty")
-        if len(record.text) > _MOST_CHARACTERS:
-            raise Undecidable("too_long", f"{len(record.text)} characters; a text may have {_MOST_CHARACTERS}")
-        if len(record.entities) > _MOST_ENTITIES:
-            raise Undecidable("too_long", f"{len(record.entities)} entities; a record may have {_MOST_ENTITIES}")
-        located = find_mentions(record.text, [one.entity for one in record.listed])
-        if not located.entities and not absent(located):
-            why = ", ".join(f"“{entity}” ({reason})" for entity, reason in located.unreplaceable[:5])
-            detail = f"no entity of the list can be replaced: {why}" if why else "the list of entities is empty"
-            raise Undecidable("no_entity", detail)
-        return located
+        measured = {**statistics(made), "con_o": con_o} if is_full else {}
+        return self._decision(record, located, causes(made), repeats, entities=entities, **shown(made), **measured)
 
     async def _paraphrased(self, located: Located) -> Located:
         """The same entities in a paraphrase of the text; raises Undecidable if none keeps them."""
-        if self._writer is None:
+        if self.models.writer is None:
             detail = "extraction.transformation is 'paraphrase', which needs an endpoint as judge"
             raise Undecidable("no_paraphrase", detail)
-        reply = (await self._writer.ask(self._prompts.paraphrases(located.text, located.entities))).reply
-        for text in reply.paraphrases:
+        question = self._prompts.paraphrases(located.text, located.entities)
+        paraphrases = (await self.models.writer.ask(question)).reply.paraphrases
+        for text in paraphrases:
             found = find_mentions(text, located.entities)
             is_other = text.split() != located.text.split() and len(text) <= _MOST_CHARACTERS
             if is_other and found.entities == located.entities:
-                return Located(text, found.entities, found.mentions, located.unreplaceable)
-        detail = f"none of {len(reply.paraphrases)} paraphrases keeps all entities unchanged"
-        raise Undecidable("no_paraphrase", detail)
+                return replace(found, unreplaceable=located.unreplaceable)
+        raise Undecidable("no_paraphrase", f"none of {len(paraphrases)} paraphrases keeps all entities unchanged")
 
     def _decision(
-        self,
-        record: Extraction,
-        located: Located,
-        tested: tuple[TestedEntity, ...],
-        causes: tuple[FailureCause, ...],
-        repeats: int,
-        **found: object,
+        self, record: Extraction, located: Located, causes: tuple[FailureCause, ...], repeats: int, **found: object
     ) -> Decision:
         settings = self.settings
         tests = settings.tests_of(len(located.entities), repeats)
         # The theorem is about an f with one value for each text.
         has_bound = not causes and (settings.schedule == "fast" or repeats == 1)
-        bound = error_bound(_EPSILON, tests, len(tested)) if has_bound else None
+        bound = error_bound(_EPSILON, tests, len(located.entities)) if has_bound else None
         evidence = ExtractionEvidence.model_validate(
             {
                 "text": located.text,
-                "entities": tested,
+                "entities": (),
                 "untested": [{"text": entity, "reason": reason} for entity, reason in located.unreplaceable],
-                **{name: getattr(settings, name) for name in ("schedule", "transformation")},
+                "schedule": settings.schedule,
+                "transformation": settings.transformation,
                 "tests": tests,
                 "repeats": repeats,
                 "seed": seed_of(record.source, record.id),
@@ -234,51 +162,20 @@ class ExtractionChecker(Checker[ExtractionSettings]):
                 **found,
             }
         )
-        reason = reason_of(evidence, bound)
-        return Decision(accepted=not causes, reason=reason, evidence=evidence, error_bound=bound)
+        return Decision(accepted=not causes, reason=reason_of(evidence, bound), evidence=evidence, error_bound=bound)
 
 
-Tried = tuple[list[TestResult], dict[Vector, Known]]
-"""The tests that were made, and by sentence all answers that were taken."""
-
-
-async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Known, repeats: int) -> Tried:
-    """The tests up to the first that fails, with as few answers as decide them; raises as `Respondent.extracted`.
-
-    `untouched` are the first answers about the text itself.
-    """
-    answers: dict[Vector, Known] = defaultdict(list, {0: untouched})
-    results: list[TestResult] = []
-
-    async def ask_further(v: Vector, count: int) -> None:
-        answers[v] += await ask(v, count - len(answers[v]), len(answers[v]))
-
-    def read(v: Vector) -> list[Reading]:
-        return [pairs.read(one) for one in answers[v]]
-
-    for test in tests:
-        while wanted := needed(test, {v: read(v) for v in test.vectors}, repeats):
-            await gather_or_cancel(ask_further(v, count) for v, count in wanted.items())
-        results.append(result_of(test, [read(v) for v in test.vectors], pairs.mask))
-        if results[-1].outcome == "failed":
-            break
-    # Later tests may have asked further about a sentence.
-    results = [replace(one, answers=tuple(answers[v] for v in one.test.vectors)) for one in results]
-    return results, {v: known for v, known in answers.items() if known}
-
-
-async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, repeats: int) -> Tried:
-    """All tests with all answers, a text that comes again asked about again; raises as `Respondent.extracted`."""
-    slots = [v for test in tests for v in test.vectors]
-    # The first about no transformed text are those about the text itself.
-    earlier = [slots[:place].count(v) + (v == 0) for place, v in enumerate(slots)]
-    taken = await gather_or_cancel(ask(v, repeats, known * repeats) for v, known in zip(slots, earlier, strict=True))
-    answers: dict[Vector, Known] = defaultdict(list)
-    for v, known in zip(slots, taken, strict=True):
-        answers[v] += known
-    results = []
-    for number, test in enumerate(tests):
-        about = tuple(taken[3 * number : 3 * number + 3])
-        found = result_of(test, [[pairs.read(one) for one in known] for known in about], pairs.mask, lenient=True)
-        results.append(replace(found, answers=about))
-    return results, dict(answers)
+def _located(record: Extraction) -> Located:
+    """The entities in the record's text; raises Undecidable if there is nothing to test, or too much."""
+    if not record.text.strip():
+        raise Undecidable("empty_text", "the text is empty")
+    if len(record.text) > _MOST_CHARACTERS:
+        raise Undecidable("too_long", f"{len(record.text)} characters; a text may have {_MOST_CHARACTERS}")
+    if len(record.entities) > _MOST_ENTITIES:
+        raise Undecidable("too_long", f"{len(record.entities)} entities; a record may have {_MOST_ENTITIES}")
+    located = find_mentions(record.text, [one.entity for one in record.listed])
+    if not located.entities and not absent(located):
+        why = ", ".join(f"“{entity}” ({reason})" for entity, reason in located.unreplaceable[:5])
+        detail = f"no entity of the list can be replaced: {why}" if why else "the list of entities is empty"
+        raise Undecidable("no_entity", detail)
+    return located

@@ -1,27 +1,24 @@
 """Evidence of a check: tests and answers, the causes of a rejection (paper, appendix A.3), and both in words."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
+from math import prod
 from typing import Literal
 
 from checkers.extraction.linearity import (
     Answers,
     Extracted,
-    Pairs,
     Reading,
-    TestResult,
+    Tried,
     Vector,
     consistency,
-    extra,
     groups,
-    ideal_share,
     is_among,
     majority,
     missing,
-    named,
-    passing_combinations,
     strays,
 )
 from checkers.extraction.mentions import Located, find_mentions
@@ -39,6 +36,9 @@ from schemas import (
 
 _MOST_LISTED = 20
 _MOST_SHOWN = 200
+_MOST_FORMS = 5
+_MOSTLY = 0.75
+"""An entity that is named so often, while its replacement is missing so often, is not weak itself."""
 
 
 def absent(located: Located) -> tuple[FailureCause, ...]:
@@ -60,73 +60,131 @@ def not_given(
     )
 
 
-def causes(
-    results: Sequence[TestResult],
-    answers: Mapping[Vector, Answers],
-    pairs: Pairs,
-    sentence: Callable[[Vector], str],
-    *,
-    lenient: bool = False,
-) -> tuple[FailureCause, ...]:
-    """The causes for which the tests reject, by all `answers` that were taken; none if they do not.
+def causes(tried: Tried) -> tuple[FailureCause, ...]:
+    """The causes for which the tests reject, looked for in all answers that were taken; none if they do not.
 
     What stands in an entity's place must be named in each text, or in half of all answers where that is lenient.
+    Causes can overlap, and the answers about the texts may hold entities that those do not have: a cause of its own.
     """
-    failed = [one for one in results if one.outcome == "failed"][:1]
-    lost = strays(failed or results, pairs.mask)
-    if lenient and not failed:
-        seldom = ((j, 2 * of.times < of.answers) for one in named(pairs, answers) for j, of in enumerate(one))
-        lost = sum({1 << j for j, is_seldom in seldom if is_seldom})
-    vectors = [v for one in failed or results for v in one.test.vectors]
-    return causes_of(lost, pairs, {v: sentence(v) for v in vectors}, answers) if lost else ()
+    results = [one for one in tried.results if one.outcome == "failed"][:1] or tried.results
+    counts = list(zip(tried.named(replaced=False), tried.named(replaced=True), strict=True))
+    lost = strays(results, tried.pairs.mask)
+    if tried.lenient and results[0].outcome != "failed":
+        lost = sum(1 << j for j, two in enumerate(counts) if any(2 * one.times < one.answers for one in two))
+    if not lost:
+        return ()
+    of_entities = (_of_entity(j, tried, *counts[j]) for j in range(len(counts)) if lost >> j & 1)
+    assumed = _assumed(tried, {v for one in results for v in one.test})
+    return tuple(islice(chain(chain.from_iterable(of_entities), assumed), _MOST_LISTED))
 
 
-def shown(
-    results: Sequence[TestResult], answers: Mapping[Vector, Answers], pairs: Pairs, sentence: Callable[[Vector], str]
-) -> dict[str, object]:
+def _of_entity(j: int, tried: Tried, unreplaced: EntityCount, replaced: EntityCount) -> Iterator[FailureCause]:
+    entity, replacement = tried.pairs.entities[j], tried.pairs.replacements[j]
+    tally = {"entity": entity, "named": replaced.times, "answers": replaced.answers}
+    forms: dict[Literal["merged", "split", "partial"], dict[str, None]] = {"merged": {}, "split": {}, "partial": {}}
+    for v, known in tried.answers.items():
+        there = tried.pairs.in_places(v)
+        for one in known:
+            if one is not None and not is_among(there[j], one):
+                kind, seen = _form(j, there, one)
+                forms[kind].update(dict.fromkeys(seen))
+    for kind, of_kind in forms.items():
+        if of_kind:
+            yield FailureCause.model_validate({"kind": kind, "forms": list(of_kind)[:_MOST_FORMS], **tally})
+    has_form = any(forms.values())
+    is_known = not has_form and _mostly(unreplaced.times, unreplaced.answers)
+    if is_known and _mostly(replaced.answers - replaced.times, replaced.answers):
+        fault = "replacement_fault" if replaced.times else "never_named"
+        yield FailureCause.model_validate({"kind": fault, "forms": (replacement,), **tally})
+    elif not has_form or 0 < replaced.times < replaced.answers:
+        times, answers = unreplaced.times + replaced.times, unreplaced.answers + replaced.answers
+        yield FailureCause(kind="weak", entity=entity, named=times, answers=answers)
+
+
+def _mostly(times: int, answers: int) -> bool:
+    return answers > 0 and times >= _MOSTLY * answers
+
+
+def _form(
+    j: int, there: Sequence[str], extracted: Extracted
+) -> tuple[Literal["merged", "split", "partial"], list[str]]:
+    """How the entity in the j-th place was altered when extracted: the kind, and the forms, if there are any."""
+    whole = _words(there[j])
+    longer = [one for one in extracted if whole != _words(one) and _holds(_words(one), whole)]
+    parts = [one for one in extracted if _words(one) != whole and _holds(whole, _words(one))]
+    others = [_words(one) for i, one in enumerate(there) if i != j]
+    merged = [one for one in longer if any(_holds(_words(one), other) for other in others)]
+    if merged:
+        return "merged", merged
+    if len(parts) > 1:
+        return "split", parts
+    return "partial", longer + parts
+
+
+def _assumed(tried: Tried, vectors: set[Vector]) -> Iterator[FailureCause]:
+    """What was extracted from these texts and is in none of those that it was extracted from."""
+    pairs = tried.pairs
+    for found in tried.besides(vectors):
+        entity = found.entity
+        about = (v for v in vectors if any(one and entity in one for one in tried.answers[v]))
+        texts = [pairs.sentence(v) for v in about if not is_among(entity, pairs.in_places(v))]
+        if all((entity, "not_in_text") in find_mentions(text, [entity]).unreplaceable for text in texts):
+            yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
+
+
+# Each name in each answer is compared with each entity: without the cache a long list would take seconds.
+@lru_cache(maxsize=50_000)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
+    """True if the words of the second stand in the first one, in one piece."""
+    width = len(shorter)
+    return width > 0 and any(longer[at : at + width] == shorter for at in range(len(longer) - width + 1))
+
+
+def shown(tried: Tried) -> dict[str, object]:
     """The evidence's tests, with their texts and answers, and what the vectors do not show."""
+    pairs = tried.pairs
 
     def digits(vector: Vector) -> str:
         return "".join(str(vector >> j & 1) for j in range(len(pairs.entities)))
 
     def text(v: Vector, u: Reading, about: Answers) -> TransformedSentence:
-        return TransformedSentence(
-            vector=digits(v),
-            text=sentence(v),
-            value=None if u is None else digits(u),
-            answers=tuple(
-                AnswerGroup(entities=None if one is None else one[:_MOST_SHOWN], count=count)
-                for one, count in groups(about)
-            ),
-        )
+        told = (AnswerGroup(entities=None if one is None else one[:_MOST_SHOWN], count=n) for one, n in groups(about))
+        value = None if u is None else digits(u)
+        return TransformedSentence(vector=digits(v), text=pairs.sentence(v), value=value, answers=tuple(told))
 
-    unreplaced, replaced = named(pairs, answers)
-    lost = [one.model_copy(update={"times": one.answers - one.times}) for one in unreplaced if one.times < one.answers]
+    lost = [one.model_copy(update={"times": one.answers - one.times}) for one in tried.named(replaced=False)]
     return {
         "rounds": tuple(
             LinearityTestRound(outcome=one.outcome, x=x, y=y, xor=xor)
-            for one in results
-            for x, y, xor in [map(text, one.test.vectors, one.values, one.answers)]
+            for one in tried.results
+            for x, y, xor in [map(text, one.test, one.values, one.answers)]
         ),
-        "ideal_share": ideal_share(results, pairs.mask),
-        "answers": sum(map(len, answers.values())),
-        "unnamed": tuple(one.entity for one in replaced if one.answers and not one.times),
-        "lost": tuple(lost[:_MOST_LISTED]),
-        "extra": tuple(extra(pairs, answers)[:_MOST_LISTED]),
+        "ideal_share": tried.ideal_share,
+        "answers": sum(map(len, tried.answers.values())),
+        "unnamed": tuple(one.entity for one in tried.named(replaced=True) if one.answers and not one.times),
+        "lost": tuple(one for one in lost if one.times)[:_MOST_LISTED],
+        "extra": tuple(tried.besides()[:_MOST_LISTED]),
     }
 
 
-def statistics(results: Sequence[TestResult], pairs: Pairs) -> dict[str, object]:
+def statistics(tried: Tried) -> dict[str, object]:
     """A_test, A_rate and Con_rs of the full schedule (the paper's table 1)."""
     combinations = passing = 0
-    for result in results:
-        samples = [[pairs.read(one) for one in known] for known in result.answers]
-        combinations += len(samples[0]) * len(samples[1]) * len(samples[2])
-        passing += passing_combinations(samples, pairs.mask)
+    mask = tried.pairs.mask
+    for result in tried.results:
+        read = ([tried.pairs.read(one) for one in about] for about in result.answers)
+        of_x, of_y, of_xor = (Counter(u & mask for u in known if u is not None) for known in read)
+        # Of the k^3 combinations of answers.
+        passing += sum(n * m * of_xor[~(a ^ b) & mask] for a, n in of_x.items() for b, m in of_y.items())
+        combinations += prod(map(len, result.answers))
     return {
-        "a_test": sum(one.outcome == "passed" for one in results),
+        "a_test": sum(one.outcome == "passed" for one in tried.results),
         "a_rate": passing / combinations,
-        "con_rs": min(consistency(known) for one in results for known in one.answers),
+        "con_rs": min(consistency(known) for one in tried.results for known in one.answers),
     }
 
 
@@ -170,96 +228,6 @@ def cause_in_words(cause: FailureCause) -> str:
         "not_given": f"{entity} is on the list, but found in {share} answers about the text as it is",
         "wording": f"{entity} is found in {share} answers once the text is put into other words",
     }[cause.kind]
-
-
-_WORD = re.compile(r"[^\W_]+")
-_MOST_FORMS = 5
-_MOSTLY = 0.75
-"""An entity that is named so often, while its replacement is missing so often, is not weak itself."""
-
-
-def causes_of(
-    at_fault: Vector, pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
-) -> tuple[FailureCause, ...]:
-    """The causes for which the entities `at_fault` are, looked for in all answers that are known.
-
-    Their causes can overlap, and the answers about `sentences` may hold entities that those do not have, which is a
-    its own cause.
-    """
-    unreplaced, replaced = named(pairs, answers)
-    wrong = (j for j in range(len(pairs.entities)) if at_fault >> j & 1)
-    of_entities = (_of_entity(j, pairs, answers, unreplaced[j], replaced[j]) for j in wrong)
-    assumed = _assumed(pairs, sentences, {v: answers[v] for v in sentences})
-    return tuple(islice(chain(chain.from_iterable(of_entities), assumed), _MOST_LISTED))
-
-
-def _of_entity(
-    j: int, pairs: Pairs, answers: Mapping[Vector, Answers], unreplaced: EntityCount, replaced: EntityCount
-) -> Iterator[FailureCause]:
-    entity, replacement = pairs.entities[j], pairs.replacements[j]
-    tally = {"named": replaced.times, "answers": replaced.answers}
-    forms: dict[str, list[str]] = {"merged": [], "split": [], "partial": []}
-    for v, known in answers.items():
-        there = pairs.in_places(v)
-        for one in known:
-            if one is not None and not is_among(there[j], one):
-                kind, seen = _form(j, there, one)
-                forms[kind] += [form for form in seen if form not in forms[kind]]
-    for kind, seen in forms.items():
-        if seen:
-            yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": seen[:_MOST_FORMS], **tally})
-    has_form = any(forms.values())
-    both = {"named": unreplaced.times + replaced.times, "answers": unreplaced.answers + replaced.answers}
-    is_known = not has_form and _mostly(unreplaced.times, unreplaced.answers)
-    if is_known and _mostly(replaced.answers - replaced.times, replaced.answers):
-        kind = "replacement_fault" if replaced.times else "never_named"
-        yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": (replacement,), **tally})
-    elif not has_form or 0 < replaced.times < replaced.answers:
-        yield FailureCause(kind="weak", entity=entity, **both)
-
-
-def _mostly(times: int, answers: int) -> bool:
-    return answers > 0 and times >= _MOSTLY * answers
-
-
-def _form(j: int, there: Sequence[str], extracted: Extracted) -> tuple[str, list[str]]:
-    """How the entity in the j-th place was altered when extracted: the kind, and the forms, if there are any."""
-    whole = _words(there[j])
-    longer = [one for one in extracted if whole != _words(one) and _holds(_words(one), whole)]
-    parts = [one for one in extracted if _words(one) != whole and _holds(whole, _words(one))]
-    others = [_words(one) for i, one in enumerate(there) if i != j]
-    merged = [one for one in longer if any(_holds(_words(one), other) for other in others)]
-    if merged:
-        return "merged", merged
-    if len(parts) > 1:
-        return "split", parts
-    return "partial", longer + parts
-
-
-def _assumed(
-    pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
-) -> Iterator[FailureCause]:
-    for found in extra(pairs, answers):
-        entity = found.entity
-        about = [
-            v
-            for v, known in answers.items()
-            if any(one and entity in one for one in known) and not is_among(entity, pairs.in_places(v))
-        ]
-        if all((entity, "not_in_text") in find_mentions(sentences[v], [entity]).unreplaceable for v in about):
-            yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
-
-
-# Each name in each answer is compared with each entity: without the cache a long list would take seconds.
-@lru_cache(maxsize=50_000)
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.casefold()))
-
-
-def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
-    """True if the words of the second stand in the first one, in one piece."""
-    width = len(shorter)
-    return width > 0 and any(longer[at : at + width] == shorter for at in range(len(longer) - width + 1))
 
 
 _MOST_SAID = 3

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from pydantic import ValidationError
 
-from checkers.extraction.mentions import begins_sentence
 from models.protocol import Answer, Model, ModelError, ModelFailed, Question, ReplyT
 from schemas import Usage
 
@@ -57,7 +56,7 @@ class CallableSubject:
 
 _MOST = 3
 """As services do that return the first few of what they find: what is listed depends on what else there is."""
-_NO_NAMES = ("A ", "An ", "In ", "The ")
+_NO_NAME = re.compile(r"(?:^|(?<=[.!?] ))(?:A|An|In|The) ")
 _CAPITALS = re.compile(r"\b[A-Z][\w'’.-]*\w(?: [A-Z][\w'’.-]*\w)*|\b[A-Z]\b")
 
 
@@ -68,9 +67,5 @@ def stand_ins() -> dict[str, Model]:
 
 def capitalised(text: str) -> list[str]:
     """Runs of words with a capital, the first three by the alphabet, in the order of the text."""
-    runs: list[tuple[str, int]] = []
-    for run in _CAPITALS.finditer(text):
-        article = next((one for one in _NO_NAMES if run[0].startswith(one) and begins_sentence(text, run.start())), "")
-        runs.append((run[0].removeprefix(article), run.start()))
-    listed = sorted(run for run in runs if f"{run[0]} " not in _NO_NAMES)[:_MOST]
-    return [name for name, _ in sorted(listed, key=lambda run: run[1])]
+    runs = list(dict.fromkeys(_CAPITALS.findall(_NO_NAME.sub("", text))))
+    return [run for run in runs if run in sorted(runs)[:_MOST]]

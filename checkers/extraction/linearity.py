@@ -9,38 +9,60 @@ Else each sentence has the majority of its answers, entity by entity, and `neede
 """
 
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
 from checkers.extraction.mentions import bare
+from models.work import gather_or_cancel
 from schemas import EntityCount
 
 Vector = int
+
+LinearityTest = tuple[Vector, Vector, Vector]
+"""Three sentences: x, y and x xor y."""
 
 Reading = int | None
 """u of one answer, and in the bits above it a 1 for each entity that was not extracted itself; None if the answer could
 not be read."""
 
-Samples = Sequence[Reading]
-"""The answers about one sentence, in the order in which they came."""
+Extracted = tuple[str, ...]
+"""One answer: the entities that were extracted from a sentence."""
+
+Answers = Sequence[Extracted | None]
+"""The answers about one sentence; None for each that could not be read."""
 
 Outcome = Literal["passed", "failed", "unusable"]
 """`unusable`: the answers that would decide could not be read."""
 
+Ask = Callable[[Vector, int, int], Awaitable[Answers]]
+"""Takes a vector, how many answers about its sentence are wanted, and the number of the first."""
+
 
 @dataclass(frozen=True, slots=True)
-class LinearityTest:
-    """Three sentences: R(x), R(y) and R(x xor y)."""
+class Pairs:
+    """The tested entities and their replacements, in the order of the vectors' bits."""
 
-    x: Vector
-    y: Vector
+    entities: tuple[str, ...]
+    replacements: tuple[str, ...]
+    sentence: Callable[[Vector], str]
+    """R(v)."""
 
     @property
-    def vectors(self) -> tuple[Vector, Vector, Vector]:
-        return self.x, self.y, self.x ^ self.y
+    def mask(self) -> Vector:
+        """A 1 for each entity."""
+        return (1 << len(self.entities)) - 1
+
+    def in_places(self, v: Vector) -> tuple[str, ...]:
+        """For each entity what is in its place in R(v): itself, or its replacement."""
+        pairs = zip(self.entities, self.replacements, strict=True)
+        return tuple(other if v >> j & 1 else entity for j, (entity, other) in enumerate(pairs))
+
+    def read(self, extracted: Extracted | None) -> Reading:
+        """u: a 0 for each replacement that was extracted, whatever the sentence; above it the same of the entities."""
+        return missing((*self.replacements, *self.entities), extracted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +73,85 @@ class TestResult:
 
     test: LinearityTest
     outcome: Outcome
-    values: tuple[Reading, Reading, Reading]
+    values: tuple[Reading, ...]
     """f of the test's vectors: the majorities, or the combination of answers with the fewest wrong bits."""
-    answers: tuple["Answers", ...] = ()
+    answers: Sequence[Answers]
     """About its three sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The tests that were made, and by vector all answers that were taken."""
+
+    pairs: Pairs
+    results: Sequence[TestResult]
+    answers: Mapping[Vector, Answers]
+    lenient: bool = False
+
+    @property
+    def ideal_share(self) -> float | None:
+        """The share of the sentences, each counted once, with f(v) = not v; None if none was read."""
+        known, mask = values_of(self.results), self.pairs.mask
+        return sum(u & mask == ~v & mask for v, u in known.items()) / len(known) if known else None
+
+    def named(self, *, replaced: bool) -> list[EntityCount]:
+        """Counts of each entity extracted where it stands, or of its replacement where that does."""
+        found = []
+        for j, entity in enumerate(self.pairs.entities):
+            known = [is_among(self.pairs.in_places(v)[j], one) for v, one in self._read() if v >> j & 1 == replaced]
+            found.append(EntityCount(entity=entity, times=sum(known), answers=len(known)))
+        return found
+
+    def besides(self, among: Collection[Vector] | None = None) -> list[EntityCount]:
+        """Entities extracted next to those that stand in the entities' places, the most frequent first.
+
+        `among` are the sentences that are looked at, if not all.
+        """
+        known = [(v, one) for v, one in self._read() if among is None or v in among]
+        counts: Counter[str] = Counter()
+        for v, one in known:
+            there = self.pairs.in_places(v)
+            counts.update({entity for entity in one if not is_among(entity, there)})
+        return [EntityCount(entity=entity, times=times, answers=len(known)) for entity, times in counts.most_common()]
+
+    def _read(self) -> Iterator[tuple[Vector, Extracted]]:
+        return ((v, one) for v, known in self.answers.items() for one in known if one is not None)
+
+
+async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Answers, repeats: int) -> Tried:
+    """The tests up to the first that fails, with as few answers as decide them; raises what `ask` raises.
+
+    `untouched` are the first answers about the text itself.
+    """
+    answers: dict[Vector, list[Extracted | None]] = defaultdict(list, {0: list(untouched)})
+    made: list[LinearityTest] = []
+
+    async def ask_further(v: Vector, count: int) -> None:
+        answers[v] += await ask(v, count - len(answers[v]), len(answers[v]))
+
+    for test in tests:
+        while wanted := needed(test, {v: [pairs.read(one) for one in answers[v]] for v in test}, repeats):
+            await gather_or_cancel(ask_further(v, count) for v, count in wanted.items())
+        made.append(test)
+        if result_of(test, [answers[v] for v in test], pairs).outcome == "failed":
+            break
+    # Later tests may have asked further about a sentence.
+    results = [result_of(test, [answers[v] for v in test], pairs) for test in made]
+    return Tried(pairs, results, {v: known for v, known in answers.items() if known})
+
+
+async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, repeats: int) -> Tried:
+    """All tests with all answers, a text that comes again asked about again; raises what `ask` raises."""
+    slots = [v for test in tests for v in test]
+    # The first about no transformed text are those about the text itself.
+    earlier = [slots[:place].count(v) + (v == 0) for place, v in enumerate(slots)]
+    taken = await gather_or_cancel(ask(v, repeats, known * repeats) for v, known in zip(slots, earlier, strict=True))
+    answers: dict[Vector, list[Extracted | None]] = defaultdict(list)
+    for v, known in zip(slots, taken, strict=True):
+        answers[v] += known
+    about = zip(taken[::3], taken[1::3], taken[2::3], strict=True)
+    results = [result_of(test, known, pairs, lenient=True) for test, known in zip(tests, about, strict=True)]
+    return Tried(pairs, results, answers, lenient=True)
 
 
 def draw_tests(entities: int, count: int, draw: Random) -> list[LinearityTest]:
@@ -65,21 +162,10 @@ def draw_tests(entities: int, count: int, draw: Random) -> list[LinearityTest]:
         while not column:
             column = draw.getrandbits(2 * count)
         vectors = [v | (column >> place & 1) << j for place, v in enumerate(vectors)]
-    return [LinearityTest(x, y) for x, y in zip(vectors[::2], vectors[1::2], strict=True)]
+    return [(x, y, x ^ y) for x, y in zip(vectors[::2], vectors[1::2], strict=True)]
 
 
-def xnor(first: Vector, second: Vector, mask: Vector) -> Vector:
-    """The bits in which two vectors agree; `mask` has a 1 for each entity."""
-    return ~(first ^ second) & mask
-
-
-def wrong_bits(values: Sequence[Vector], mask: Vector) -> Vector:
-    """The entities in which f(x xor y) is not f(x) xnor f(y), as a vector; 0 if the combination passes."""
-    of_x, of_y, of_xor = values
-    return (of_xor & mask) ^ xnor(of_x, of_y, mask)
-
-
-def majority(samples: Samples) -> Reading:
+def majority(samples: Sequence[Reading]) -> Reading:
     """For each entity what most answers say, 1 if they are divided; None if only half or fewer could be read."""
     known = [u for u in samples if u is not None]
     if 2 * len(known) <= len(samples):
@@ -88,28 +174,24 @@ def majority(samples: Samples) -> Reading:
     return sum(1 << j for j, count in enumerate(ones) if 2 * count >= len(known))
 
 
-def result_of(test: LinearityTest, samples: Sequence[Samples], mask: Vector, *, lenient: bool = False) -> TestResult:
+def result_of(test: LinearityTest, answers: Sequence[Answers], pairs: Pairs, *, lenient: bool = False) -> TestResult:
     """The result of a test from the answers about each of its three sentences."""
-    choices = [_readable(one) if lenient else (majority(one),) for one in samples]
+    samples = [[pairs.read(one) for one in about] for about in answers]
+    choices: list[Sequence[Reading]] = [(majority(one),) for one in samples]
+    if lenient:
+        # Each value once; if no answer could be read, that.
+        choices = [list(dict.fromkeys(u for u in one if u is not None)) or [None] for one in samples]
 
-    def faults(values: tuple[Reading, ...]) -> int:
-        known = [u for u in values if u is not None]
-        return wrong_bits(known, mask).bit_count() if len(known) == len(values) else 0
+    def wrong_bits(values: tuple[Reading, ...]) -> int:
+        """The entities in which f(x xor y) is not f(x) xnor f(y); none if a value is not known."""
+        of_x, of_y, of_xor = values
+        if of_x is None or of_y is None or of_xor is None:
+            return 0
+        return (~(of_x ^ of_y ^ of_xor) & pairs.mask).bit_count()
 
-    of_x, of_y, of_xor = values = min(itertools.product(*choices), key=faults)
-    outcome: Outcome = "unusable" if None in values else "failed" if faults(values) else "passed"
-    return TestResult(test, outcome, (of_x, of_y, of_xor))
-
-
-def _readable(samples: Samples) -> Samples:
-    """Each value once; if no answer could be read, that."""
-    return list(dict.fromkeys(u for u in samples if u is not None)) or [None]
-
-
-def passing_combinations(samples: Sequence[Samples], mask: Vector) -> int:
-    """The number of the k^3 combinations of answers that pass; those with an answer that could not be read do not."""
-    of_x, of_y, of_xor = (Counter(u & mask for u in one if u is not None) for one in samples)
-    return sum(n * m * of_xor[xnor(a, b, mask)] for a, n in of_x.items() for b, m in of_y.items())
+    values = min(itertools.product(*choices), key=wrong_bits)
+    outcome: Outcome = "unusable" if None in values else "failed" if wrong_bits(values) else "passed"
+    return TestResult(test, outcome, values, answers)
 
 
 def rejection_probability(epsilon: float, tests: int) -> float:
@@ -132,68 +214,33 @@ def strays(results: Iterable[TestResult], mask: Vector) -> Vector:
     A subject that never names a replacement, or never what is not replaced, is linear and passes every test.
     """
     found = 0
-    for v, u in _values(results).items():
+    for v, u in values_of(results).items():
         found |= (u ^ ~v | u >> mask.bit_length() & ~v) & mask
     return found
 
 
-def ideal_share(results: Iterable[TestResult], mask: Vector) -> float | None:
-    """The share of the sentences, each counted once, with f(v) = not v; None if none was read."""
-    known = _values(results)
-    return sum(u & mask == ~v & mask for v, u in known.items()) / len(known) if known else None
-
-
-def _values(results: Iterable[TestResult]) -> dict[Vector, Vector]:
-    return {v: u for one in results for v, u in zip(one.test.vectors, one.values, strict=True) if u is not None}
+def values_of(results: Iterable[TestResult]) -> dict[Vector, Vector]:
+    """F of each sentence that was read."""
+    return {v: u for one in results for v, u in zip(one.test, one.values, strict=True) if u is not None}
 
 
 _ALL = (1 << 64) - 1
 """A 1 for each of more entities than there are."""
 
 
-def needed(test: LinearityTest, answers: Mapping[Vector, Samples], repeats: int) -> dict[Vector, int]:
+def needed(test: LinearityTest, answers: Mapping[Vector, Sequence[Reading]], repeats: int) -> dict[Vector, int]:
     """By sentence the number of answers to know next; empty once no further answer can change the test's outcome."""
-    samples = [answers[v] for v in test.vectors]
-    left = [further(known, repeats) for known in samples]
-    if None in [majority(known) for known, more in zip(samples, left, strict=True) if not more]:
+    left = {v: further(answers[v], repeats) for v in test}
+    if any(not more and majority(answers[v]) is None for v, more in left.items()):
         return {}
-    return {v: len(known) + more for v, known, more in zip(test.vectors, samples, left, strict=True) if more}
+    return {v: len(answers[v]) + more for v, more in left.items() if more}
 
 
-def further(samples: Samples, repeats: int) -> int:
+def further(samples: Sequence[Reading], repeats: int) -> int:
     """The answers to be taken next: more than half of `repeats`, then the others if those could change the majority."""
     more, left = repeats // 2 + 1 - len(samples), repeats - len(samples)
     might = {majority([*samples, *[u] * left]) for u in (0, _ALL, None)}
     return more if more > 0 else left * (len(might) > 1)
-
-
-Extracted = tuple[str, ...]
-"""One answer: the entities that were extracted from a sentence."""
-
-Answers = Sequence[Extracted | None]
-"""The answers about one sentence; None for each that could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """The tested entities and their replacements, in the order of the vectors' bits."""
-
-    entities: tuple[str, ...]
-    replacements: tuple[str, ...]
-
-    @property
-    def mask(self) -> Vector:
-        """A 1 for each entity."""
-        return (1 << len(self.entities)) - 1
-
-    def in_places(self, v: Vector) -> tuple[str, ...]:
-        """For each entity what is in its place in R(v): itself, or its replacement."""
-        pairs = zip(self.entities, self.replacements, strict=True)
-        return tuple(other if v >> j & 1 else entity for j, (entity, other) in enumerate(pairs))
-
-    def read(self, extracted: Extracted | None) -> Reading:
-        """u: a 0 for each replacement that was extracted, whatever the sentence; above it the same of the entities."""
-        return missing((*self.replacements, *self.entities), extracted)
 
 
 def missing(entities: Iterable[str], extracted: Extracted | None) -> Reading:
@@ -208,45 +255,18 @@ def is_among(entity: str, extracted: Iterable[str]) -> bool:
     return any(bare(entity) == bare(one) for one in extracted)
 
 
-def named(pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[list[EntityCount], list[EntityCount]]:
-    """Counts of each entity extracted where it stands, and of its replacement where that does."""
-
-    def counted(j: int, *, replaced: bool) -> EntityCount:
-        known = [is_among(pairs.in_places(v)[j], one) for v, one in _read(answers) if v >> j & 1 == replaced]
-        return EntityCount(entity=pairs.entities[j], times=sum(known), answers=len(known))
-
-    places = range(len(pairs.entities))
-    return [counted(j, replaced=False) for j in places], [counted(j, replaced=True) for j in places]
-
-
-def extra(pairs: Pairs, answers: Mapping[Vector, Answers]) -> list[EntityCount]:
-    """Entities extracted next to those that stand in the entities' places, the most frequent first."""
-    counts: Counter[str] = Counter()
-    known = _read(answers)
-    for v, one in known:
-        there = pairs.in_places(v)
-        counts.update({entity for entity in one if not is_among(entity, there)})
-    return [EntityCount(entity=entity, times=times, answers=len(known)) for entity, times in counts.most_common()]
-
-
 def groups(answers: Answers) -> list[tuple[Extracted | None, int]]:
     """Equal lists of entities, whatever their order and case, with their number; the most frequent first.
 
     Answers that could not be read are their own group.
     """
-    firsts: dict[frozenset[str] | None, Extracted | None] = {}
-    counts: Counter[frozenset[str] | None] = Counter()
+    alike: dict[frozenset[str] | None, list[Extracted | None]] = {}
     for one in answers:
         key = None if one is None else frozenset(" ".join(entity.split()).casefold() for entity in one)
-        firsts.setdefault(key, one)
-        counts[key] += 1
-    return [(firsts[key], count) for key, count in counts.most_common()]
+        alike.setdefault(key, []).append(one)
+    return sorted(((known[0], len(known)) for known in alike.values()), key=lambda group: -group[1])
 
 
 def consistency(answers: Answers) -> int:
     """The number of answers that gave the most frequent list; 0 if none could be read."""
     return max((count for one, count in groups(answers) if one is not None), default=0)
-
-
-def _read(answers: Mapping[Vector, Answers]) -> list[tuple[Vector, Extracted]]:
-    return [(v, one) for v, known in answers.items() for one in known if one is not None]

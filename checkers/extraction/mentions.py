@@ -27,8 +27,7 @@ Reason = Literal[
 class Mention(NamedTuple):
     """A place in the text where an entity stands."""
 
-    entity: int
-    """Its place among `Located.entities`."""
+    entity: str
     start: int
     end: int
 
@@ -55,38 +54,36 @@ class Located:
         """Only these are replaced: nothing is known that fits in the places of the others."""
         kept = [one for one in self.entities if one in entities]
         others: list[tuple[str, Reason]] = [(one, "no_replacement") for one in self.entities if one not in entities]
-        mentions = (hit for hit in self.mentions if self.entities[hit.entity] in entities)
-        moved = tuple(hit._replace(entity=kept.index(self.entities[hit.entity])) for hit in mentions)
-        return Located(self.text, tuple(kept), moved, (*self.unreplaceable, *others))
+        mentions = tuple(hit for hit in self.mentions if hit.entity in entities)
+        return Located(self.text, tuple(kept), mentions, (*self.unreplaceable, *others))
 
 
 def find_mentions(text: str, entities: Sequence[str]) -> Located:
     """Every mention of each entity that can be replaced in the text, in NFC, and why the others cannot."""
     text = unicodedata.normalize("NFC", text)
-    unreplaceable: dict[int, Reason] = {}
-    hits: dict[int, list[Mention]] = {}
+    reasons: list[Reason | None] = []
+    hits: dict[str, list[Mention]] = {}
     seen: set[str] = set()
-    for place, entity in enumerate(entities):
+    for entity in entities:
         spelling = _spelling(_plain(entity))
+        reason: Reason | None = None
         if not any(character.isalnum() for character in entity):
-            unreplaceable[place] = "blank"
+            reason = "blank"
         elif spelling in seen:
-            unreplaceable[place] = "repeated"
-        elif found := _hits(text, entity, place):
-            hits[place] = found
+            reason = "repeated"
+        elif found := _hits(text, entity):
+            hits[entity] = found
         else:
-            unreplaceable[place] = _absence(text, entity)
+            reason = _absence(text, entity)
+        reasons.append(reason)
         seen.add(spelling)
-    kept = _disjoint(text, entities, (hit for found in hits.values() for hit in found))
-    for place in hits.keys() - {hit.entity for hit in kept}:
-        unreplaceable[place] = "nested" if all(_is_within(hit, kept) for hit in hits[place]) else "crossing"
-    replaceable = [place for place in range(len(entities)) if place not in unreplaceable]
-    return Located(
-        text,
-        tuple(entities[place] for place in replaceable),
-        tuple(hit._replace(entity=replaceable.index(hit.entity)) for hit in kept),
-        tuple((entities[place], unreplaceable[place]) for place in sorted(unreplaceable)),
-    )
+    kept = _disjoint(text, (hit for found in hits.values() for hit in found))
+    for entity in hits.keys() - {hit.entity for hit in kept}:
+        is_nested = all(_is_within(hit, kept) for hit in hits[entity])
+        reasons[entities.index(entity)] = "nested" if is_nested else "crossing"
+    told = list(zip(entities, reasons, strict=True))
+    replaceable = tuple(entity for entity, reason in told if reason is None)
+    return Located(text, replaceable, tuple(kept), tuple((one, why) for one, why in told if why is not None))
 
 
 LEADING_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
@@ -151,8 +148,8 @@ def _plain(text: str) -> str:
     )
 
 
-def _hits(text: str, entity: str, place: int) -> list[Mention]:
-    found = [Mention(place, match.start(), match.end()) for match in _pattern(_plain(entity)).finditer(_plain(text))]
+def _hits(text: str, entity: str) -> list[Mention]:
+    found = [Mention(entity, match.start(), match.end()) for match in _pattern(_plain(entity)).finditer(_plain(text))]
     return [hit for hit in found if _is_cased_alike(text, hit, entity)] or found
 
 
@@ -217,11 +214,11 @@ def _is_form_of(word: str, other: str) -> bool:
     return max(begun, ended) >= 3 and (5 * begun >= 3 * len(word) or ended >= len(word) - 1)
 
 
-def _disjoint(text: str, entities: Sequence[str], hits: Iterable[Mention]) -> list[Mention]:
+def _disjoint(text: str, hits: Iterable[Mention]) -> list[Mention]:
     """Those that keep their place, in the order of the text."""
     kept: list[Mention] = []
     taken = bytearray(len(text))
-    for hit in sorted(hits, key=lambda one: (one.start - one.end, one.start, entities[one.entity])):
+    for hit in sorted(hits, key=lambda one: (one.start - one.end, one.start, one.entity)):
         if not any(taken[hit.start : hit.end]):
             taken[hit.start : hit.end] = b"\1" * (hit.end - hit.start)
             kept.append(hit)

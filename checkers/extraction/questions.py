@@ -1,13 +1,15 @@
 """Questions to the subject (the paper's prompt 1), and to the writer about replacements and paraphrases."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from checkers.checker import Undecidable
-from checkers.extraction.linearity import Extracted, further, missing
+from checkers.extraction.linearity import Answers, further, missing
 from checkers.extraction.mentions import bare
+from checkers.form_test import FormCase
 from models.prompts import PromptSet, as_list
 from models.protocol import Model, ModelFailed, Question, Reply, sample
 from schemas import Extraction
@@ -100,8 +102,8 @@ class ExtractionPrompts(PromptSet):
         )
 
 
-Known = list[Extracted | None]
-"""Answers about one text."""
+_TRIED = 3
+"""Answers at temperature 0 that must be the same."""
 
 
 class Respondent:
@@ -119,9 +121,20 @@ class Respondent:
         known = {bare(one): kind for one, kind in reversed(self.classes.items())}
         return {entity: known.get(bare(entity), "") for entity in entities}
 
+    async def repeats(self, text: str, most: int) -> tuple[int, Answers]:
+        """Answers about each text at most, with those about this one that were taken to know it.
+
+        It is one if the subject's temperature is 0 and it said the same three times: many endpoints do not.
+        """
+        if getattr(self._subject, "temperature", None) != 0 or most <= _TRIED:
+            return most, []
+        tried = [one for number in range(_TRIED) for one in await self.extracted(text, 1, number)]
+        is_steady = None not in tried and len({frozenset(one or ()) for one in tried}) == 1
+        return (1, tried[:1]) if is_steady else (most, tried)
+
     async def of_the_text_itself(
-        self, text: str, entities: Sequence[str], repeats: int, *, wholly: bool, known: Known | None = None
-    ) -> Known:
+        self, text: str, entities: Sequence[str], repeats: int, *, wholly: bool, known: Answers = ()
+    ) -> Answers:
         """Answers about a text as it is, until it is certain which of the entities most of `repeats` name, or all.
 
         `known` are the first of them.
@@ -129,7 +142,7 @@ class Respondent:
         Raises:
             Undecidable: as `extracted`, or most answers cannot be read.
         """
-        found: Known = list(known or ())
+        found = list(known)
         while more := repeats - len(found) if wholly else further([missing(entities, one) for one in found], repeats):
             found += await self.extracted(text, more, first=len(found))
         if 2 * found.count(None) >= len(found):
@@ -137,7 +150,7 @@ class Respondent:
             raise Undecidable("subject_unusable", f"{detail} could not be read")
         return found
 
-    async def extracted(self, text: str, count: int, first: int = 0) -> Known:
+    async def extracted(self, text: str, count: int, first: int = 0) -> Answers:
         """So many answers about a text, numbered from `first` on; None for each that cannot be read.
 
         Raises:
@@ -152,3 +165,27 @@ class Respondent:
             if found.kind.strip():
                 self.classes.setdefault(found.entity, found.kind.strip())
         return [None if one is None else tuple(found.entity for found in one.entities) for one in replies]
+
+
+_MOVED = "Milda Vasquez moved from Tarsk to Oberwald in 1987."
+_ENTITIES = {
+    _MOVED: {"Milda Vasquez", "Tarsk", "Oberwald"},
+    "The brig Corvina belongs to Haldane Shipping.": {"Corvina", "Haldane Shipping"},
+}
+
+
+def form_cases(method: str) -> Iterator[FormCase]:
+    """Built-in cases: lists of entities, and names that may take their places."""
+    prompts = ExtractionPrompts()
+    for text, names in _ENTITIES.items():
+        yield FormCase(method, "subject", prompts.entities(text), partial(_has_all, names))
+    for name, kind in (("Milda Vasquez", "person"), ("Tarsk", "town")):
+        yield FormCase(method, "writer", prompts.others(_MOVED, name, kind, named=True), partial(_are_others, name))
+
+
+def _has_all(names: set[str], reply: EntitiesReply) -> bool:
+    return names <= {one.entity for one in reply.entities}
+
+
+def _are_others(name: str, reply: OthersReply) -> bool:
+    return len({one for one in reply.others if name not in one}) > 1

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from random import Random
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
@@ -29,10 +29,11 @@ def replaced(located: Located, replacements: Sequence[str], vector: Vector) -> s
     A mention in capitals gets its replacement in capitals; one in lower case gets a capital where a sentence begins.
     """
     text, made, at = located.text, "", 0
-    for j, start, end in located.mentions:
+    for entity, start, end in located.mentions:
+        j = located.entities.index(entity)
         if vector >> j & 1:
             written, new = text[start:end], replacements[j]
-            if written.isupper() and not located.entities[j].isupper():
+            if written.isupper() and not entity.isupper():
                 new = new.upper()
             elif begins_sentence(text, start) and written[:1].isupper() and new.split(maxsplit=1)[0].islower():
                 new = new[:1].upper() + new[1:]
@@ -102,9 +103,7 @@ def _has_digit(text: str) -> bool:
 
 # Where names come from
 
-Kind = Literal["person", "place", "organisation", "quantity"]
-
-_KINDS: dict[Kind, str] = {
+_KINDS = {
     "person": "per person human man woman character politician actor author artist player",
     "place": "loc location gpe place city town village country state county region province municipality capital",
     "organisation": "org organisation organization company business firm corporation institution manufacturer",
@@ -119,13 +118,13 @@ _MOST_NAMES = 40
 """Of Faker, for one entity."""
 
 
-def kind_of(said: str) -> Kind | None:
+def kind_of(said: str) -> str | None:
     """The kind of a class as an extractor calls it: PER, person, "fictional person"."""
     words = {word.rstrip("s") for word in re.findall(r"[^\W_]+", said.casefold())} | {said.casefold()}
     return next((kind for kind, known in _KINDS.items() if words.intersection(known.split())), None)
 
 
-def names_of_faker(entity: str, kind: Kind | None, draw: Random) -> Iterator[str]:
+def names_of_faker(entity: str, kind: str | None, draw: Random) -> Iterator[str]:
     """Names of that kind, as long as the entity; the same for the same draw and version of Faker."""
     faker, words = _faker(), len(entity.split())
     faker.seed_instance(draw.getrandbits(64))
@@ -136,7 +135,8 @@ def names_of_faker(entity: str, kind: Kind | None, draw: Random) -> Iterator[str
             [*(faker.last_name() for _ in range(max(1, words - 1))), faker.company_suffix()]
         ),
     }
-    return (makers[kind]() for _ in range(_MOST_NAMES)) if kind in makers else iter(())
+    make = makers.get(kind or "")
+    return (make() for _ in range(_MOST_NAMES)) if make else iter(())
 
 
 @cache
@@ -227,54 +227,45 @@ class Names:
         def take(entity: str, candidates: Iterable[str], *, named: bool = True) -> None:
             """Take the first candidate that fits and has as many words as the entity, else the first that fits."""
             nonlocal taken
-            made = [in_form_of(candidate, entity) for candidate in candidates]
+            made = [in_form_of(candidate, entity) for candidate in candidates] if entity not in found else []
             fit = [one for one in made if fits(one, entity, text=located.text, taken=taken)]
             if fit:
                 best = min(fit, key=lambda one: _apart(one, entity) or 0)
                 found[entity] = TestedEntity(text=entity, replacement=best, named=named)
                 taken |= words_of(best)
 
-        def left() -> list[str]:
-            return [entity for entity in located.entities if entity not in found]
-
         for entity in located.entities:
-            for candidates in self._unasked(record, entity, classes.get(entity, ""), seed):
-                if entity not in found:
-                    take(entity, candidates)
-        others, failure = await self._asked(located.text, left(), classes)
-        for entity, names in others.items():
-            take(entity, names, named=_is_name(entity))
-        for entity in left():
+            said = classes.get(entity, "")
+            is_figure = kind_of(said) == "quantity"
+            if is_figure or _has_digit(entity):
+                take(entity, other_figures(entity, generator(seed, f"other {entity}")))
+            if is_figure or _is_name(entity):
+                names = self.like(record, said)
+                take(entity, generator(seed, f"seen {entity}").sample(names, len(names)))
+        left = [entity for entity in located.entities if entity not in found]
+        failure: ModelFailed | None = None
+        for entity, told in zip(
+            left,
+            await gather_or_cancel(self._asked(located.text, entity, classes.get(entity, "")) for entity in left),
+            strict=True,
+        ):
+            if isinstance(told, ModelFailed):
+                failure = failure or told
+            else:
+                take(entity, told, named=_is_name(entity))
+        for entity in left:
             draw = generator(seed, f"invented {entity}")
             take(entity, names_of_faker(entity, kind_of(classes.get(entity, "")), draw))
         if failure is not None and not found:
             raise failure
         return tuple(found[entity] for entity in located.entities if entity in found)
 
-    def _unasked(self, record: Extraction, entity: str, said: str, seed: str) -> Iterator[Iterable[str]]:
-        """Other figures, and names that were seen."""
-        is_figure = kind_of(said) == "quantity"
-        if is_figure or _has_digit(entity):
-            yield other_figures(entity, generator(seed, f"other {entity}"))
-        if is_figure or _is_name(entity):
-            names = self.like(record, said)
-            yield generator(seed, f"seen {entity}").sample(names, len(names))
-
-    async def _asked(
-        self, text: str, entities: Sequence[str], classes: Mapping[str, str]
-    ) -> tuple[dict[str, list[str]], ModelFailed | None]:
-        """The writer's answers about each, and a failure if it gives none about one; nothing without a writer."""
-        writer = self._writer
-        if writer is None:
-            return {}, None
-
-        async def others(entity: str) -> list[str] | ModelFailed:
-            question = self._prompts.others(text, entity, classes.get(entity, ""), named=_is_name(entity))
-            try:
-                return (await writer.ask(question)).reply.others
-            except ModelFailed as error:
-                return error
-
-        told = dict(zip(entities, await gather_or_cancel(map(others, entities)), strict=True))
-        failure = next((one for one in told.values() if isinstance(one, ModelFailed)), None)
-        return {entity: one for entity, one in told.items() if not isinstance(one, ModelFailed)}, failure
+    async def _asked(self, text: str, entity: str, said: str) -> list[str] | ModelFailed:
+        """What the writer answers, or that it gives no answer; nothing without a writer."""
+        if self._writer is None:
+            return []
+        try:
+            question = self._prompts.others(text, entity, said, named=_is_name(entity))
+            return (await self._writer.ask(question)).reply.others
+        except ModelFailed as error:
+            return error

@@ -9,7 +9,6 @@ from assay.testing import ScriptedJudge
 from checkers.checker import Models
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
-from checkers.extraction.extractors import CallableSubject
 from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import Extraction, Verdict
@@ -93,12 +92,3 @@ class TestEndpoints:
         assert verdict.outcome == "accept"
         assert verdict.judge == f"service/127.0.0.1:{stub.port}"
         assert all(request.body.keys() == {"text"} for request in stub.requests)
-
-    async def test_an_async_callable_is_a_subject_too(self):
-        async def extract(text: str) -> list[dict[str, str]]:
-            return classed(places)(text)
-
-        models = Models(judge=ScriptedJudge(), subjects={"extractor": CallableSubject("mine", extract)})
-        checker = ExtractionChecker(PLUGIN.settings.model_validate({}), models)
-        record = Extraction(kind="extraction", id="r", source="s", model="extractor", text=TEXT, entities=ENTITIES)
-        assert (await checker.check(record)).outcome == "accept"

@@ -1,4 +1,4 @@
-"""The extractor that plays the samples' subject in the demo: what it finds, and what the checker says of it."""
+"""The extractor that plays the samples' subject in the demo: what the checker says of it."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,8 @@ import pytest
 
 from assay.testing import check
 from checkers.extraction.checker import ExtractionChecker
-from checkers.extraction.extractors import capitalised, stand_ins
+from checkers.extraction.extractors import CallableSubject, stand_ins
+from tests.checkers.extraction.setting import ENTITIES, TEXT, classed, places
 
 SAMPLES = Path(__file__).parents[3] / "examples" / "records.jsonl"
 RECORDS = {
@@ -17,21 +18,16 @@ RECORDS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("In Porto, Ada Okafor met O'Neil-Smith.", ["Porto", "Ada Okafor", "O'Neil-Smith"]),
-        ("Porto is a town.", ["Porto"]),
-        ("nobody was there", []),
-        ("Zoe met Ida, Una and Bo.", ["Ida", "Una", "Bo"]),
-    ],
-)
-def test_it_lists_the_first_three_names_by_the_alphabet(text: str, found: list[str]):
-    assert capitalised(text) == found
-
-
 @pytest.mark.parametrize("name", ["ext-01", "ext-02", "ext-03"])
 def test_the_samples_get_the_verdicts_that_their_authors_expect(name: str):
     record = RECORDS[name]
     verdict = check(ExtractionChecker, record, subjects=stand_ins())
     assert verdict.outcome == record["metadata"]["expected"], verdict.reason
+
+
+def test_an_async_callable_is_a_subject_too():
+    async def extract(text: str) -> list[dict[str, str]]:
+        return classed(places)(text)  # type: ignore[return-value]
+
+    record = {"text": TEXT, "entities": ENTITIES, "model": "mine"}
+    assert check(ExtractionChecker, record, subjects={"mine": CallableSubject("mine", extract)}).outcome == "accept"
