@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -14,7 +14,7 @@ import orjson
 from pydantic import ValidationError
 
 from agents.routing import sample_point
-from assay.cli.common import configured, out_option, selection, writing
+from assay.cli.common import NUMBER, configured, out_option, selection, writing
 from assay.config import Configuration
 from assay.messages import oldest_first, opened_store
 from checkers.wording import plain
@@ -35,7 +35,6 @@ from schemas import (
 )
 from streams.errors import BrokerUnavailable
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
-from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
 if TYPE_CHECKING:
@@ -53,13 +52,7 @@ _INSTRUCTIONS: dict[Task, str] = {
 }
 _MOST_NAMES = 10
 """Skipped records of a cause that are named."""
-
 _REPEATED = "skipped: the same is there already"
-"""A cause, of which no record is named."""
-_NOT_IMPROVED = "skipped: the response could not be improved"
-_NO_PROMPT = "skipped: the record holds no prompt"
-_GONE = "whose record is no longer on its topic"
-_AWAY = "whose record the store does not hold, and no broker answers"
 
 _LOOKED_AT: Final = 10_000
 """Verdicts, the latest, where those without a label are wanted as well."""
@@ -68,7 +61,6 @@ _GROUPED: Final = 1000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 DRAWN: Final = "assay_drawn"
 """Field of a labelled record with its sampling rate and whether it is in the even sample."""
-
 _HALF = 0.5
 _ABOUT_IT: Final = {*Envelope.model_fields, "kind", "contexts", "samples"}
 """Fields of a record that are not its own text."""
@@ -98,14 +90,14 @@ def rejected(*, loaded: Configuration, form: Form, out: Path | None, **wanted: A
     needed then. Other records, and without a store everything, are read from the topics. The summary names records
     that cannot be read. Their verdicts have null for the record; corrections and preferences skip them.
     """
-    _run(Export(loaded.streams, wanted, store=loaded.store.url, form=form), out)
+    _write(lambda run: _rejected(run, form), loaded, wanted, out)
 
 
 @export.command("records")
 @click.option("--labelled", is_flag=True, help="Only records that people labelled (labels.rubric_version).")
 @click.option("--distinct", is_flag=True, help="Only one of records with the same text.")
 @click.option("--by", type=click.Choice(["failure"]), help="Draw evenly over what rejects have in common.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only N records, drawn at random.")
+@click.option("--limit", type=NUMBER, metavar="N", help="Only N records, drawn at random.")
 @selection
 @out_option("lines")
 @configured
@@ -118,161 +110,150 @@ def records(*, loaded: Configuration, out: Path | None, **wanted: Any) -> None:
     latest 10,000 accepts and rejects are looked at. A store is needed (store.url); records that it does not keep are
     read from their topic.
     """
-    wanted["rubric_version"] = loaded.labels.rubric_version
-    _run(RecordSet(loaded.streams, wanted, store=loaded.store.url), out)
+    _write(_records, loaded, wanted, out)
 
 
-def _run(chosen: "Export", out: Path | None) -> None:
-    with writing(out) as target:
+class _Run:
+    """One reading of the store, or of topics: what is wanted, how records are found, and what is skipped."""
 
-        async def write() -> None:
-            async for line in chosen.lines():
-                target.write(line)
-
-        asyncio.run(write())
-        target.flush()
-    for line in chosen.summary():
-        click.echo(plain(line), err=True)
-
-
-class Export:
-    """One reading of the store, or of the topic that holds what a form needs; counts while lines are read."""
-
-    def __init__(
-        self, settings: StreamSettings, wanted: Mapping[str, Any], *, store: str | None, form: Form = "verdicts"
-    ) -> None:
-        """`wanted`: see `selection`; `store`: its address, to be read instead of a topic."""
-        self._settings = settings
-        self._form = form
-        self._wanted = wanted
-        self._store = store
-        self._topic = settings.topics.rejected if form == "verdicts" else settings.topics.improved
+    def __init__(self, loaded: Configuration, wanted: Mapping[str, Any], stack: AsyncExitStack) -> None:
+        """`wanted`: the options of the command."""
+        self.loaded, self.wanted, self._stack = loaded, wanted, stack
+        self.reader: Reader | None = None
+        self.summary: list[str] = []
+        """Printed before what is skipped."""
         self._lookup: RecordLookup | None = None
         self._away = False
-        self._counts: Counter[str] = Counter()
         self._skipped = defaultdict[str, list[str]](list)
-        """Names of records by cause."""
+        """Names of records by cause; only ids are kept in memory."""
 
-    async def lines(self) -> AsyncGenerator[bytes, None]:
-        """JSON lines, oldest first, each verdict or improvement once; only ids are kept in memory.
+    def open_store(self) -> "Reader":
+        self.reader = self._stack.enter_context(opened_store(self.loaded.store.url))
+        return self.reader
 
-        Raises:
-            StreamError: the store or, without one, the broker does not answer, or topics are missing.
-        """
-        seen: set[str] = set()
-        async with AsyncExitStack() as stack:
-            reader = None if self._store is None else stack.enter_context(opened_store(self._store))
-            async for message in await stack.enter_async_context(aclosing(self._messages(reader))):
-                try:
-                    header = ResultHeader.read(message)
-                    if not self._takes(header):
-                        continue
-                    if header.id in seen:
-                        self._skipped[_REPEATED].append("")
-                        continue
-                    example = await self._example(header, message, reader, stack)
-                except Unreadable:
-                    self._counts["unreadable"] += 1
-                    continue
-                seen.add(header.id)
-                self._counts["selected message"] += 1
-                if example is not None:
-                    self._counts["line"] += 1
-                    yield orjson.dumps(example, option=orjson.OPT_APPEND_NEWLINE)
-
-    def _takes(self, header: ResultHeader) -> bool:
+    def takes(self, header: ResultHeader) -> bool:
         """Whether the message with a header is exported."""
-        named = all(self._wanted[name] in {None, getattr(header, name)} for name in ("source", "model", "checker"))
-        since, until = self._wanted["since"], self._wanted["until"]
+        named = all(self.wanted[name] in {None, getattr(header, name)} for name in ("source", "model", "checker"))
+        since, until = self.wanted["since"], self.wanted["until"]
         return named and (since is None or header.at >= since) and (until is None or header.at < until)
 
-    async def _messages(self, reader: "Reader | None") -> AsyncGenerator[bytes, None]:
-        if reader is None:
-            async with aclosing(read_topic(self._settings.kafka, self._topic)) as messages:
-                async for message in messages:
-                    yield message.value
-            return
-        for each in oldest_first(reader, outcomes=("reject",)):
-            if self._form != "verdicts":
-                for improvement in reader.improvements(each.id):
-                    yield to_json(improvement)
-            elif (verdict := reader.verdict(each.id)) is not None:
-                yield to_json(verdict)
-
-    async def _example(
-        self, header: ResultHeader, message: bytes, reader: "Reader | None", stack: AsyncExitStack
-    ) -> dict[str, Any] | None:
-        improvement = None if self._form == "verdicts" else _improvement(message)
-        if improvement is not None and (improvement.status != "improved" or not improvement.after):
-            self._skipped[_NOT_IMPROVED].append("")
-            return None
-        found = await self._record(header, reader, stack)
-        if improvement is None:
-            # Both as they are on their topics or in the store, byte for byte.
-            record = None if found is None else orjson.Fragment(found[0])
-            return {"record": record, "verdict": orjson.Fragment(message)}
-        if found is None:
-            return None
-        prompt = prompt_of(found[1]) if isinstance(found[1], Generation) else None
-        if prompt is None:
-            self._skip(_NO_PROMPT, header)
-            return None
-        return _trained_on(self._form, prompt, improvement)
-
-    async def _record(
-        self, header: ResultHeader, reader: "Reader | None", stack: AsyncExitStack
-    ) -> tuple[bytes, Envelope] | None:
-        """The record of a verdict or an improvement; None, and it is counted, where it cannot be had."""
-        if reader and header.record_id and (data := reader.record(header.source, header.record_id)):
+    async def record(self, header: ResultHeader) -> tuple[bytes, Envelope] | None:
+        """The record of a verdict or an improvement; None, and it is noted, where it cannot be had."""
+        if self.reader and header.record_id and (data := self.reader.record(header.source, header.record_id)):
             return data, read_record(data, max_bytes=len(data))
         try:
             if self._lookup is None and not self._away:
-                self._lookup = await stack.enter_async_context(RecordLookup(self._settings).running())
+                lookup = RecordLookup(self.loaded.streams)
+                self._lookup = await self._stack.enter_async_context(lookup.running())
             if self._lookup is not None:
                 return await self._lookup.record(header.origin, header.source, header.record_id)
         except BrokerUnavailable:
-            if reader is None:
+            if self.reader is None:
                 raise
             self._away = True
         except RecordGone:
-            self._skip(_GONE, header)
+            self.skip("whose record is no longer on its topic", header)
             return None
-        self._skip(_AWAY, header)
+        self.skip("whose record the store does not hold, and no broker answers", header)
         return None
 
-    def _skip(self, cause: str, header: ResultHeader) -> None:
-        self._skipped[cause].append(f"{header.source}/{header.record_id}")
+    def skip(self, cause: str, header: ResultHeader | None = None) -> None:
+        self._skipped[cause].append("" if header is None else f"{header.source}/{header.record_id}")
 
-    def summary(self) -> Iterator[str]:
-        """The counts, a line at a time; quotes names that producers chose."""
-        counts = self._counts
-        lines, selected = (counted(counts[noun], noun) for noun in ("line", "selected message"))
-        yield f"{lines} from {selected} {'in the store' if self._store else f'on {self._topic}'}"
-        yield from self._skipped_lines()
-        if counts["unreadable"]:
-            yield f"  {counted(counts['unreadable'], 'message')} skipped that could not be read"
-
-    def _skipped_lines(self) -> Iterator[str]:
-        """What is not in the lines, and why."""
+    def lines(self) -> Iterator[str]:
+        """The summary, a line at a time; quotes names that producers chose."""
+        yield from self.summary
         for cause, names in sorted(self._skipped.items()):
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             named = f": {', '.join(names[:_MOST_NAMES])}{more}" if names[0] else ""
             yield f"  {len(names)} {cause}{named}"
 
 
-def _trained_on(form: Form, prompt: str, improvement: Improvement) -> dict[str, Any]:
+def _write(
+    lines: Callable[[_Run], AsyncGenerator[object, None]],
+    loaded: Configuration,
+    wanted: Mapping[str, Any],
+    out: Path | None,
+) -> None:
+    async def write() -> list[str]:
+        async with AsyncExitStack() as stack:
+            run = _Run(loaded, wanted, stack)
+            async for line in await stack.enter_async_context(aclosing(lines(run))):
+                target.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            return [*run.lines()]
+
+    with writing(out) as target:
+        told = asyncio.run(write())
+        target.flush()
+    for line in told:
+        click.echo(plain(line), err=True)
+
+
+async def _rejected(run: _Run, form: Form) -> AsyncGenerator[object, None]:
+    """The rejected verdicts, or what became of them, oldest first, each once."""
+    seen, written = set[str](), 0
+    topics, reads_store = run.loaded.streams.topics, run.loaded.store.url is not None
+    topic = topics.rejected if form == "verdicts" else topics.improved
+    messages = _of_store(run.open_store(), form) if reads_store else _of_topic(run, topic)
+    async with aclosing(messages) as found:
+        async for message in found:
+            try:
+                header = ResultHeader.read(message)
+                if not run.takes(header):
+                    continue
+                if header.id in seen:
+                    run.skip(_REPEATED)
+                    continue
+                example = await _example(run, form, header, message)
+            except Unreadable:
+                run.skip("messages skipped that could not be read")
+                continue
+            seen.add(header.id)
+            if example is not None:
+                written += 1
+                yield example
+    selected = counted(len(seen), "selected message")
+    run.summary = [f"{counted(written, 'line')} from {selected} {'in the store' if reads_store else f'on {topic}'}"]
+
+
+async def _of_topic(run: _Run, topic: str) -> AsyncGenerator[bytes, None]:
+    async with aclosing(read_topic(run.loaded.streams.kafka, topic)) as messages:
+        async for message in messages:
+            yield message.value
+
+
+async def _of_store(reader: "Reader", form: Form) -> AsyncGenerator[bytes, None]:
+    for each in oldest_first(reader, outcomes=("reject",)):
+        if form != "verdicts":
+            for improvement in reader.improvements(each.id):
+                yield to_json(improvement)
+        elif (verdict := reader.verdict(each.id)) is not None:
+            yield to_json(verdict)
+
+
+async def _example(run: _Run, form: Form, header: ResultHeader, message: bytes) -> object | None:
+    """A line; None, and it is noted why, where there is none."""
+    if form == "verdicts":
+        found = await run.record(header)
+        # Both as they are on their topics or in the store, byte for byte.
+        return {"record": found and orjson.Fragment(found[0]), "verdict": orjson.Fragment(message)}
+    try:
+        improvement = Improvement.model_validate_json(message)
+    except ValidationError as error:
+        raise Unreadable("invalid_record", f"no improvement: {error.error_count()} faults") from None
+    if improvement.status != "improved" or not improvement.after:
+        run.skip("skipped: the response could not be improved")
+        return None
+    if (found := await run.record(header)) is None:
+        return None
+    if (prompt := prompt_of(found[1]) if isinstance(found[1], Generation) else None) is None:
+        run.skip("skipped: the record holds no prompt", header)
+        return None
     asked = [{"role": "user", "content": prompt}]
     better = [{"role": "assistant", "content": improvement.after}]
     if form == "corrections":
         return {"messages": asked + better}
     return {"prompt": asked, "chosen": better, "rejected": [{"role": "assistant", "content": improvement.before}]}
-
-
-def _improvement(message: bytes) -> Improvement:
-    try:
-        return Improvement.model_validate_json(message)
-    except ValidationError as error:
-        raise Unreadable("invalid_record", f"no improvement: {error.error_count()} faults") from None
 
 
 def prompt_of(record: Generation) -> str | None:
@@ -299,71 +280,62 @@ class _Candidate(NamedTuple):
     """The probability that people were asked about it; None where it was not drawn."""
 
 
-class RecordSet(Export):
-    """One reading of the store; `wanted` has the other options of the command and the rubric's version, too."""
+async def _records(run: _Run) -> AsyncGenerator[object, None]:
+    """Records in a random order that is the same each time; by failure from each group in turns."""
+    lines, seen, reached = list[tuple[_Candidate, str, dict[str, Any]]](), set[str](), Counter[str]()
+    reader, wanted = run.open_store(), run.wanted
+    candidates = _candidates(run, reader)
+    groups = _by_failure(reader, candidates) if wanted["by"] else {"all": candidates}
+    turns = (zip(groups, row, strict=True) for row in zip_longest(*groups.values()))
+    for name, one in (pair for row in turns for pair in row):
+        if one is None:
+            continue
+        if len(lines) == wanted["limit"]:
+            break
+        reached[name] += 1
+        if (found := await run.record(_header(one.verdict))) is None:
+            continue
+        data, read = found
+        keys = {f"{one.verdict.source}\x1f{one.verdict.record_id}"}
+        keys |= {_text(read)} if wanted["distinct"] else set()
+        if seen.isdisjoint(keys):
+            lines.append((one, name, orjson.loads(data)))
+        else:
+            run.skip(_REPEATED)
+        seen |= keys
+    written = Counter(name for _, name, _ in lines)
+    by_group = [
+        f"  {written[name]} of {counted(len(group), 'verdict')}: {name[:200]}" for name, group in groups.items()
+    ]
+    run.summary = [f"{counted(len(lines), 'record')} from the store", *(by_group if wanted["by"] else ())]
+    drawn = [one.drawn_with and one.drawn_with * reached[name] / len(groups[name]) for one, name, _ in lines]
+    least = min(filter(None, drawn), default=1.0)
+    for (one, _, record), drawn_with in zip(lines, drawn, strict=True):
+        yield with_label(record, one.verdict.id, one.labels, drawn_with=drawn_with, least=least)
 
-    async def lines(self) -> AsyncGenerator[bytes, None]:
-        """JSON lines, in a random order that is the same each time; by failure from each group in turns.
 
-        Raises:
-            StreamError: the store does not answer.
-        """
-        lines, seen, reached = list[tuple[_Candidate, str, dict[str, Any]]](), set[str](), Counter[str]()
-        async with AsyncExitStack() as stack:
-            reader = stack.enter_context(opened_store(self._store))
-            candidates = self._candidates(reader)
-            groups = _by_failure(reader, candidates) if self._wanted["by"] else {"all": candidates}
-            for name, one in _in_turns(groups):
-                if len(lines) == self._wanted["limit"]:
-                    break
-                reached[name] += 1
-                if (found := await self._record(_header(one.verdict), reader, stack)) is None:
-                    continue
-                data, read = found
-                keys = {f"{one.verdict.source}\x1f{one.verdict.record_id}"}
-                keys |= {_text(read)} if self._wanted["distinct"] else set()
-                if seen.isdisjoint(keys):
-                    lines.append((one, name, orjson.loads(data)))
-                else:
-                    self._skipped[_REPEATED].append("")
-                seen |= keys
-        written = Counter(name for _, name, _ in lines)
-        self._groups = {name: (written[name], len(group)) for name, group in groups.items()}
-        drawn = [one.drawn_with and one.drawn_with * reached[name] / len(groups[name]) for one, name, _ in lines]
-        least = min(filter(None, drawn), default=1.0)
-        for (one, _, record), drawn_with in zip(lines, drawn, strict=True):
-            line = with_label(record, one.verdict.id, one.labels, drawn_with=drawn_with, least=least)
-            yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+def _candidates(run: _Run, reader: "Reader") -> list[_Candidate]:
+    from store.reading import Wanted
+    from store.reviews import Reviews
 
-    def summary(self) -> Iterator[str]:
-        """The counts, a line at a time; quotes names that producers chose."""
-        yield f"{counted(sum(written for written, _ in self._groups.values()), 'record')} from the store"
-        for name, (written, verdicts) in self._groups.items() if self._wanted["by"] else ():
-            yield f"  {written} of {counted(verdicts, 'verdict')}: {name[:200]}"
-        yield from self._skipped_lines()
-
-    def _candidates(self, reader: "Reader") -> list[_Candidate]:
-        from store.reading import Wanted
-        from store.reviews import Reviews
-
-        reviews, labels = Reviews(reader.engine), defaultdict[str, list[Label]](list)
-        for label in reviews.by_experts(self._wanted["rubric_version"]):
-            labels[label.verdict_id].append(label)
-        ids: Collection[str] = labels
-        if not self._wanted["labelled"]:
-            wanted = Wanted(outcomes=("accept", "reject"))
-            ids, page = [], reader.verdicts(wanted)
-            while page and len(ids) < _LOOKED_AT:
-                ids.extend(each.id for each in page)
-                page = reader.verdicts(wanted, before=page[-1].key)
-        found = []
-        for verdict in filter(None, map(reader.verdict, ids)):
-            said = labels.get(verdict.id, [])
-            is_wanted = verdict.outcome != "abstain" and self._takes(_header(verdict))
-            if is_wanted and not (self._wanted["labelled"] and decided(said) is None):
-                asked = reviews.asked(verdict.id)
-                found.append(_Candidate(verdict, said, asked and asked.request.drawn_with))
-        return sorted(found, key=lambda one: sample_point("records", one.verdict.id))
+    reviews, labels = Reviews(reader.engine), defaultdict[str, list[Label]](list)
+    for label in reviews.by_experts(run.loaded.labels.rubric_version):
+        labels[label.verdict_id].append(label)
+    ids: Collection[str] = labels
+    if not run.wanted["labelled"]:
+        wanted = Wanted(outcomes=("accept", "reject"))
+        ids, page = [], reader.verdicts(wanted)
+        while page and len(ids) < _LOOKED_AT:
+            ids.extend(each.id for each in page)
+            page = reader.verdicts(wanted, before=page[-1].key)
+    found = []
+    for verdict in filter(None, map(reader.verdict, ids)):
+        said = labels.get(verdict.id, [])
+        is_wanted = verdict.outcome != "abstain" and run.takes(_header(verdict))
+        if is_wanted and not (run.wanted["labelled"] and decided(said) is None):
+            asked = reviews.asked(verdict.id)
+            found.append(_Candidate(verdict, said, asked and asked.request.drawn_with))
+    return sorted(found, key=lambda one: sample_point("records", one.verdict.id))
 
 
 def _by_failure(reader: "Reader", candidates: Iterable[_Candidate]) -> dict[str, list[_Candidate]]:
@@ -386,11 +358,6 @@ def _by_failure(reader: "Reader", candidates: Iterable[_Candidate]) -> dict[str,
             groups[group.reason] += [left.pop(id_) for id_ in group.ids]
         groups["others"] += left.values()
     return {name: group for name, group in sorted(groups.items(), key=lambda pair: -len(pair[1])) if group}
-
-
-def _in_turns(groups: dict[str, list[_Candidate]]) -> Iterator[tuple[str, _Candidate]]:
-    for row in zip_longest(*groups.values()):
-        yield from ((name, one) for name, one in zip(groups, row, strict=True) if one is not None)
 
 
 def _header(verdict: Verdict) -> ResultHeader:

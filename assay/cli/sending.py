@@ -105,12 +105,11 @@ def replay(
         raise WrongUse("choose: --all, --reason R or --id ID; --list shows the dead letters")
     if as_json and not only_list:
         raise WrongUse("--json needs --list")
-    settings = loaded.streams
-    payloads = _payloads(corrected, ids, settings.records.max_bytes)
     if only_list:
-        asyncio.run(_list(settings, reasons, ids, as_json=as_json))
-    else:
-        asyncio.run(_replay(settings, reasons, ids, payloads))
+        asyncio.run(_list(loaded.streams, reasons, ids, as_json=as_json))
+        return
+    payloads = {} if corrected is None else _payload(corrected, ids, loaded.streams.records.max_bytes)
+    asyncio.run(_replay(loaded.streams, reasons, ids, payloads))
 
 
 async def _list(
@@ -120,52 +119,37 @@ async def _list(
     async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
         source, record = _sender(letter)
         counts[f"{letter.reason} from {plain(source or 'an unknown source')}"] += 1
-        click.echo(_json(letter, source, record, before) if as_json else _entry(letter, record, before))
+        if as_json:
+            content = letter.model_dump(mode="json") | {"source": source, "record_id": record}
+            with contextlib.suppress(UnicodeDecodeError):
+                content["payload"] = letter.payload.decode()
+                del content["payload_base64"]
+            # All ASCII: a message must not control the terminal.
+            click.echo(json.dumps(content | {"replayed_before": before}))
+            continue
+        at = f"{letter.failed_at:%Y-%m-%d %H:%M:%S}  {_place(letter)}{', replayed before' if before else ''}"
+        detail = f"{record or 'no record id'}, {letter.payload_bytes} bytes: {letter.detail}"
+        for line in (f"  {at}", f"    {letter.id}", f"    {detail}"):
+            click.echo(plain(line))
     for group, number in [] if as_json else counts.most_common():
         click.echo(f"{group}: {number}")
     click.echo(f"{counted(counts.total(), 'dead letter')} on {settings.topics.dead_letter}", err=True)
 
 
-def _entry(letter: DeadLetter, record: str | None, before: bool) -> str:
-    lines = (
-        f"  {letter.failed_at:%Y-%m-%d %H:%M:%S}  {_place(letter)}{', replayed before' if before else ''}",
-        f"    {letter.id}",
-        f"    {record or 'no record id'}, {letter.payload_bytes} bytes: {letter.detail}",
-    )
-    return "\n".join(map(plain, lines))
-
-
-def _json(letter: DeadLetter, source: str | None, record: str | None, before: bool) -> str:
-    content = letter.model_dump(mode="json") | {"source": source, "record_id": record, "replayed_before": before}
-    with contextlib.suppress(UnicodeDecodeError):
-        content["payload"] = letter.payload.decode()
-        del content["payload_base64"]
-    # All ASCII: a message must not control the terminal.
-    return json.dumps(content)
-
-
 def _sender(letter: DeadLetter) -> tuple[str | None, str | None]:
     """The source and record id in the message, as far as it can be read."""
-    try:
+    content = None
+    with contextlib.suppress(orjson.JSONDecodeError):
         content = orjson.loads(letter.payload)
-    except orjson.JSONDecodeError:
-        return None, None
-    if not isinstance(content, dict):
-        return None, None
-    named = (content.get("source"), content.get("record_id", content.get("id")))
-    source, record = (value[:_SHOWN] if isinstance(value, str) and value else None for value in named)
+    named = (content.get("source"), content.get("record_id", content.get("id"))) if isinstance(content, dict) else ()
+    source, record = [value[:_SHOWN] if isinstance(value, str) and value else None for value in named] or (None, None)
     return source, record
 
 
 async def _replay(
-    settings: StreamSettings,
-    reasons: tuple[DeadLetterReason, ...],
-    ids: tuple[str, ...],
-    payloads: dict[str, bytes],
+    settings: StreamSettings, reasons: tuple[DeadLetterReason, ...], ids: tuple[str, ...], payloads: dict[str, bytes]
 ) -> None:
-    counts: Counter[str] = Counter()
-    skipped: Counter[str] = Counter()
-    found = set()
+    counts, skipped, found = Counter[str](), Counter[str](), set[str]()
     async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads):
         found.add(done.letter.id)
         if done.status == "unreadable":
@@ -190,9 +174,7 @@ def _place(letter: DeadLetter) -> str:
     return f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
 
 
-def _payloads(corrected: Path | None, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:
-    if corrected is None:
-        return {}
+def _payload(corrected: Path, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:
     if len(ids) != 1:
         raise WrongUse(f"--with corrects one dead letter: give exactly one --id, not {len(ids)}")
     payload = corrected.read_bytes().strip()
@@ -258,12 +240,12 @@ def recheck(
         if not sys.stdin.isatty():
             raise WrongUse("standard input is not a terminal; give --yes to send them")
         click.confirm(f"Send {counted(found, 'record')} to {checker}?", abort=True, err=True)
-    sent = asyncio.run(send_again(loaded.streams, past(), checker, _report))
+
+    def refuse(number: int, why: str) -> None:
+        click.echo(f"record {number} was not sent: {why}", err=True)
+
+    sent = asyncio.run(send_again(loaded.streams, past(), checker, refuse))
     click.echo(f"{sent} sent to {topics.outputs} for {checker}", err=True)
-
-
-def _report(number: int, why: str) -> None:
-    click.echo(f"record {number} was not sent: {why}", err=True)
 
 
 async def _priced(
