@@ -237,15 +237,3 @@ def test_after_kill_9_the_accounts_are_exact_and_what_was_skipped_is_named(place
     assert ran.returncode == 1
     assert "3 answers missing" in ran.stdout
     assert f"r1002  tests  by steady  {topics.outputs}[0]@" in ran.stdout
-
-
-def test_on_the_embedded_broker_what_nobody_took_up_is_no_account(embedded_place: Place, tmp_path: Path, steady: Path):
-    topics, given = embedded_place.checked().topics, servers(embedded_place)
-    asyncio.run(put(embedded_place.servers, topics.outputs, map(record, range(3))))
-    ran = assay("accounts", "--checker", "steady", "--since", "2h", cwd=tmp_path, site=steady, **given)
-    assert ran.returncode == 0
-    all_ = next(line.split() for line in ran.stdout.splitlines() if line.split()[:1] == ["all"])
-    assert all_[1:] == ["3", "0", "0", "0", "0", "3", "0"]
-    ran = assay("accounts", "--since", "yesterday", cwd=tmp_path, **given)
-    assert ran.returncode == 2
-    assert "such as 90m, 24h and 7d" in ran.stderr

@@ -126,15 +126,6 @@ def test_a_promise_that_cannot_be_kept_is_refused_with_what_could_be_promised(fo
     assert json.loads(assay("calibrate", path, "--error", "0.02", "--json", cwd=folder).stdout)["kept"] is False
 
 
-def test_records_without_a_label_and_those_that_the_checker_abstains_on_are_told_of(folder: Path):
-    path = write(folder, *graded(180), record(500, 0.9), record(501, 0.9, "accept", reference=None))
-    ran = assay("calibrate", path, cwd=folder)
-    assert ran.returncode == 0, ran.stderr
-    assert "1 line without a label was skipped" in ran.stderr
-    assert "181 labelled records, of which thresholds can use 180" in ran.stdout
-    assert "1 without a score: the checker abstains" in ran.stdout
-
-
 @pytest.mark.parametrize(
     ("lines", "arguments", "told"),
     [

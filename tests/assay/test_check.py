@@ -85,22 +85,14 @@ def test_every_record_has_its_verdict_in_order_and_every_bad_line_its_message(tm
     assert "\x1b" not in ran.stderr
 
 
-def test_rejection_is_a_failure_only_where_asked_for(tmp_path, site):
-    shouted, said = line(1, "HELP!").encode(), line(1, "help").encode()
-    arguments = ("check", "-", "--checker", "shouting")
-    assert assay(*arguments, cwd=tmp_path, site=site, stdin=shouted).returncode == 0
-    assert assay(*arguments, "--fail-on-reject", cwd=tmp_path, site=site, stdin=shouted).returncode == 1
-    assert assay(*arguments, "--fail-on-reject", cwd=tmp_path, site=site, stdin=said).returncode == 0
-    both = assay(*arguments, "--fail-on-reject", cwd=tmp_path, site=site, stdin=shouted + b"\nrubbish")
-    assert both.returncode == 3
-
-
 NOTHING_CHECKED = "Error: nothing was checked: there is no record in the file\n"
 
 
 @pytest.mark.parametrize(
     ("responses", "asked", "ends"),
     [
+        (["a!"], "--fail-on-reject", (1, "")),
+        (["a"], "--fail-on-reject", (0, "")),
         (["a", "b", "c!", "d"], "--fail-under=0.75", (0, "")),
         (["a", "b", "c!"], "--fail-under=0.7", (1, "66.7% of 3 decided verdicts accepted, below --fail-under 0.7\n")),
         # What is abstained on is not decided.
@@ -153,20 +145,10 @@ def test_a_strict_check_refuses_what_is_nearly_a_known_field(tmp_path, site):
     assert strict.stderr.splitlines()[0] == f"line 2: invalid_record: {hint}"
 
 
-DEAD = {
-    "sign-in page": (
-        stubs.page(200, b"<!doctype html><title>Sign in</title>"),
-        "<!doctype html><title>Sign in</title>",
-    ),
-    "never an answer that can be used": (stubs.nonsense(), "judge_unusable 2"),
-}
-
-
-@pytest.mark.parametrize(("act", "said"), DEAD.values(), ids=DEAD)
-def test_ci_does_not_pass_on_a_judge_that_decides_nothing(tmp_path, act, said):
+def test_ci_does_not_pass_on_a_judge_that_decides_nothing(tmp_path):
     records = [json.loads(line(number, "It left.")) | {"reference": "It left at ten."} for number in range(2)]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
-    with StubEndpoint(script=lambda _: act) as stub:
+    with StubEndpoint(script=lambda _: stubs.nonsense()) as stub:
         ran = assay(
             *("check", "in.jsonl", "--checker", "consistency", "--fail-on-reject", "--json"),
             cwd=tmp_path,
@@ -176,7 +158,7 @@ def test_ci_does_not_pass_on_a_judge_that_decides_nothing(tmp_path, act, said):
         )
     assert ran.returncode == 3, ran.stderr
     assert "Error: nothing was decided: " in ran.stderr
-    assert said in ran.stderr
+    assert "judge_unusable 2" in ran.stderr
 
 
 def test_a_key_that_is_refused_ends_it_at_once(tmp_path):

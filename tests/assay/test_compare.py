@@ -14,7 +14,6 @@ import assay as package
 from assay.cli.compare import _version_lines, versions_by
 from schemas import Calibration, Verdict, to_json
 from tests.assay.running import ROOT, assay, servers
-from tests.support.rejections import rejection
 from tests.support.scenarios import Place
 from tests.support.stored import Stored
 from tests.support.traffic import put
@@ -88,13 +87,6 @@ def test_several_series_are_one_by_their_verdicts_and_where_sources_differ_that_
     assert both.judged.variance == pytest.approx(VERSIONS[0].judged.variance / 2)
 
 
-@pytest.mark.parametrize("given", [("compare",), (*BY, "assay.toml")])
-def test_what_cannot_be_asked_is_said(tmp_path: Path, given: tuple[str, ...]):
-    (tmp_path / "assay.toml").touch()
-    ran = assay(*given, cwd=tmp_path)
-    assert (ran.returncode, "give either two files or --by metadata.KEY" in " ".join(ran.stderr.split())) == (2, True)
-
-
 NOW = datetime.now(UTC).replace(minute=10, second=0, microsecond=0) - timedelta(hours=2)
 RELEASE = ("metadata.release", "4.2")
 
@@ -135,19 +127,3 @@ def test_the_broken_release_is_named_and_nothing_else(tmp_path: Path, filled: St
     assert said in ran.stdout
     assert "orders-bot / acme-chat-4  by consistency" in ran.stdout
     assert ran.stderr.splitlines() == ["1 series with rejects in that time"]
-
-
-def test_series_and_times_are_chosen_and_a_store_is_needed(tmp_path: Path, sqlite_store: Stored):
-    sqlite_store.keep([rejection(number, "t") for number in range(3)])
-    since = ("--since", "2020-01-01")
-    here = {"cwd": tmp_path, "ASSAY_STORE__URL": sqlite_store.url}
-    assert "3 rejects and 0 accepts since" in assay("failures", *since, **here).stdout
-    none = assay("failures", "--source", "other", *since, **here)
-    assert (none.returncode, none.stdout) == (0, "")
-    assert none.stderr.splitlines() == ["0 series with rejects in that time"]
-    wrong = assay("failures", *since, "--until", "2019-01-01", **here)
-    assert wrong.returncode == 2
-    assert "--since is not before --until" in wrong.stderr
-    without = assay("failures", cwd=tmp_path)
-    assert without.returncode == 2
-    assert "(store.url)" in without.stderr

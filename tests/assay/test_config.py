@@ -45,24 +45,6 @@ def test_a_list_in_a_variable_has_commas_or_is_json(monkeypatch, value):
     assert load_configuration().alertmanager.urls == ("http://a:9093", "http://b:9093")
 
 
-def test_headers_and_fields_of_requests_are_tables_in_the_file_and_json_in_variables(monkeypatch):
-    write(
-        "[subjects.'acme-4']\nbase_url = 'http://one/v1'\nmodel = 'acme'\n"
-        "extra_headers = { X-Team = 'qa', api-key = '1' }\n"
-        "[subjects.'acme-4'.extra_body.chat_template_kwargs]\nenable_thinking = false"
-    )
-    monkeypatch.setenv("ASSAY_SUBJECTS__ACME_4__EXTRA_HEADERS", '{"api-key": "2"}')
-    monkeypatch.setenv("ASSAY_JUDGE__EXTRA_BODY", '{"stop": ["\\n\\n"], "options": {"num_ctx": 8192}}')
-    configuration = load_configuration()
-    subject = configuration.subjects["acme-4"]
-    assert {name: value.get_secret_value() for name, value in subject.extra_headers.items()} == {
-        "X-Team": "qa",
-        "api-key": "2",
-    }
-    assert subject.extra_body == {"chat_template_kwargs": {"enable_thinking": False}}
-    assert configuration.judge.extra_body == {"stop": ["\n\n"], "options": {"num_ctx": 8192}}
-
-
 def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
     write("[subjects.'acme-chat-4.1']\nbase_url = 'http://one/v1'\nmodel = 'acme'")
     monkeypatch.setenv("ASSAY_SUBJECTS__ACME_CHAT_4_1__API_KEY", "sk-1")

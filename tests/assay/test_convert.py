@@ -9,7 +9,7 @@ import pytest
 from pyarrow import Table, parquet
 
 from schemas import read_record
-from tests.assay.running import ROOT, assay
+from tests.assay.running import assay
 
 MAPPING = """
 [columns]
@@ -49,15 +49,6 @@ def test_a_table_becomes_records_by_a_mapping_of_its_columns(unconfigured: Path)
     first |= {"occurred_at": "2026-11-20T08:00:00Z", "metadata": {"release": "1.10"}}
     assert records == [shared | first, shared | {"id": "2", "response": "Yes.", "contexts": ["7", "[b"]}]
     assert "2 records, 0 rows refused" in said
-
-
-def test_the_example_can_be_converted(tmp_path: Path):
-    ran = assay(
-        "convert", "examples/answers.csv", "--mapping", "examples/mapping.toml", "--out", f"{tmp_path}/out", cwd=ROOT
-    )
-    assert ran.returncode == 0, ran.stderr
-    lines = (tmp_path / "out").read_bytes().splitlines()
-    assert [len(read_record(line, max_bytes=10**6).contexts) for line in lines] == [2, 1]
 
 
 def test_rows_that_are_no_records_are_named_and_the_others_written(unconfigured: Path):
@@ -122,20 +113,6 @@ def test_json_lines_are_read_by_names_within_names(unconfigured: Path):
         assert row in said
     paged, _ = _converted(unconfigured, "searches.json", json.dumps({"data": lines[:1]}, indent=1), SEARCHES)
     assert paged == records
-
-
-@pytest.mark.parametrize(
-    ("name", "mapping", "said"),
-    [
-        ("a.csv", "[columns]\nrespons = 'x'\n", "has no field 'respons'; did you mean 'response'?"),
-        ("a.csv", "kind = 'song'\n[columns]\n", "kind: Input should be 'generation', 'paraphrase'"),
-        ("a.xlsx", MAPPING, "files that can be converted end in .csv, .jsonl, .ndjson, .json and .parquet"),
-        ("a.json", MAPPING, "holds no JSON array of rows"),
-    ],
-)
-def test_a_wrong_mapping_and_a_wrong_file_are_told(unconfigured: Path, name: str, mapping: str, said: str):
-    _, error = _converted(unconfigured, name, "a,b\n1,2\n", mapping, status=2)
-    assert said in error
 
 
 def test_parquet_is_read_with_its_extra(unconfigured: Path, monkeypatch: pytest.MonkeyPatch):

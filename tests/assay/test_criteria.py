@@ -12,7 +12,6 @@ from assay.config import Misconfigured, load_configuration
 from tests.assay.running import assay
 from tests.checkers.criteria.setting import ASK, BROKEN, KEPT, WORDS, by_word, reply, write_examples
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.stub_request import StubRequest
 
 SECTION = f"""
 [criteria.no_refunds]
@@ -82,16 +81,6 @@ def test_a_wrong_section_is_named(tmp_path: Path, text: str, said: str) -> None:
     assert said in str(raised.value)
 
 
-def test_a_judge_that_compares_texts_is_warned_of_and_abstains(tmp_path: Path) -> None:
-    (tmp_path / "assay.toml").write_text(SECTION)
-    shown = assay("config", "check", cwd=tmp_path)
-    assert "warning: criteria.no_refunds: every verdict abstains, as judge.backend = 'local'" in shown.stderr
-    ran = assay("check", "-", "--checker", "no_refunds", "--json", cwd=tmp_path, stdin=_lines(reply(KEPT)))
-    verdict = json.loads(ran.stdout)
-    assert (verdict["outcome"], verdict["evidence"]["cause"]) == ("abstain", "judge_failed")
-    assert "configure an endpoint as judge" in verdict["reason"]
-
-
 def test_it_is_tried_on_its_examples_and_on_made_answers(folder: Path, stub: StubEndpoint) -> None:
     ran = assay("criteria", "check", "no_refunds", cwd=folder)
     assert ran.returncode == 0, ran.stderr
@@ -109,18 +98,6 @@ def test_it_is_tried_on_its_examples_and_on_made_answers(folder: Path, stub: Stu
     figures = json.loads(assay("criteria", "check", "no_refunds", "--json", cwd=folder).stdout)
     assert figures["forms"][0]["accuracy"] == 1.0
     assert figures["forms"][0]["kinds"]["examples, reject"] == {"right": 5, "pairs": 5}
-
-
-def test_what_it_gets_wrong_is_shown_and_the_exit_status_tells(folder: Path, stub: StubEndpoint) -> None:
-    def answer(request: StubRequest) -> str:
-        return "no" if request.body["messages"][-1]["content"].endswith(f"{ASK} Reply yes or no.") else by_word(request)
-
-    stub.answer = answer
-    ran = assay("criteria", "check", "no_refunds", cwd=folder)
-    assert ran.returncode == 1
-    assert "right on 50%" in ran.stdout
-    assert f"reject, not accept: “{BROKEN} 0” {ASK} No." in ran.stderr
-    assert "It fails on examples, reject, made, reject." in ran.stdout
 
 
 def test_the_ready_criteria_can_be_used_with_twenty_examples_each() -> None:

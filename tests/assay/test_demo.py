@@ -4,11 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
-
-from assay.cli.common import typed
 from checkers.plugin import own_checkers
 from schemas.base import BUNDLED_ACCURACY
 from tests.assay.running import ROOT, assay, environment
@@ -55,18 +51,6 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
     assert max(map(len, ran.stdout.splitlines())) <= 80
     assert "\x1b" not in ran.stdout
     assert ran.stderr == ""
-
-
-def test_commands_to_go_on_with_are_named_as_they_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    program = tmp_path / "bin" / "assay"
-    program.parent.mkdir()
-    program.touch(mode=0o755)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["bin/assay", "demo"])
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert typed() == "bin/assay"
-    monkeypatch.setenv("PATH", str(program.parent))
-    assert typed() == "assay"
 
 
 HEAVY = {

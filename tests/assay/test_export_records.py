@@ -115,30 +115,6 @@ def test_calibrate_a_criterion_and_ci_take_it(folder: Path, labelled: Stored):
     assert all(one.words for one in examples if one.label == "reject")
 
 
-def test_texts_are_distinct_and_people_must_agree(tmp_path: Path, sqlite_store: Stored):
-    for number, response in enumerate(["It is OPEN.", "It  is open.", "It is closed.", "It is late.", "It is early."]):
-        made = record(number, 0.5, response=response)
-        data = json.dumps(made).encode()
-        verdict = rejection(number, "t", record_id=made["id"], source="s")
-        about = {"verdict_id": verdict.id, "source": "s", "model": "m", "labelled_at": DAY}
-        labels = [Label(**about, annotator="ada", label="bad")] if number != 4 else []
-        labels += [Label(**about, annotator="bob", label="good")] if number == 3 else []
-        sqlite_store.keep([read_record(data, max_bytes=len(data)), verdict, *labels])
-    lines, said = _export(tmp_path, sqlite_store, "--labelled", "--distinct")
-    assert {line["response"].casefold() for line in lines} == {"it is closed.", *(one for one in _open(lines))}
-    assert len(lines) == 2
-    assert said == ["2 records from the store", "  1 skipped: the same is there already"]
-    # People complained of them; they were not drawn.
-    assert all(line["assay_drawn"] == [1.0, False] for line in lines)
-    lines, _ = _export(tmp_path, sqlite_store)
-    assert len(lines) == 5
-    assert sum("label" in line for line in lines) == 3
-
-
-def _open(lines: list[dict[str, Any]]) -> list[str]:
-    return [said for line in lines if "open" in (said := line["response"].casefold())]
-
-
 def test_a_selection_a_missing_record_and_a_missing_store_are_told(tmp_path: Path, labelled: Stored):
     lines, _ = _export(tmp_path, labelled, "--labelled", "--since", "2026-11-16T08:01")
     assert {_group(line) for line in lines} == {"broken", "rare"}

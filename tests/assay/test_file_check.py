@@ -69,20 +69,6 @@ async def run(
     return found, said, model_patience
 
 
-async def test_no_more_are_checked_at_once_than_the_window_and_reading_is_bounded():
-    drawn: list[int] = []
-    ahead: list[int] = []
-    checker = Scripted(seconds=0.001)
-
-    def emit(checked: CheckedLine) -> None:
-        ahead.append(len(drawn) - checked.line.number)
-
-    await check_lines([checker], lines(500, drawn), emit, ModelPatience(print), max_bytes=1000, window=8)
-    assert len(ahead) == 500
-    assert max(ahead) <= 16 * 8
-    assert 1 < checker.most <= 8
-
-
 async def test_a_judge_that_stays_away_makes_every_record_abstain():
     found, said, patience = await run(Scripted(*[away() for _ in range(10_000)]), 50, patience=0.2)
     assert len(found) == 50

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 import assay
-from assay.config import Misconfigured
 from checkers.model_patience import ModelPatience
-from checkers.plugin import UnknownChecker
 from schemas import Unreadable
 from tests.assay.running import ROOT, environment, install, installed
 from tests.assay.running import assay as command
@@ -88,15 +86,6 @@ def test_the_verdicts_are_those_of_the_command_line(kept: ModuleType, tmp_path: 
     printed = [assay.Verdict.model_validate_json(each) for each in ran.stdout.splitlines()]
     assert [told(verdict) for verdicts in found for verdict in verdicts] == [told(verdict) for verdict in printed]
     assert {verdict.checker for verdicts in found for verdict in verdicts} == {"kept", "longtail", "none"}
-
-
-def test_one_record_gives_one_result_and_many_a_list(kept: ModuleType) -> None:
-    assert assay.check(LOUD, checkers=["kept"]).outcome == "reject"
-    assert assay.check(assay.Generation(**LOUD), checkers="kept").reason == "Listened for !."
-    assert [each.outcome for each in assay.check(iter([CALM, EMPTY, LOUD]), checkers=["kept"])] == [
-        *("accept", "abstain", "reject")
-    ]
-    assert assay.check([], checkers=["kept"]) == []
 
 
 async def test_a_running_event_loop_is_no_hindrance_and_acheck_does_not_keep_it(kept: ModuleType) -> None:
@@ -188,16 +177,6 @@ async def test_what_is_no_record_is_refused_by_name(
         assert said in str(raised.value)
     with pytest.raises(error):
         await assay.acheck(given)
-
-
-def test_a_wrong_configuration_is_told_as_the_command_line_does(
-    unconfigured: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(UnknownChecker, match="no checker 'consistncy' \\(did you mean consistency"):
-        assay.check(CALM, checkers="consistncy")
-    monkeypatch.setenv("ASSAY_JUDGE__BACKEND", "x")
-    with pytest.raises(Misconfigured, match="ASSAY_JUDGE__BACKEND = 'x': "):
-        assay.check(CALM)
 
 
 def test_a_model_that_is_away_is_waited_for_once_and_not_by_each_of_many_tests(

@@ -131,19 +131,3 @@ def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments)
     # A worker's log says what its clients met.
     assert all(arguments[0] == "worker" and json.loads(line) for line in before)
     assert ran.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["replay", "--reason", "bad_luck"], "'bad_luck' is not one of 'empty', 'not_utf8'"),
-        (["replay", "--all", "--with", "assay.toml"], "give exactly one --id, not 0"),
-        (["replay"], "choose: --all, --reason R or --id ID"),
-        (["replay", "--all", "--reason", "empty"], "give --all, or --reason and --id"),
-    ],
-)
-def test_wrong_use_is_told_before_any_broker_is_asked(tmp_path, arguments, said):
-    (tmp_path / "assay.toml").write_text("")
-    ran = assay(*arguments, cwd=tmp_path)
-    assert ran.returncode == 2
-    assert said in ran.stderr

@@ -104,22 +104,6 @@ def test_a_file_labels_what_was_drawn_of_it(tmp_path: Path, embedded_place: Plac
     assert [told.verdict_id for _, told in labels(embedded_place)] == ["ver-2"]
 
 
-def test_what_cannot_be_labelled_is_told(tmp_path: Path, embedded_place: Place):
-    (tmp_path / "labels.jsonl").write_text('{"source": "shop", "record_id": "r1", "label": "accept"}\n')
-    given = servers(embedded_place)
-    for arguments, told in (
-        (["ver-9", "good"], "ver-9: nobody is asked about it"),
-        (["ver-9"], "go together"),
-        (["ver-9", "good", "--undo"], "go together"),
-        (["ver-9", "fine"], "'good', 'bad', 'unsure'"),
-        (["--from", "labels.jsonl"], "line 1: label"),
-    ):
-        ran = assay("label", *arguments, cwd=tmp_path, ASSAY_ANNOTATOR="ada", **given)
-        assert ran.returncode == 2
-        assert told in ran.stderr
-        assert "Traceback" not in ran.stderr
-
-
 def test_a_complaint_is_asked_about_by_name_and_has_no_probability(tmp_path, embedded_place: Place):
     about = verdict(7, accepted=True)
     asyncio.run(put_verdicts(embedded_place.servers, embedded_place.checked().topics, [about]))

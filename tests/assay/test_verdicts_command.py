@@ -86,18 +86,6 @@ def test_where_there_is_a_store_it_is_read_instead_of_the_topics(tmp_path: Path,
     assert [Verdict.model_validate_json(line) for line in ran.stdout.splitlines()] == [rejected, accepted(3)]
 
 
-def test_a_store_is_followed(tmp_path: Path, sqlite_store: Stored):
-    sqlite_store.keep([accepted(0)])
-    variables = environment(ASSAY_STORE__URL=sqlite_store.url)
-    command = [sys.executable, "-m", "assay", "verdicts", "--follow", "--json"]
-    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE) as following:
-        assert following.stdout
-        assert json.loads(following.stdout.readline())["record_id"] == "r0"
-        sqlite_store.keep([accepted(1)])
-        assert json.loads(following.stdout.readline())["record_id"] == "r1"
-        following.kill()
-
-
 def test_the_selection_is_by_outcome_source_model_checker_and_record(tmp_path: Path, embedded_place: Place):
     last = accepted(5, checker="retrieval")
     _put(

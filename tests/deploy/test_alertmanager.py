@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from agents.monitor.settings import AlertmanagerSettings
-from tests.deploy.test_monitoring import ALERTS, LABELS_BY_LEVEL, services
+from tests.deploy.test_monitoring import ALERTS, services
 
 ROOT = Path(__file__).parent.parent.parent
 ALERTMANAGER = ROOT / "deploy" / "alertmanager"
@@ -36,11 +36,6 @@ def test_compose_mounts_the_configuration_and_the_receiver_listens_where_it_post
     assert AlertmanagerSettings().runbook_url == f"http://127.0.0.1:{port}/runbook"
     assert receiver["ports"] == [f"127.0.0.1:{port}:{port}"]
     assert "./docs/runbook.md:/docs/runbook.md:ro" in receiver["volumes"]
-
-
-def test_every_alert_is_grouped_by_labels_that_say_whom_it_is_about():
-    grouped = set(config()["route"]["group_by"])
-    assert LABELS_BY_LEVEL["subject"] | {"alertname"} == grouped
 
 
 @pytest.fixture
@@ -80,12 +75,3 @@ def test_the_receiver_prints_a_line_for_each_alert(receiver):
         "labels": {"alertname": "AssayTrustDrop", "model": "phi-2"},
         "annotations": {"summary": "phi-2 dropped"},
     }
-
-
-def test_the_receiver_lets_nothing_through_that_a_terminal_obeys(receiver):
-    url, process = receiver
-    httpx.post(f"{url}/team", json=notification(rejected="\x1b[2J\n\x9b31mred\u2028"))
-    line = process.stdout.readline()
-    assert line.isascii()
-    assert line.rstrip("\n").isprintable()
-    assert json.loads(line)["annotations"]["rejected"] == "\x1b[2J\n\x9b31mred\u2028"

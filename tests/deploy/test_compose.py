@@ -118,29 +118,6 @@ def links(file: Path) -> Iterator[str]:
             yield link["url"]
 
 
-def test_grafana_finds_prometheus_alertmanager_and_the_dashboards():
-    provisioning = GRAFANA / "provisioning"
-    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
-    sources = [
-        source
-        for file in (provisioning / "datasources").glob("*.yml")
-        for source in yaml.safe_load(file.read_text("utf-8"))["datasources"]
-    ]
-    assert {source["type"] for source in sources} == {"prometheus", "alertmanager"}
-    for source in sources:
-        name, port = source["url"].removeprefix("http://").split(":")
-        assert f"127.0.0.1:{port}:{port}" in services[name]["ports"]
-    (provider,) = yaml.safe_load((provisioning / "dashboards" / "assay.yml").read_text("utf-8"))["providers"]
-    grafana = services["grafana"]
-    assert f"./deploy/grafana/dashboards:{provider['options']['path']}:ro" in grafana["volumes"]
-    home = Path(grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
-    assert (str(home.parent), home.name) == (provider["options"]["path"], "overview.json")
-    used = {
-        panel["datasource"]["uid"] for file in FILES for panel in dashboard(file)["panels"] if panel["type"] != "row"
-    }
-    assert used == {source["uid"] for source in sources if source["type"] == "prometheus"}
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_dashboard_asks_for_series_that_there_are_by_labels_that_they_have(file):
     real = known()

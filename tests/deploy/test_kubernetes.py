@@ -212,20 +212,3 @@ def test_keda_goes_by_the_lag_of_the_checkers_group_in_place_of_the_other_autosc
         "metadata": {key: scaler["metadata"][key] for key in ("name", "namespace")},
         "$patch": "delete",
     }
-
-
-def test_the_operators_monitor_scrapes_every_worker_under_the_name_that_the_rules_know():
-    folder = ROOT / "deploy" / "prometheus-operator"
-    assert read(folder / "kustomization.yaml")["resources"] == ["pod-monitor.yaml"]
-    monitor = read(folder / "pod-monitor.yaml")
-    assert (monitor["apiVersion"], monitor["kind"]) == ("monitoring.coreos.com/v1", "PodMonitor")
-    spec = monitor["spec"]
-    (job,) = read(PROMETHEUS / "kubernetes.yml")["scrape_configs"]
-    (endpoint,) = spec["podMetricsEndpoints"]
-    for deployment in WORKERS:
-        pod = deployment["spec"]["template"]
-        labels = pod["metadata"]["labels"]
-        assert spec["selector"]["matchLabels"].items() <= labels.items()
-        assert labels[spec["jobLabel"]] == job["job_name"]
-        ports = [port["name"] for container in pod["spec"]["containers"] for port in container.get("ports", ())]
-        assert endpoint["port"] in ports
