@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -185,7 +185,11 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
         sections=sections,
         warnings=(
             *(f"a checker is skipped: {broken}" for broken in installed.broken.values()),
-            *_free_of_charge(sections["budgets"], sections["judge"], installed.plugins),
+            *(
+                f"budgets.{name}.cost limits nothing while judge.prices are not set"
+                for name, budget in sections["budgets"].items()
+                if budget.cost is not None and name in installed.plugins and not any(sections["judge"].prices.values())
+            ),
             *(
                 f"{one.section}: every verdict abstains, as judge.backend = 'local' answers no questions"
                 for one in own
@@ -193,17 +197,6 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
             ),
         ),
     )
-
-
-def _free_of_charge(
-    budgets: Mapping[str, BudgetSettings], judge: JudgeSettings, checkers: Collection[str]
-) -> Iterator[str]:
-    """A line for every limit on a checker's cost without a configured price."""
-    if any(judge.prices.values()):
-        return
-    for name, budget in budgets.items():
-        if budget.cost is not None and name in checkers:
-            yield f"budgets.{name}.cost limits nothing while judge.prices are not set"
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

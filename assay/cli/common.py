@@ -116,9 +116,8 @@ def out_option(what: str) -> _Decorator:
 def typed() -> str:
     """The command that runs assay again: the shell may not find it by its name."""
     program, found = Path(sys.argv[0]), shutil.which("assay")
-    if program.name == "__main__.py":
-        return f"{sys.executable} -m assay"
-    return "assay" if found and program.exists() and program.samefile(found) else str(program)
+    is_found = program.name != "assay" or (found is not None and program.exists() and program.samefile(found))
+    return "assay" if is_found else str(program)
 
 
 def configuration(config_file: Path | None) -> Configuration:

@@ -50,7 +50,6 @@ def convert(*, loaded: Configuration, file: Path, mapping: Path, out: Path | Non
         raise NotFinished("not every row is a record")
 
 
-_LARGEST_DOCUMENT = 512 * 2**20
 _ENDINGS = ".csv, .jsonl, .ndjson, .json and .parquet"
 _TYPES: Mapping[str, type[Envelope]] = dict(zip(RECORD_KINDS, RECORD_TYPES, strict=True))
 
@@ -94,9 +93,9 @@ class Mapped(BaseModel):
         for field, columns in self.columns.items():
             several = isinstance(columns, list)
             found = [_found(row, column) for column in (columns if isinstance(columns, list) else [columns])]
-            given = [value for value in found if value not in (None, "")] if several else found[0]
-            if given is not None and given not in ("", []):
-                _set(document, field, self._fitted(field, given))
+            given = [value for value in found if value not in (None, "")]
+            if given:
+                _set(document, field, self._fitted(field, given if several else given[0]))
         try:
             line = orjson.dumps(document)
         except TypeError as error:
@@ -167,12 +166,7 @@ def _json_lines(file: Path, max_bytes: int) -> Iterator[Any]:
 
 
 def _json(file: Path) -> Iterator[Any]:
-    if file.stat().st_size > _LARGEST_DOCUMENT:
-        raise CannotRun(f"{file} is larger than {_LARGEST_DOCUMENT >> 20} MiB; write it as JSON lines (.jsonl)")
     document = _parsed(file.read_bytes())
-    if isinstance(document, dict):
-        # An answer of an API: one page.
-        document = next((document[name] for name in ("data", "observations", "spans") if name in document), [document])
     if not isinstance(document, list):
         raise CannotRun(f"{file} holds no JSON array of rows" + (f": {document}" if document else ""))
     yield from document

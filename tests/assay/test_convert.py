@@ -111,8 +111,8 @@ def test_json_lines_are_read_by_names_within_names(unconfigured: Path):
     assert [(record["id"], record["query"], record["matched"]) for record in records] == [("7", "opening hours", best)]
     for row in ("row 2 was skipped", "row 3 was skipped: not_an_object", "row 4 was skipped: not_json"):
         assert row in said
-    paged, _ = _converted(unconfigured, "searches.json", json.dumps({"data": lines[:1]}, indent=1), SEARCHES)
-    assert paged == records
+    whole, _ = _converted(unconfigured, "searches.json", json.dumps(lines[:1], indent=1), SEARCHES)
+    assert whole == records
 
 
 def test_parquet_is_read_with_its_extra(unconfigured: Path, monkeypatch: pytest.MonkeyPatch):
