@@ -81,17 +81,6 @@ def test_it_begins_with_how_far_judge_and_people_agree(folder: Path):
     assert told["kappa"]["low"] < 0.71 < told["kappa"]["high"]
 
 
-def test_labels_that_were_drawn_with_another_probability_are_skipped_so_that_the_others_are_even(folder: Path):
-    drawn = [record(n, 0.9, "accept", assay_drawn=[0.5, n % 2 == 0]) for n in range(20)]
-    path = write(folder, *drawn, *(record(n, 0.1, "reject") for n in range(20, 30)))
-    told = json.loads(assay("calibrate", path, "--json", cwd=folder).stdout)
-    assert (told["labelled"], told["uneven"], told["labels"]) == (30, 10, 20)
-    assert (told["agreement"]["agreed"], told["agreement"]["of"]) == (30, 30)
-    ran = assay("calibrate", path, cwd=folder)
-    assert "30 labelled records, of which thresholds can use 20" in ran.stdout
-    assert "10 skipped at random: outcomes that were drawn more often" in ran.stdout
-
-
 def test_the_section_that_is_printed_is_one_that_decides_as_the_table_says(folder: Path):
     records = graded(180)
     ran = assay("calibrate", write(folder, *records), "--error", "0.1", "--confidence", "0.9", cwd=folder)

@@ -98,21 +98,3 @@ def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
     for command in commands:
         ran = assay(command, "--help", cwd=tmp_path)
         assert (ran.returncode, ran.stdout.split()[:3]) == (0, ["Usage:", "assay", command])
-
-
-def test_without_the_laboratory_its_commands_are_not_there(tmp_path):
-    # A package's entry points are known by its installation: without it, none is found.
-    without = (
-        "import importlib.metadata as known; found = known.entry_points; "
-        "known.entry_points = lambda **group: () if group.get('group') == 'assay.commands' else found(**group); "
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", without + PROGRAM.strip(), "--help"],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "worker" in ran.stdout
-    assert not re.search(r"^  (audit|probes|trust) ", ran.stdout, flags=re.MULTILINE)

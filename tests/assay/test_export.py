@@ -10,7 +10,7 @@ import pytest
 from assay.cli.export import prompt_of
 from schemas import Generation, read_record, to_json
 from tests.assay.running import assay, servers
-from tests.support.rejections import DAY, improvement, rejection
+from tests.support.rejections import improvement, rejection
 from tests.support.scenarios import Place
 from tests.support.stored import Stored
 from tests.support.traffic import put, record
@@ -68,32 +68,6 @@ def test_where_there_is_a_store_it_is_read_and_the_records_that_it_keeps(
     )
     chosen = [json.loads(line)["chosen"][0]["content"] for line in ran.stdout.splitlines()]
     assert chosen == ["Better response 0.", "Better response 1."]
-
-
-def test_the_selection_is_by_source_model_checker_and_time(tmp_path: Path, embedded_place: Place):
-    topics = embedded_place.checked().topics
-    _put(
-        embedded_place,
-        topics.rejected,
-        [
-            to_json(rejection(0, topics.outputs, source="a", model="m", checker="c")),
-            to_json(rejection(1, topics.outputs, source="b", model="m", checker="c")),
-            to_json(rejection(2, topics.outputs, source="a", model="n", checker="c")),
-            to_json(rejection(3, topics.outputs, source="a", model="m", checker="d")),
-            to_json(rejection(4, topics.outputs, source="a", model="m", checker="c", checked_at=DAY.replace(hour=9))),
-        ],
-    )
-
-    def found(*options: str) -> list[str]:
-        ran = assay("export", "rejected", *options, cwd=tmp_path, **servers(embedded_place))
-        assert ran.returncode == 0, ran.stderr
-        return [json.loads(line)["verdict"]["record_id"] for line in ran.stdout.splitlines()]
-
-    assert found("--source", "a", "--model", "m", "--checker", "c") == ["r0", "r4"]
-    assert found("--since", "2026-11-16T09:00:00Z") == ["r4"]
-    # The beginning belongs to it, the end does not; and zones count.
-    assert found("--since", "2026-11-16T08:00:00Z", "--until", "2026-11-16T10:00:00+01:00") == ["r0", "r1", "r2", "r3"]
-    assert found("--model", "nobody") == []
 
 
 @pytest.mark.parametrize("form", ["corrections", "preferences"])

@@ -153,11 +153,6 @@ def test_what_is_not_accepted_fails_a_test_and_says_why(kept: ModuleType) -> Non
         assay.assert_accepted(EMPTY, checkers=["kept"])
 
 
-def test_a_verdict_is_not_taken_for_true(kept: ModuleType) -> None:
-    with pytest.raises(TypeError, match="compare their outcome"):
-        assert assay.check(LOUD, checkers=["kept"])
-
-
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [

@@ -6,10 +6,7 @@ import re
 import uuid
 from pathlib import Path
 
-import pytest
-
 from tests.assay.running import assay, environment
-from tests.support.ports import free_port
 from tests.support.service import running_worker
 from tests.support.traffic import put
 from tests.support.waiting import wait_until
@@ -119,15 +116,3 @@ def _replay(folder: Path, configured: dict[str, str]) -> None:
     assert (missing.returncode, missing.stdout) == (3, "")
     assert "1 skipped as unreadable: 1 not_utf8" in missing.stderr
     assert "no such dead letter: dead-nothing" in missing.stderr
-
-
-@pytest.mark.parametrize("arguments", [["send", "-"], ["replay", "--list"], ["worker", "--checkers", "shouting"]])
-def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments):
-    address = f"127.0.0.1:{free_port()}"
-    ran = assay(*arguments, cwd=tmp_path, site=site, **NO_JUDGE, ASSAY_KAFKA__BOOTSTRAP_SERVERS=address)
-    assert ran.returncode == 3
-    *before, last = ran.stderr.splitlines()
-    assert f"Error: no Kafka broker answered at {address}" in last
-    # A worker's log says what its clients met.
-    assert all(arguments[0] == "worker" and json.loads(line) for line in before)
-    assert ran.stdout == ""

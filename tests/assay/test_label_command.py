@@ -67,16 +67,6 @@ def test_the_list_shows_the_output_and_what_the_judge_found(tmp_path: Path, embe
     assert "1 verdict to be labelled" in ran.stderr
 
 
-def test_who_labels_is_never_guessed(tmp_path: Path, embedded_place: Place):
-    asks(embedded_place, request(1))
-    given = servers(embedded_place)
-    ran = assay("label", "r1", "good", cwd=tmp_path, **given)
-    assert (ran.returncode, "give --annotator" in ran.stderr.lower()) == (2, True)
-    assert assay("label", "r1", "good", cwd=tmp_path, ASSAY_ANNOTATOR="ada", **given).returncode == 0
-    ((_, said),) = labels(embedded_place)
-    assert said.annotator == "ada"
-
-
 def test_a_second_opinion_is_another_persons_and_what_is_taken_back_is_asked_for_again(tmp_path, embedded_place: Place):
     asks(embedded_place, request(1), request(1, id="req-1b", reason="second_opinion"))
     given = servers(embedded_place)

@@ -158,22 +158,6 @@ def test_prometheus_finds_every_worker_and_nothing_else():
         assert annotations["prometheus.io/port"] == str(search["port"])
 
 
-def test_the_network_policy_is_for_all_pods_and_lets_the_configured_brokers_and_alertmanager_be_reached(configuration):
-    (policy,) = [each for each in of("NetworkPolicy") if each["metadata"]["name"] == "assay"]
-    selector = policy["spec"]["podSelector"]["matchLabels"]
-    assert all(selector.items() <= pod["metadata"]["labels"].items() for _, pod in PODS)
-    allowed = {
-        (peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"], port["port"])
-        for rule in policy["spec"]["egress"]
-        for peer in rule.get("to", [])
-        for port in rule["ports"]
-    }
-    addresses = [url.removeprefix("http://") for url in configuration.alertmanager.urls]
-    for address in (*configuration.streams.kafka.servers, *addresses):
-        host, _, port = address.rpartition(":")
-        assert (host.split(".")[1], int(port)) in allowed
-
-
 def test_a_checker_is_scaled_on_its_lag_up_to_one_worker_a_partition(configuration):
     (scaler,) = of("HorizontalPodAutoscaler")
     target = scaler["spec"]["scaleTargetRef"]

@@ -54,13 +54,6 @@ def test_prometheus_has_its_rules_and_finds_alertmanager():
     assert f"127.0.0.1:{port}:{port}" in services()[name]["ports"]
 
 
-@pytest.mark.parametrize("file", ["prometheus.yml", "kubernetes.yml", "local.yml"])
-def test_the_workers_are_scraped_under_the_job_that_the_rules_ask_for(file):
-    jobs = {job["job_name"] for job in read(PROMETHEUS / file)["scrape_configs"]}
-    asked = {name for rule in RULES for name in re.findall(r"job=\"(\w+)\"", rule["expr"])}
-    assert asked == jobs == {"assay"}
-
-
 def test_rules_ask_for_series_that_there_are_by_labels_that_they_have():
     real = known()
     assert [fault for rule in RULES for fault in faults(rule["expr"], real)] == []
