@@ -92,23 +92,6 @@ def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_a
     assert (last["cause"], last["detail"], last["label"]) == ("unknown_label", detail, None)
 
 
-def test_the_same_seed_gives_the_same_results(tmp_path, corpus, stub):
-    turning = StubLabeller()
-    # What is like x as a whole, and not in its parts: what is drawn decides if it is caught.
-    turning.generates = lambda x, asked: x[::-1] if not asked else x[asked:] + x[:asked]
-    stub.answer = turning
-
-    def run(seed: int) -> str:
-        out = tmp_path / f"out-{seed}"
-        options = ("--phi", "0.5", "--seed", seed, "--out", out)
-        assert trust(corpus, "--rubric", IN, *options, cwd=tmp_path, **with_subject(stub)).returncode == 0
-        lines = [json.loads(line) for line in out.read_text().splitlines()]
-        return json.dumps([{**line, "usage": None} for line in lines])
-
-    assert run(1) == run(1)
-    assert run(1) != run(2)
-
-
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(60)))
     variables = with_subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "16"}

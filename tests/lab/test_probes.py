@@ -96,15 +96,6 @@ def test_a_gap_says_so_where_head_and_tail_differ_in_answers_that_cannot_be_read
     assert any(line.startswith("* Head and tail differ") for line in found.lines()) is (tail > 0)
 
 
-def test_the_interval_is_that_of_statements_where_a_statement_is_known_or_not():
-    """All 13 answers alike say no more than one."""
-    draw = random.Random(1)
-    alike = [(str(number), right) for number in range(200) for right in [draw.random() < 0.7] * 13]
-    apart = [(str(number), draw.random() < 0.7) for number in range(200) for _ in range(13)]
-    assert effective(alike)[1] == pytest.approx(200, rel=0.05)
-    assert effective(apart)[1] == pytest.approx(2600, rel=0.25)
-
-
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60))
 def test_the_effective_number_lies_between_that_of_statements_and_that_of_answers(drawn: list[tuple[int, bool]]):
     answers = [(str(statement), right) for statement, right in drawn]
@@ -197,17 +188,3 @@ def test_a_limit_draws_statements_of_each_domain_and_side(tmp_path: Path, stub: 
     assert {one["statements"] for one in found[0]["runs"][0]["cells"] if one["domain"] == "temporal"} == {2}
     assert found[0]["probes"] == 2 * 2 * 2 * 13
     assert found[0]["runs"] == found[1]["runs"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "variables", "said"),
-    [
-        ((), {}, "--model is needed; the subjects configured are: none"),
-        (("--model", "nobody"), {}, "--model nobody: no subject has this name (subjects.nobody); configured are: none"),
-    ],
-)
-def test_wrong_use_is_named(tmp_path: Path, arguments, variables, said: str):
-    ran = run(corpus_in(tmp_path), *arguments, **variables)
-    assert ran.returncode == 2
-    assert said in " ".join(ran.stderr.split())
-    assert "Traceback" not in ran.stderr

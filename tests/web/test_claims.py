@@ -50,32 +50,12 @@ def consistencies() -> Iterator[Json]:
         yield sample("sup-02", outcome=outcome, score=0.5, evidence=evidence | changed)
 
 
-def equivalences() -> Iterator[Json]:
-    for of, answer, found, outcome, asked in itertools.product(
-        ("par-02", "contradicted"), (True, False), (True, False), ("uncovered", "denied", "not_asked"),
-        ("subject", "judge"),
-    ):  # fmt: skip
-        evidence = sample(of)["evidence"]
-        alignments = [one | {"outcome": outcome} for one in evidence["proof"]["alignments"]]
-        proof = evidence["proof"] | {"found": found, "alignments": alignments}
-        changed = {"answer": answer, "proof": proof, "asked": asked}
-        yield sample(of, outcome="accept" if found else "reject", score=0.5, evidence=evidence | changed)
-
-
 def faults(verdict: Verdict) -> int:
     return sum(one.mark < 0 for one in verdict.evidence.sentences)
 
 
 def rejects(verdict: Verdict) -> bool:
     return verdict.outcome == "reject"
-
-
-def outcomes(verdict: Verdict) -> set[str]:
-    return {one.outcome for one in verdict.evidence.proof.alignments}
-
-
-def unproved(verdict: Verdict) -> bool:
-    return verdict.evidence.answer and not verdict.evidence.proof.found
 
 
 Says = Callable[[Verdict], Any]
@@ -96,17 +76,6 @@ CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
         "the score of the whole is too low": lambda v: not faults(v) and rejects(v),
         "The judge found no claim in": lambda v: v.evidence.without_claim,
         "the model’s other answers": lambda v: v.evidence.against == "samples",
-    }),
-    "equivalence": (equivalences, {
-        "The model said that the two sentences mean the same": lambda v: v.evidence.answer,
-        "The model said that the two sentences do not mean the same": lambda v: not v.evidence.answer,
-        "They match.": lambda v: v.evidence.answer and v.evidence.proof.found,
-        "They do not match": unproved,
-        "two matched phrases do not mean the same": lambda v: unproved(v) and "denied" in outcomes(v),
-        "some words have no counterpart.": lambda v: unproved(v) and outcomes(v) == {"uncovered"},
-        "They do.": lambda v: not v.evidence.answer and v.evidence.test and v.evidence.test.triangle,
-        "the judge, in the model’s place,": lambda v: v.evidence.asked == "judge"
-        and (not v.evidence.answer or (unproved(v) and "denied" in outcomes(v))),
     }),
 }  # fmt: skip
 """By type of evidence: verdicts of every look, and what their pages may say of which."""

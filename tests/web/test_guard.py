@@ -19,9 +19,7 @@ POLICY = (
     ("path", "status"),
     [
         ("/", 200),
-        ("/verdicts", 200),
         ("/static/page.js", 200),
-        ("/static/style.css", 200),
         ("/verdicts/none", 404),
         ("/verdicts?before=x", 400),
         ("/login", 200),
@@ -132,12 +130,9 @@ async def test_a_long_body_is_refused(samples):
     ("path", "status", "said"),
     [
         ("/verdicts/none", 404, "no such verdict"),
-        ("/records/a/b", 404, "no verdict on this record"),
         ("/alerts/none", 404, "no such alert"),
-        ("/nowhere", 404, "Not Found"),
         ("/static/../app.py", 404, "Not Found"),
         ("/verdicts?before=x", 400, "a number belongs"),
-        ("/verdicts?before=9999999999999999999999", 400, "a number belongs"),
         ("/verdicts?outcome=maybe", 400, "allowed are accept, reject, abstain"),
         ("/verdicts?since=yesterday", 400, "expected a time such as"),
         (f"/verdicts?q={'x' * 300}", 400, "allowed are 256"),

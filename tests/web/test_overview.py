@@ -9,6 +9,9 @@ from schemas import Commonality, Measured, SeriesAnew
 from tests.support.labels import TRUE_RATE
 from tests.support.page import ALERT, ROWS, calibration, dead_letter, numbered, opened, shown_on, text_of
 
+RESET = SeriesAnew(id="anew", checker="consistency", source="support-bot", model="acme-chat-4", changed=(), verdicts=7,
+                   raised_at=datetime.now(UTC), ended_drop="alert-1", summary="The judge changed.")  # fmt: skip
+
 
 async def test_an_empty_store_is_told_what_fills_it(empty):
     async with opened(empty) as client:
@@ -72,9 +75,7 @@ async def test_an_alert_is_open_until_its_series_recovers_or_is_reset(empty, lat
     empty.keep(numbered(20))
     empty.keep_message(ALERT)
     if later == "anew":
-        empty.keep_message(SeriesAnew(id="anew", checker="consistency", source="support-bot", model="acme-chat-4",
-                                      raised_at=datetime.now(UTC), changed=(), verdicts=7, ended_drop="alert-1",
-                                      summary="The judge changed."))  # fmt: skip
+        empty.keep_message(RESET)
     elif later:
         empty.keep_message(ALERT.model_copy(update={"id": "alert-2", **later}))
     async with opened(empty) as client:
@@ -139,19 +140,7 @@ async def test_what_is_known_of_a_judge_is_told_as_it_is(samples, known, said):
 
 async def test_an_alert_shows_its_rate_what_changed_and_what_caused_it(empty):
     empty.keep_message(ALERT)
-    empty.keep_message(
-        SeriesAnew(
-            id="anew",
-            checker="consistency",
-            source="minutes",
-            model="m",
-            raised_at=datetime.now(UTC),
-            changed=(),
-            verdicts=7,
-            ended_drop="alert-1",
-            summary="The judge changed.",
-        )
-    )
+    empty.keep_message(RESET.model_copy(update={"source": "minutes", "model": "m"}))
     async with opened(empty) as client:
         html, shown = await text_of(client, "/alerts/alert-1"), await shown_on(client, "/alerts/alert-1")
         listed, anew = await shown_on(client, "/alerts"), await text_of(client, "/alerts/anew")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from assay.cli.common import CannotRun
 from checkers.model_patience import ModelPatience
-from lab.audit import RELATIONS
 from lab.audit.triplets import (
     TripletAttempt,
     TripletWriter,
@@ -147,16 +146,6 @@ async def test_a_triplet_for_every_text_and_relation_that_can_be_made(stub, auth
     assert first.negative == "The lift is not working again."
     assert first.id.startswith("negative_expression-")
     assert found[3].triplet.id != first.id
-
-
-async def test_all_but_numbers_comes_from_the_judge(stub):
-    found = await attempts(stub, TEXTS[:1], [*RELATIONS[6:8], "object_substitution"])
-    by_relation = {one.relation: one.triplet for one in found}
-    assert by_relation["object_substitution"].negative == "The door was working again."
-    assert by_relation["back_translation_error"].negative == f"Otherwise than: {TEXTS[0]}"
-    inference = by_relation["inference_error"]
-    assert (inference.base, inference.negative) == (TEXTS[0], "So they said.")
-    assert TEXTS[0] in inference.positive
 
 
 @pytest.mark.parametrize("mark", MARKS)

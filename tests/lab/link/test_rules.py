@@ -18,9 +18,7 @@ RULE_0 = (
     ["{P} lived in {A}", "{P} lived during {D}", "{A} existed during {D}", "{C} was invented in {Y}", "{D} < {Y}"],
     "{P} cannot use {C}",
 )
-RULE_58 = (["{B} can treat {X}", "{A} has {X}"], "{A} should take {B}")
 RULE_112 = (["{B} has trouble containing {C}", "{A} is larger than {C}"], "{A} cannot fit in {B}")
-AGES = (["{A} is {X} old", "{B} requires an age of {Y}", "{X} is smaller than {Y}"], "{A} cannot operate {B}")
 ALLERGY = (["{X} is allergic to {A}", "{Z} is a kind of {A}", "{Z} is in {B}"], "{X} cannot eat {B}")
 
 
@@ -45,10 +43,7 @@ def read(folder: Path, **rules: object) -> list[Rule]:
     [
         (ALLERGY, "XAZB", {}, ("XAZB", "AZB", "Thing X X")),
         (RULE_0, "PADCY", {"order": "backward"}, ("PADYC", "CYDA", "Thing P X")),
-        (RULE_58, "BXA", {"subject": "A"}, ("AXB", "XB", "Thing A X")),
-        (RULE_112, "BCA", {}, ("BCA", "CA", "Thing B X")),
         (RULE_112, "BCA", {"subject": "A", "order": "backward"}, ("ACB", "BC", "Thing A X")),
-        (AGES, "AXBY", {"order": "backward"}, ("AXYB", "BYX", "Thing A X")),
     ],
 )
 def test_the_papers_rules_are_searched_along_their_chain_numeric_ones_from_the_conclusion_back(
@@ -107,16 +102,6 @@ async def _scored(world: World, sentences: list[str]):
         return await scorer.log_likelihoods(sentences)
     finally:
         await scorer.close()
-
-
-async def test_an_endpoint_tells_them_and_what_it_adds_does_not_count():
-    sentences = ["tool-3 and room-4", "tool-9"]
-    with World(tools=1, rooms=1) as world:
-        found, usage = await _scored(world, sentences)
-        (request,) = world.requests
-    assert found == pytest.approx(list(map(log_likelihood, sentences)))
-    assert (usage.calls, usage.prompt_tokens) == (1, 7)
-    assert request.body["echo"] is True
 
 
 async def test_llama_cpp_which_ignores_echo_is_made_to_write_the_sentence_token_by_token():
