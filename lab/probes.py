@@ -173,17 +173,13 @@ def _size(statements: Sequence[Statement]) -> str:
 
 def _limited(statements: list[Statement], limit: int | None, seed: int) -> list[Statement]:
     """At most `limit` statements of each domain and distribution, drawn by the seed, in their order."""
-    if limit is None:
-        return statements
-    places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, statement in enumerate(statements):
-        places[statement.domain, statement.distribution].append(place)
-    drawn = [
-        place
-        for key, found in places.items()
-        for place in generator(str(seed), "/".join(key)).sample(found, min(limit, len(found)))
-    ]
-    return [statements[place] for place in sorted(drawn)]
+    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in statements:
+        groups[one.domain, one.distribution].append(one.id)
+    drawn: set[str] = set()
+    for key, found in groups.items():
+        drawn.update(generator(str(seed), "/".join(key)).sample(found, min(limit or len(found), len(found))))
+    return [one for one in statements if one.id in drawn]
 
 
 def report(asked: Sequence[Asked], results: Sequence[ProbeResult]) -> Report:

@@ -4,8 +4,7 @@ A store's library is imported when the store is opened; each is its own extra.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -114,24 +113,12 @@ def _pgvector(address: str, operator: str, dimension: int) -> Iterator[Nearest]:
         yield nearest
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
-    """A kind of store; its library's extra has its name."""
-
-    name: str
-    form: str
-    """Its address, for a person."""
-    open: Callable[[str, str, int], AbstractContextManager[Nearest]]
-    """From address, metric in the library's words, and dimension to what answers."""
-    spaces: tuple[str, str, str]
-    """The names of `STORE_METRICS` in its library."""
-
-
-STORES = (
-    Store("chroma", "chroma", _chroma, ("cosine", "l2", "ip")),
-    Store("faiss", "faiss", _faiss, ("METRIC_INNER_PRODUCT scaled", "METRIC_L2", "METRIC_INNER_PRODUCT")),
-    Store("pgvector", "postgresql://HOST/DATABASE", _pgvector, ("<=>", "<->", "<#>")),
+_STORES = (
+    ("chroma", "chroma", _chroma, ("cosine", "l2", "ip")),
+    ("faiss", "faiss", _faiss, ("METRIC_INNER_PRODUCT scaled", "METRIC_L2", "METRIC_INNER_PRODUCT")),
+    ("postgresql://HOST/DATABASE", "pgvector", _pgvector, ("<=>", "<->", "<#>")),
 )
+"""The address of each, its library's extra, what opens it, and the names of `STORE_METRICS` in its library."""
 
 
 def without_password(address: str) -> str:
@@ -148,18 +135,17 @@ def without_password(address: str) -> str:
 def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator[Nearest]:
     """The store for as long as the context lasts, comparing vectors of `dimension` numbers by `metric`."""
     shown, scheme = without_password(address), address.partition("://")[0]
-    store = next((one for one in STORES if scheme == one.form.partition("://")[0]), None)
-    if store is None or ("://" in address) != ("://" in store.form):
-        raise CannotRun(f"{shown!r} is no store; allowed are {', '.join(one.form for one in STORES)}")
-    space = store.spaces[STORE_METRICS.index(metric)]
+    found = (one for one in _STORES if scheme == one[0].partition("://")[0] and ("://" in address) == ("://" in one[0]))
+    if (store := next(found, None)) is None:
+        raise CannotRun(f"{shown!r} is no store; allowed are {', '.join(form for form, *_ in _STORES)}")
+    _, extra, opened, spaces = store
     with ExitStack() as stack:
         try:
-            nearest = stack.enter_context(store.open(address, space, dimension))
+            nearest = stack.enter_context(opened(address, spaces[STORE_METRICS.index(metric)], dimension))
         except (NotFinished, CannotRun):
             raise
         except ImportError as error:
-            install = f"pip install 'assay-lab[{store.name}]'"
-            raise CannotRun(f"{shown} needs {store.name} ({error}): {install}") from error
+            raise CannotRun(f"{shown} needs {extra} ({error}): pip install 'assay-lab[{extra}]'") from error
         except Exception as error:
             # The libraries raise their own errors, and Chroma's also ValueError and Exception itself.
             raise NotFinished(f"{shown}: {first_line(error)}") from error
@@ -168,9 +154,9 @@ def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator
             try:
                 row = nearest(candidates, query)
             except Exception as error:
-                raise NotFinished(f"{store.name}: {first_line(error)}") from error
+                raise NotFinished(f"{extra}: {first_line(error)}") from error
             if row < 0:
-                raise NotFinished(f"{store.name} named none of the candidates")
+                raise NotFinished(f"{extra} named none of the candidates")
             return row
 
         yield asked

@@ -5,19 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy
 
 from assay.cli.common import CannotRun
 from lab.audit import METRICS, STORE_METRICS
-from lab.audit.embedding import encoded, unit
+from lab.audit.embedding import encoded
 from lab.audit.measuring import (
     KINDS,
-    Floats,
-    distances,
     embedding_rows,
     sentences_of,
     store_rows,
-    whitening_of,
 )
 from lab.audit.stores import open_store
 from lab.audit.triplets import Triplet
@@ -135,17 +131,3 @@ def test_a_model_that_gives_no_vectors_is_unusable(rows: Any, told: str) -> None
 
     with pytest.raises(CannotRun, match=told):
         encoded(Broken(), ["a"])
-
-
-def normal(rows: int, dimensions: int, seed: int = 1) -> Floats:
-    return unit(np.random.default_rng(seed).normal(size=(rows, dimensions)))
-
-
-@pytest.mark.parametrize("dimensions", [5, 30])
-def test_mahalanobis_as_scipy_has_it_with_the_pseudo_inverse(dimensions: int) -> None:
-    rows = normal(20, dimensions)
-    inverse = np.linalg.pinv(np.cov(rows.T), hermitian=True)
-    expected = [scipy.spatial.distance.mahalanobis(a, b, inverse) for a, b in zip(rows, rows[::-1], strict=True)]
-    directed = rows @ whitening_of(rows)
-    found = distances("mahalanobis", directed, directed[::-1])
-    assert found == pytest.approx(np.array(expected), rel=1e-6)
