@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
 from checkers.draws import generator, seed_of
-from checkers.lines import numbered_lines, read_forms
+from checkers.lines import read_forms
 from checkers.longtail.yes_or_no import is_negator
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
@@ -77,14 +77,14 @@ def write_triplets(path: Path, triplets: Iterable[Triplet]) -> None:
 
 def read_texts(path: Path) -> list[str]:
     """The distinct texts of a file, one a line."""
-    lines = [line for _, line in numbered_lines(path, CannotRun)]
     try:
-        found = [line.decode() for line in dict.fromkeys(lines)]
-    except UnicodeDecodeError:
-        raise CannotRun(f"{path}: not UTF-8") from None
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise CannotRun(f"{path}: byte {error.start} is not UTF-8") from None
+    found = dict.fromkeys(line.strip() for line in lines if line.strip())
     if not found:
         raise CannotRun(f"{path}: holds no text")
-    return found
+    return list(found)
 
 
 async def gather(
