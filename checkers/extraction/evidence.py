@@ -244,7 +244,11 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     replaced = ", ".join(f"{one.text} → {one.replacement}" for one in evidence.entities)
     if replaced:
         yield from labelled("replaced: ", replaced)
-    shown = _telling(evidence)
+    failed = [one for one in evidence.rounds if one.outcome == "failed"]
+    texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
+    wrong = [text for text in texts if text.value != text.vector.translate(_FLIPPED)]
+    # The text with the most replaced entities that shows the fault, in the test that failed or the first one.
+    shown = max(wrong or texts, key=lambda text: text.vector.count("1"), default=None)
     if shown is not None:
         yield from labelled("asked:    ", f"“{shown.text}”")
         for group in shown.answers[:_MOST_SAID]:
@@ -255,20 +259,7 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     for one in evidence.untested[:_MOST_SAID]:
         why = one.reason.replace("_", " ")
         yield from labelled("untested: ", f"“{one.text}” cannot be replaced in the text ({why})")
-    yield from _counted("missing:  ", evidence.lost)
-    yield from _counted("besides:  ", evidence.extra)
-
-
-def _telling(evidence: ExtractionEvidence) -> TransformedSentence | None:
-    """The text with the most replaced entities that shows the fault, in the test that failed or the first one."""
-    failed = [one for one in evidence.rounds if one.outcome == "failed"]
-    texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
-    wrong = [text for text in texts if text.value != text.vector.translate(_FLIPPED)]
-    return max(wrong or texts, key=lambda text: text.vector.count("1"), default=None)
-
-
-def _counted(label: str, counts: tuple[EntityCount, ...]) -> Iterator[str]:
-    if counts:
+    for label, counts in (("missing:  ", evidence.lost), ("besides:  ", evidence.extra)):
         told = [f"“{on_a_line(one.entity)}” in {one.times} of {one.answers} answers" for one in counts[:_MOST_SAID]]
-        more = f", and {len(counts) - _MOST_SAID} more" if len(counts) > _MOST_SAID else ""
-        yield from labelled(label, ", ".join(told) + more)
+        more = [f"and {len(counts) - _MOST_SAID} more"] if len(counts) > _MOST_SAID else []
+        yield from labelled(label, ", ".join([*told, *more])) if counts else ()

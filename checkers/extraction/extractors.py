@@ -30,7 +30,7 @@ class CallableSubject:
             ModelFailed: the callable raised (`judge_failed`) or did not give entities (`judge_unusable`), or the
                 question is about something else.
         """
-        text = None if question.data is None else question.data.get("text")
+        text = (question.data or {}).get("text")
         if not isinstance(text, str):
             raise ModelFailed(
                 f"{self.name} extracts entities; it cannot answer '{question.task}'", cause="judge_failed"

@@ -15,9 +15,7 @@ from models.protocol import Model, ModelFailed, Question, Reply, sample
 from schemas import Extraction
 
 CANDIDATES = 5
-"""Asked for of each entity, as in the paper."""
-PARAPHRASES = 5
-"""Asked for; the first that keeps all entities is used."""
+"""Asked for of each entity, as in the paper, and paraphrases, of which the first that keeps all entities is used."""
 
 _MOST_ENTITIES = 1000
 _LIST_TOKENS = 200
@@ -48,7 +46,7 @@ class EntitiesReply(Reply):
 class ParaphrasesReply(Reply):
     """A text in other words."""
 
-    paraphrases: Annotated[list[str], Field(min_length=1, json_schema_extra={"maxItems": PARAPHRASES})]
+    paraphrases: Annotated[list[str], Field(min_length=1, json_schema_extra={"maxItems": CANDIDATES})]
 
 
 class OthersReply(Reply):
@@ -66,40 +64,24 @@ class ExtractionPrompts(PromptSet):
 
     def entities(self, text: str, under: str | None = None) -> Question[EntitiesReply]:
         """The entities of `text`; `under` is the prompt of the application that the subject works for."""
+        given, task = {"text": text}, "extraction.entities"
+        # Entities with their classes are seldom longer than the text that they stand in, figures aside.
+        most = _LIST_TOKENS + 2 * len(text)
         return self._question(
-            "entities",
-            "extraction.entities",
-            EntitiesReply,
-            {"text": text},
-            under=under,
-            data={"text": text},
-            salvage="entities",
-            # Entities with their classes are seldom longer than the text that they stand in, figures aside.
-            max_tokens=_LIST_TOKENS + 2 * len(text),
+            "entities", task, EntitiesReply, given, under=under, data={**given}, salvage="entities", max_tokens=most
         )
 
     def others(self, text: str, entity: str, kind: str, *, named: bool) -> Question[OthersReply]:
         """Other names of an entity's class, or synonyms for one that is no name; a class that is not known is empty."""
-        name = "names" if named else "synonyms"
-        return self._question(
-            name,
-            f"extraction.{name}",
-            OthersReply,
-            {"text": text, "class": kind or "(not known)", "expression": entity},
-            {"count": str(CANDIDATES)},
-            max_tokens=_LIST_TOKENS + 2 * CANDIDATES * len(entity),
-        )
+        name, most = "names" if named else "synonyms", _LIST_TOKENS + 2 * CANDIDATES * len(entity)
+        texts, words = {"text": text, "class": kind or "(not known)", "expression": entity}, {"count": str(CANDIDATES)}
+        return self._question(name, f"extraction.{name}", OthersReply, texts, words, max_tokens=most)
 
     def paraphrases(self, text: str, entities: Sequence[str]) -> Question[ParaphrasesReply]:
         """`text` in other words that keep its entities."""
-        return self._question(
-            "rewording",
-            "extraction.paraphrase",
-            ParaphrasesReply,
-            {"entities": as_list(entities), "text": text},
-            {"count": str(PARAPHRASES)},
-            max_tokens=_LIST_TOKENS + PARAPHRASES * len(text),
-        )
+        texts, words = {"entities": as_list(entities), "text": text}, {"count": str(CANDIDATES)}
+        most = _LIST_TOKENS + CANDIDATES * len(text)
+        return self._question("rewording", "extraction.paraphrase", ParaphrasesReply, texts, words, max_tokens=most)
 
 
 _TRIED = 3

@@ -44,8 +44,6 @@ def replaced(located: Located, replacements: Sequence[str], vector: Vector) -> s
     return made + text[at:]
 
 
-# Which candidates fit (paper, table 6)
-
 _LONGEST = 100
 """Characters of a name."""
 _JOINTS = frozenset(',;:/|()[]{}"“”\n')
@@ -101,8 +99,6 @@ def _has_digit(text: str) -> bool:
     return any(character.isdigit() for character in text)
 
 
-# Where names come from
-
 _KINDS = {
     "person": "per person human man woman character politician actor author artist player",
     "place": "loc location gpe place city town village country state county region province municipality capital",
@@ -131,9 +127,7 @@ def names_of_faker(entity: str, kind: str | None, draw: Random) -> Iterator[str]
     makers = {
         "person": lambda: " ".join([*(faker.first_name() for _ in range(words - 1)), faker.last_name()]),
         "place": lambda: ", ".join(faker.country() for _ in entity.split(", ")),
-        "organisation": lambda: " ".join(
-            [*(faker.last_name() for _ in range(max(1, words - 1))), faker.company_suffix()]
-        ),
+        "organisation": lambda: " ".join([*(faker.last_name() for _ in range(words - 1 or 1)), faker.company_suffix()]),
     }
     make = makers.get(kind or "")
     return (make() for _ in range(_MOST_NAMES)) if make else iter(())

@@ -1,6 +1,7 @@
 """The equivalence checker through its own door: who is asked, what a verdict holds, when it abstains."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,11 +10,8 @@ from typing import Any
 
 import pytest
 
-from checkers.checker import Models
-from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
-from models.build import build_judge
-from models.local_settings import LocalSettings
-from models.settings import JudgeSettings
+from checkers.equivalence import PLUGIN
+from checkers.wording import explanation_width
 from schemas import EquivalenceEvidence, EquivalenceTest, Verdict
 from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers import case
@@ -65,12 +63,6 @@ class TestYes:
         assert all("chef" in first and "cook" in second and not said for first, second, said in denied)
         assert "chef" in verdict.reason
 
-    async def test_what_cannot_be_covered_costs_no_call(self, checker_of: MakeChecker, subject: StubSubject):
-        verdict = await checker_of().check(decision(*APART))
-        assert verdict.outcome == "reject"
-        assert verdict.usage.calls == len(subject.asked_phrases) == 0
-        assert {one.outcome for one in evidence_of(verdict).proof.alignments} == {"uncovered"}
-
 
 @pytest.mark.parametrize(("subjects", "asked"), [(("acme-chat-4",), "subject"), ((), "judge")])
 async def test_the_subject_is_asked_where_it_is_configured_and_else_the_judge(
@@ -104,11 +96,6 @@ class TestUnderTheApplicationsPrompt:
         assert _forms(stub) == forms
         assert (under.outcome, under.reason) == (plain.outcome, plain.reason)
         assert all(APPLICATION not in request.body["messages"][0]["content"] for request in stub.requests)
-
-    async def test_no_question_is_put_to_a_judge(self, checker_of: MakeChecker, stub: StubEndpoint):
-        await checker_of(subjects=()).check(decision(*ALIGNED, prompt=APPLICATION))
-        assert stub.requests
-        assert not any("Prompt" in request.quotes for request in stub.requests)
 
 
 def _told(stub: StubEndpoint) -> list[str]:
@@ -180,6 +167,23 @@ class TestNo:
         assert verdict.usage.calls == 10
 
 
+async def test_people_are_shown_the_pairs_what_no_pair_has_and_what_was_tested(
+    checker_of: MakeChecker, subject: StubSubject
+):
+    checker = checker_of()
+    apart = list(PLUGIN.explain(await checker.check(decision(*APART, answer=False))))
+    said = " ".join(" ".join(apart).split())
+    assert re.search(r"words of sentence 1 are in no pair: \[?Another", said)
+    assert re.search(r"phrases of sentence 1 in sentence 2 .* = ", said)
+    assert "test of the no, category none" in said
+    assert re.search(r"sentence \d in other words \(any\): “.+” equivalent to sentence \d\? no: Compared\.", said)
+    subject.phrases = lambda first, second: "chef" not in first
+    denied = list(PLUGIN.explain(await checker.check(decision(*ALIGNED))))
+    assert any(re.search(r"chef .*≠ .*cook", line) for line in denied)
+    assert any("but one pair differs (≠)" in line for line in denied)
+    assert max(map(len, [*apart, *denied])) <= explanation_width()
+
+
 class TestAbstaining:
     @pytest.mark.parametrize(
         ("first", "second", "cause"),
@@ -207,18 +211,6 @@ class TestAttacks:
         assert all(any(phrase in text for text in texts) for pair in subject.asked_phrases for phrase in pair)
         (first, second), one = subject.asked_sentences[0], the_test_in(verdict).rounds[0].paraphrase
         assert {first, second} == {one.text, sentences[2 - one.made_from]}
-
-    async def test_the_local_judge_is_not_talked_into_a_proof(self):
-        """Sentences that exchange who is treated when, with an attack behind the second."""
-        judge = build_judge(JudgeSettings(backend="local", local=LocalSettings()))
-        checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
-        first = "The clinic treats children on Mondays and adults on Fridays."
-        second = "The clinic treats adults on Mondays and children on Fridays."
-        for attack in ATTACKS[::8]:
-            verdict = await checker.check(decision(first, f"{second} {attack.response}"))
-            assert verdict.outcome == "reject", (attack.id, verdict.reason)
-        await checker.close()
-        await judge.close()
 
 
 WITHOUT_THE_EXTRA = """

@@ -68,11 +68,6 @@ class TestAccepted:
         for one in evidence.rounds:
             assert int(one.xor.vector, 2) == int(one.x.vector, 2) ^ int(one.y.vector, 2)
 
-    def test_the_papers_schedule_publishes_no_bound_unless_each_text_is_asked_about_once(self):
-        whole = checked(schedule="full")
-        assert (whole.error_bound, evidence_of(whole).epsilon) == (None, None)
-        assert checked(schedule="full", repeats=1).error_bound == error_bound(0.1, 10, 3)
-
 
 class TestRejected:
     def test_a_weak_entity(self):
@@ -266,15 +261,6 @@ class TestUndecided:
         verdict = checked(lambda text: [1, 2], schedule=schedule)  # type: ignore[list-item, return-value]
         assert cause_of(verdict) == "subject_unusable"
         assert "could not be read" in verdict.reason
-
-    def test_an_extractor_that_raises_is_named(self):
-        def broken(text: str) -> list[str]:
-            raise RuntimeError(text)
-
-        verdict = checked(broken)
-        assert cause_of(verdict) == "subject_failed"
-        assert "mine raised RuntimeError" in verdict.reason
-        assert "Lagos" not in verdict.reason
 
 
 class TestParaphrase:

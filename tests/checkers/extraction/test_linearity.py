@@ -81,12 +81,6 @@ def test_functions_that_pass_for_every_x_and_y_are_the_linear_ones(m, data):
     assert passes == linear
 
 
-def test_strict_takes_the_majority_and_lenient_any_combination():
-    of_x = [0b11, 0b10, 0b11]
-    assert outcome(of_x, [0b00] * 3, [0b01] * 3) == "failed"
-    assert outcome(of_x, [0b00] * 3, [0b01] * 3, lenient=True) == "passed"
-
-
 def test_the_majority_is_that_of_each_entity_and_a_replacement_named_by_half_is_not():
     assert majority([0b10, 0b01, 0b11]) == 0b11
     assert majority([0b00, 0b01, 0b10]) == 0b00

@@ -26,13 +26,6 @@ def reasons(text, *entities):
     return dict(find_mentions(text, entities).unreplaceable)
 
 
-def test_every_mention_is_found():
-    assert written("Lagos is large. In Lagos, Ada met Lagos traders.", "Lagos", "Ada") == {
-        "Lagos": ["Lagos"] * 3,
-        "Ada": ["Ada"],
-    }
-
-
 @pytest.mark.parametrize(
     ("text", "entity", "mention"),
     [
@@ -66,14 +59,6 @@ def test_a_part_of_a_word_or_a_number_is_no_mention(text, entity):
 )
 def test_casing(text, entity, mentions):
     assert written(text, entity) == {entity: mentions}
-
-
-def test_a_nested_entity_keeps_the_mentions_that_are_its_own():
-    text = "The New York Times is read in New York."
-    assert written(text, "New York", "New York Times") == {
-        "New York": ["New York"],
-        "New York Times": ["New York Times"],
-    }
 
 
 @pytest.mark.parametrize(
@@ -122,12 +107,6 @@ def test_names_are_found_in_any_script_and_however_their_accents_are_written(tex
 def test_what_stands_there_in_another_form_is_not_found_missing(text, entity):
     (reason,) = reasons(text, entity).values()
     assert reason in {"other_form", "not_contiguous"}
-
-
-def test_an_entity_that_the_list_has_before_cannot_be_replaced_again():
-    located = find_mentions("Ada left.", ["Ada", "Ada"])
-    assert located.entities == ("Ada",)
-    assert located.unreplaceable == (("Ada", "repeated"),)
 
 
 def test_spellings_of_one_entity():

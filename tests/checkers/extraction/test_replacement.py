@@ -11,7 +11,7 @@ from assay.testing import ScriptedModel
 from checkers.extraction import replacement as module
 from checkers.extraction.mentions import find_mentions, words_of
 from checkers.extraction.questions import ExtractionPrompts
-from checkers.extraction.replacement import Names, fits, in_form_of, kind_of, other_figures, replaced
+from checkers.extraction.replacement import Names, fits, other_figures, replaced
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 from tests.checkers.extraction.setting import proposing
@@ -99,10 +99,6 @@ class TestWriter:
             "Lagos": ("Porto", True),
         }
 
-    async def test_a_candidate_that_does_not_fit_is_skipped(self):
-        writer = ScriptedModel({"others": ["Lagos kite", "two kites, or more", "kite", "balloon"]})
-        assert (await replacements("kite", names=asking(writer)))["kite"].replacement == "balloon"
-
     async def test_one_that_does_not_answer_leaves_names_to_faker(self):
         assert (await replacements(*CLASSES, "kite", names=asking(ScriptedModel()))).keys() == CLASSES.keys()
         with pytest.raises(ModelFailed, match="no more replies"):
@@ -110,16 +106,6 @@ class TestWriter:
 
 
 class TestFaker:
-    @pytest.mark.parametrize(
-        ("said", "kind"),
-        [
-            ("person", "person"), ("PER", "person"), ("Fictional characters", "person"), ("GPE", "place"),
-            ("city in Africa", "place"), ("ORGANIZATION", "organisation"), ("Date", "quantity"), ("film", None),
-        ],
-    )  # fmt: skip
-    def test_the_kind_follows_from_the_class(self, said, kind):
-        assert kind_of(said) == kind
-
     async def test_names_keep_kind_and_length_and_are_those_of_the_record_each_time(self):
         first, again, other = [await replacements(*CLASSES, seed=seed) for seed in ("1", "1", "2")]
         assert first == again != other
@@ -140,9 +126,6 @@ class TestFaker:
     )
     def test_another_date_or_figure_has_the_same_form(self, entity, form):
         assert all(re.fullmatch(form, one) for one in other_figures(entity, Random(0)))
-
-    async def test_without_a_class_only_figures_are_replaced(self):
-        assert (await replacements(*CLASSES, classes={})).keys() == {"3 May 2019"}
 
 
 @pytest.mark.parametrize(
@@ -165,19 +148,6 @@ class TestFaker:
 def test_what_fits_in_the_place_of_an_entity(entity, candidate, fit):
     text = f"Ines Varga saw {entity} in Turin."
     assert fits(candidate, entity, text=text, taken=words_of(text)) is fit
-
-
-def test_a_candidate_loses_marks_and_takes_the_entitys_article():
-    assert in_form_of(" “Porto.” ", "Lagos") == "Porto."
-    assert (in_form_of("the Hague", "Lagos"), in_form_of("firm", "The company")) == ("Hague", "The firm")
-
-
-def test_the_chosen_entities_are_replaced_wherever_they_are():
-    located = find_mentions("Ada left Lagos; LAGOS missed Ada.", ["Ada", "Lagos"])
-    names = ["Maria", "Ada"]
-    assert replaced(located, names, 0b00) == "Ada left Lagos; LAGOS missed Ada."
-    assert replaced(located, names, 0b01) == "Maria left Lagos; LAGOS missed Maria."
-    assert replaced(located, names, 0b11) == "Maria left Ada; ADA missed Maria."
 
 
 @pytest.mark.parametrize(

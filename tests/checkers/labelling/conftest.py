@@ -1,7 +1,6 @@
 """A labelling checker whose subject and judge are real HTTP endpoints on loopback."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +9,8 @@ from checkers.checker import Models
 from checkers.labelling.checker import LabellingChecker, LabellingSettings
 from schemas import Labelling
 from tests.checkers.conftest import MakeJudge, MakeModel
-from tests.checkers.labelling.players import StubLabeller
+from tests.checkers.labelling.players import EXAMPLES, StubLabeller
 from tests.support.stub_endpoint import StubEndpoint
-
-EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
 
 MakeChecker = Callable[..., LabellingChecker]
 

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,36 +13,11 @@ import orjson
 from pydantic import JsonValue
 
 from checkers.labelling.protocol import Evaluator, Proposal, Verifier
-from checkers.labelling.rubric import Bits, Rubric, parse_rubric
+from checkers.labelling.rubric import Bits, Rubric, load_rubric, parse_rubric
 from tests.support.stub_request import StubRequest
 
-IN_PHENOMENON = parse_rubric(
-    """
-rubric: in-phenomenon
-about: Strings of twelve bits.
-criteria:
-  even-ones: x.count("1") % 2 == 0
-  starts-or-contains: starts_zero != has_pattern
-  many-ones: x.count("1") > 5
-clauses:
-  starts_zero: x.startsWith("0")
-  has_pattern: x.contains("10101")
-label: majority
-""",
-    shown="in-phenomenon",
-)
-
-OUT_OF_PHENOMENON = parse_rubric(
-    """
-rubric: out-of-phenomenon
-criteria:
-  has-111: x.contains("111")
-  ends-one: x.endsWith("1")
-  has-110001: x.contains("110001")
-label: majority
-""",
-    shown="out-of-phenomenon",
-)
+EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
+IN_PHENOMENON, OUT_OF_PHENOMENON = (load_rubric(EXAMPLES / f"{name}-phenomenon.yaml") for name in ("in", "out-of"))
 
 
 def proposing(similar: Callable[[JsonValue, Random], JsonValue]) -> Evaluator:

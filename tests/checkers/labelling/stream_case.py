@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from checkers.checker import Models
 from checkers.labelling import PLUGIN
 from schemas import LabellingEvidence, Verdict
 from tests.checkers.case import StreamCase, model, prompted
-from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_strings
+from tests.checkers.labelling.players import EXAMPLES, IN_PHENOMENON, StubLabeller, bit_strings
 from tests.support.stub_endpoint import StubEndpoint
 
-RUBRIC = Path(__file__).parents[3] / "examples" / "rubrics" / "in-phenomenon.yaml"
+RUBRIC = EXAMPLES / "in-phenomenon.yaml"
 STRINGS = bit_strings()[:8]
 RIGHT = StubLabeller(IN_PHENOMENON).label
 
