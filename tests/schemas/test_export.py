@@ -7,52 +7,22 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from schemas import (
-    OUTCOMES,
-    RECORD_KINDS,
-    Abstention,
-    DeadLetter,
-    ImprovementRound,
-    Origin,
-    SentenceChange,
-    SentenceFinding,
-    Verdict,
-    to_json,
-)
+from schemas import RECORD_KINDS, DeadLetter, Verdict, to_json
 from schemas.export import export
 from tests.assay.running import ROOT
 from tests.support.labels import CALIBRATION, LABEL, REQUEST, TRUE_RATE
-from tests.support.rejections import alert, consistency_rejection, improvement
+from tests.support.page import SAMPLES
+from tests.support.rejections import alert, improvement
 
 RECORDS = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
-
-FINDING = SentenceFinding(text="It is.", start=0, end=6, mark=1, reason="the same", support=1.0)
-CHANGE = SentenceChange(before="It was.", after="It is.", start=0, end=7, reason="the tense")
-ROUND = ImprovementRound(
-    response="It is.", changes=(CHANGE,), outcome="accept", score=1.0, consistent_share=1.0, findings=(FINDING,)
-)
-PLACE = Origin(topic="assay.outputs", partition=0, offset=7)
-ALERT = alert(1).model_copy(
-    update={"rejected": tuple(one.model_copy(update={"origin": PLACE}) for one in alert(1).rejected)}
-)
-IMPROVEMENT = improvement(7, "assay.outputs", rounds=(ROUND,))
-
-
-def verdict(outcome: str = "accept") -> Verdict:
-    found = consistency_rejection(7, "assay.outputs", FINDING)
-    if outcome == "abstain":
-        evidence = Abstention(cause="no_reference", detail="none")
-        return found.model_copy(update={"outcome": outcome, "score": None, "evidence": evidence})
-    return found.model_copy(update={"outcome": outcome, "score": 1.0})
-
 
 LETTER = DeadLetter.of(
     b"{",
     reason="not_json",
     detail="not JSON",
-    origin=PLACE,
+    origin=improvement(7, "assay.outputs").origin,
     checker="consistency",
-    keep_bytes=100,
+    keep_bytes=9,
 )
 
 
@@ -86,11 +56,12 @@ def test_a_record_is_valid_by_its_kind_and_as_any_record_and_by_no_other_kind(ex
         assert not of_any.is_valid(record | {"source": ""})
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_what_the_service_writes_is_valid(exported, outcome):
-    written = json.loads(to_json(verdict(outcome)))
-    validator(exported, "verdict").validate(written)
-    validator(exported, "evidence").validate(written["evidence"])
+def test_what_the_service_writes_is_valid(exported):
+    of_verdict, of_evidence = validator(exported, "verdict"), validator(exported, "evidence")
+    for one in SAMPLES:
+        written = json.loads(to_json(Verdict.model_validate(one["verdict"])))
+        of_verdict.validate(written)
+        of_evidence.validate(written["evidence"])
 
 
 def test_every_field_of_the_contract_is_promised_to_readers_of_verdicts(exported):
@@ -102,8 +73,8 @@ def test_every_field_of_the_contract_is_promised_to_readers_of_verdicts(exported
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("improvement", IMPROVEMENT),
-        ("alert", ALERT),
+        ("improvement", improvement(7, "assay.outputs")),
+        ("alert", alert(1)),
         ("dead_letter", LETTER),
         ("true_rate_alert", TRUE_RATE),
         ("review_request", REQUEST),
