@@ -15,23 +15,12 @@ import structlog
 from aiokafka import TopicPartition
 from aiokafka.errors import IllegalStateError, KafkaError
 from prometheus_client import Counter
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from agents.runtime import GroupReader, Runtime, first_unread
-from schemas import (
-    Alert,
-    Calibration,
-    DeadLetter,
-    Improvement,
-    Label,
-    ReviewRequest,
-    SeriesAnew,
-    TrueRateAlert,
-    Unreadable,
-    read_record,
-)
+from schemas import Calibration, DeadLetter, Improvement, Label, ReviewRequest, Unreadable, read_record
 from store.opening import StoreAway, StoreError, open_store, sole_archivist
-from store.reading import read_verdict
+from store.reading import read_alert, read_verdict
 from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
@@ -176,7 +165,7 @@ class Archivist(GroupReader):
 
     async def _take_over(self, consumer: Consumer, writer: StoreWriter) -> None:
         assigned = self._assigned
-        stored = await self._in_thread(lambda: writer.progress([Place(*each) for each in assigned]))
+        stored = await self._in_thread(lambda: writer.progress([(each.topic, each.partition) for each in assigned]))
         bounds = await self._bounds(assigned)
         if self._assigned is not assigned:
             # The group has reassigned them meanwhile.
@@ -184,7 +173,7 @@ class Archivist(GroupReader):
         for place, offset in stored.items():
             begin, end = bounds[TopicPartition(*place)]
             if 0 < offset < begin:
-                _log.warning("messages are gone that were not kept", **place._asdict(), messages=begin - offset)
+                _log.warning("messages are gone that were not kept", topic=place[0], messages=begin - offset)
             consumer.seek(TopicPartition(*place), first_unread(offset, begin, end))
         self._progress = stored
 
@@ -206,7 +195,7 @@ class Archivist(GroupReader):
     async def _keep(self, consumer: Consumer, writer: StoreWriter, batch: Sequence[Any]) -> None:
         # Others come again: the next owner of their partition goes back.
         progress = self._progress
-        mine = [record for record in batch if Place(record.topic, record.partition) in progress]
+        mine = [record for record in batch if (record.topic, record.partition) in progress]
         if not mine:
             return
         entries, kept = await self._in_thread(lambda: self._written(writer, mine, progress))
@@ -231,7 +220,7 @@ class Archivist(GroupReader):
             message, data = None, record.value or b""
             with suppress(ValidationError, Unreadable):
                 message = self._readers[record.topic](data)
-            entries.append(Entry(Place(record.topic, record.partition), record.offset, data, message))
+            entries.append(Entry((record.topic, record.partition), record.offset, data, message))
         return entries, writer.write(entries, progress)
 
     async def _prune(self, writer: StoreWriter) -> None:
@@ -247,10 +236,9 @@ class Archivist(GroupReader):
 def _readers(settings: StreamSettings, *, records: bool) -> dict[str, Callable[[bytes], Message]]:
     """The reader of the messages of each topic."""
     topics = settings.topics
-    of_alerts: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
     readers: dict[str, Callable[[bytes], Message]] = {
         **dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), read_verdict),
-        topics.alerts: of_alerts.validate_json,
+        topics.alerts: read_alert,
         topics.improved: Improvement.model_validate_json,
         topics.dead_letter: DeadLetter.model_validate_json,
         topics.review_requests: ReviewRequest.model_validate_json,

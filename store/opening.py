@@ -38,7 +38,11 @@ class StoreError(Exception):
 
 
 class StoreAway(Exception):
-    """The store cannot be reached or written to just now."""
+    """The store cannot be reached or written to just now, or refuses a value as `unfit`."""
+
+    def __init__(self, said: str, *, unfit: bool = False) -> None:
+        super().__init__(said)
+        self.unfit = unfit
 
 
 def open_store(url: str) -> Engine:
@@ -149,17 +153,15 @@ def sole_archivist(url: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def faults(unfit: type[Exception] | None = None) -> Iterator[None]:
-    """Turn what the database says into `StoreAway`, or into `unfit` where it refuses a value; quotes no row."""
+def faults() -> Iterator[None]:
+    """Turn what the database says into `StoreAway`; quotes no row."""
     try:
         yield
     except DBAPIError as error:
         # Class 54: a limit of PostgreSQL, such as that of an index's entry.
         limit = str(getattr(error.orig, "sqlstate", None)).startswith("54")
-        if unfit is not None and (limit or isinstance(error, DataError)):
-            raise unfit from None
-        told = _first_line(error) if isinstance(error, OperationalError) else type(error.orig).__name__
-        raise StoreAway(told) from None
+        said = _first_line(error) if isinstance(error, OperationalError) else type(error.orig).__name__
+        raise StoreAway(said, unfit=limit or isinstance(error, DataError)) from None
 
 
 def _address(url: str) -> URL:

@@ -5,10 +5,10 @@ Lists are bounded, newest first. All of it is synchronous and only reads; who ru
 
 import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Engine,
     Integer,
     Select,
+    Subquery,
     Table,
     column,
     func,
@@ -56,7 +57,10 @@ _WORDS = table("verdict_words", column("rowid", Integer))
 
 AlertMessage: TypeAlias = Alert | SeriesAnew | TrueRateAlert
 
-_MESSAGE: TypeAdapter[AlertMessage] = TypeAdapter(AlertMessage)
+read_alert = TypeAdapter[AlertMessage](AlertMessage).validate_json
+"""Reads a message of the topic of alerts."""
+
+ReadT = TypeVar("ReadT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +82,8 @@ class Wanted:
     """All of them must be in the verdict."""
 
 
-class Key(NamedTuple):
-    """The place of a verdict in a list."""
-
-    checked_at: int
-    """Milliseconds since 1970."""
-    seq: int
+Key: TypeAlias = tuple[int, int]
+"""The place of a verdict in a list: milliseconds since 1970 when it was given, and its number."""
 
 
 class Listed(NamedTuple):
@@ -104,7 +104,7 @@ class Listed(NamedTuple):
 
     @property
     def key(self) -> Key:
-        return Key(milliseconds(self.checked_at), self.seq)
+        return milliseconds(self.checked_at), self.seq
 
 
 class Series(NamedTuple):
@@ -117,15 +117,6 @@ class Series(NamedTuple):
     def wanted(self, **more: Any) -> Wanted:
         """Its verdicts, as far as `more` wants them."""
         return Wanted(sources=(self.source,), models=(self.model,), checkers=(self.checker,), **more)
-
-
-class AlertTime(NamedTuple):
-    """When an alert about a series was raised."""
-
-    id: str
-    kind: str
-    series: Series
-    raised_at: datetime
 
 
 class Outcomes(NamedTuple):
@@ -157,7 +148,7 @@ class Reader:
         if wanted.words:
             # The index of words gives its hits in this order alone without finding all of them.
             query = query.order_by(seq.desc())
-            behind = None if before is None else seq < before.seq
+            behind = None if before is None else seq < before[1]
         else:
             query = query.order_by(VERDICTS.c.checked_at.desc(), seq.desc())
             behind = None if before is None else tuple_(VERDICTS.c.checked_at, seq) < before
@@ -165,22 +156,16 @@ class Reader:
 
     def outcomes(self, wanted: Wanted, since: datetime, *, minutes: int, most: int) -> list[Outcomes]:
         """Outcomes of the latest `most` of the verdicts, in stretches of so many minutes since then."""
-        query, seq = self._listed(wanted)
-        latest = query.order_by(seq.desc() if wanted.words else VERDICTS.c.checked_at.desc()).limit(most)
-        rows = latest.with_only_columns(VERDICTS.c.checked_at, VERDICTS.c.outcome).subquery()
+        rows = self._latest(*self._listed(wanted), wanted, most, "checked_at", "outcome")
         begins = (rows.c.checked_at - milliseconds(since)) // (minutes * MINUTE)
         query = select(begins, rows.c.outcome, func.count()).group_by(begins, rows.c.outcome)
-        return [Outcomes(since + timedelta(minutes=minutes * int(at)), *more) for at, *more in self.rows(query)]
+        return [_outcomes(since, minutes, *row) for row in self.rows(query)]
 
     def all_outcomes(self, wanted: Wanted, since: datetime, *, until: datetime, minutes: int) -> list[Outcomes]:
         """Outcomes of all that were given, also of those that are deleted; `wanted` has neither words nor a fault."""
-        table = _counts(since, minutes)
-        begins = (table.c.begins - milliseconds(since)) // (minutes * MINUTE)
-        which = table.c.outcome.in_(wanted.outcomes or OUTCOMES)
-        query = select(begins, table.c.outcome, func.sum(table.c.verdicts))
-        query = query.where(*_within(table, since, until), which, *_named(table, wanted))
-        rows = self.rows(query.group_by(begins, table.c.outcome))
-        return [Outcomes(since + timedelta(minutes=minutes * int(at)), of, int(number)) for at, of, number in rows]
+        table, query = _counted(since, until, minutes, "outcome", begins=True)
+        query = query.where(table.c.outcome.in_(wanted.outcomes or OUTCOMES), *_named(table, wanted))
+        return [_outcomes(since, minutes, at, outcome, number) for outcome, at, number in self.rows(query)]
 
     def faults(self, wanted: Wanted, *, most: int) -> list[tuple[str, str, int]]:
         """Checker and fault of the latest `most` verdicts that have one, and how many have it; the commonest first."""
@@ -189,9 +174,7 @@ class Reader:
         if not wanted.words:
             # Without statistics SQLite takes an index in which most verdicts have none.
             query = query.with_hint(VERDICTS, "INDEXED BY verdict_faulty", "sqlite")
-        latest = query.order_by(seq.desc() if wanted.words else VERDICTS.c.checked_at.desc()).limit(most)
-        rows = latest.with_only_columns(VERDICTS.c.checker, VERDICTS.c.fault).subquery()
-        number = func.count()
+        rows, number = self._latest(query, seq, wanted, most, "checker", "fault"), func.count()
         found = select(rows.c.checker, rows.c.fault, number).group_by(rows.c.checker, rows.c.fault)
         found = found.having(number > 1).order_by(number.desc(), rows.c.fault)
         return [(checker, fault, times) for checker, fault, times in self.rows(found.limit(_FAULTS))]
@@ -218,55 +201,48 @@ class Reader:
     def verdict(self, identifier: str) -> Verdict | None:
         """A verdict with all its evidence; None if it is not kept."""
         query = select(EVIDENCE.c.body).join(VERDICTS, VERDICTS.c.seq == EVIDENCE.c.seq)
-        body = self.scalar(query.where(VERDICTS.c.id == identifier))
-        return None if body is None else read_verdict(zlib.decompress(body))
+        return next(iter(self.bodies(query.where(VERDICTS.c.id == identifier), read_verdict)), None)
 
     def record(self, source: str, identifier: str) -> bytes | None:
         """A record as JSON; None if it is not kept."""
         query = select(RECORDS.c.body).where(RECORDS.c.source == source, RECORDS.c.id == identifier)
-        body = self.scalar(query)
-        return None if body is None else zlib.decompress(body)
+        return next(iter(self.bodies(query, bytes)), None)
 
     def improvements(self, verdict_id: str) -> list[Improvement]:
         """The improvement of a rejected response, if there is one."""
         query = select(IMPROVEMENTS.c.body).where(IMPROVEMENTS.c.verdict_id == verdict_id).limit(MOST)
-        return [Improvement.model_validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
+        return self.bodies(query, Improvement.model_validate_json)
 
     def alerts(self, *, before: int | None = None, limit: int = MOST) -> list[tuple[int, AlertMessage]]:
         """Messages of the topic of alerts with their numbers, latest first."""
         query = select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
         if before is not None:
             query = query.where(ALERTS.c.seq < before)
-        return [(seq, _MESSAGE.validate_json(zlib.decompress(body))) for seq, body in self.rows(query)]
+        return [(seq, read_alert(zlib.decompress(body))) for seq, body in self.rows(query)]
 
-    def alerts_between(self, since: datetime, until: datetime) -> list[AlertTime]:
-        """When which alerts were raised, latest first."""
-        columns = (ALERTS.c[name] for name in ("id", "kind", "source", "model", "checker", "raised_at"))
+    def alerts_between(self, since: datetime, until: datetime) -> list[AlertMessage]:
+        """Those that were raised in that time, latest first."""
         raised = ALERTS.c.raised_at
-        query = select(*columns).where(raised >= milliseconds(since), raised <= milliseconds(until))
-        rows = self.rows(query.order_by(raised.desc()).limit(MOST))
-        return [AlertTime(id_, kind, Series(*series), moment(at)) for id_, kind, *series, at in rows]
+        query = select(ALERTS.c.body).where(raised >= milliseconds(since), raised <= milliseconds(until))
+        return self.bodies(query.order_by(raised.desc()).limit(MOST), read_alert)
 
     def last_alerts(self) -> list[AlertMessage]:
         """The last message about each series, and the last on its true rate, latest first; none on versions."""
         of = (ALERTS.c.source, ALERTS.c.model, ALERTS.c.checker, ALERTS.c.kind == "true_rate")
         latest = select(func.max(ALERTS.c.seq)).where(ALERTS.c.kind != "version_worse").group_by(*of)
         query = select(ALERTS.c.body).where(ALERTS.c.seq.in_(latest)).order_by(ALERTS.c.seq.desc()).limit(MOST)
-        return [_MESSAGE.validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
+        return self.bodies(query, read_alert)
 
     def alert(self, identifier: str) -> AlertMessage | None:
         """A message of the topic of alerts; None if it is not kept."""
-        body = self.scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
-        return None if body is None else _MESSAGE.validate_json(zlib.decompress(body))
+        return next(iter(self.bodies(select(ALERTS.c.body).where(ALERTS.c.id == identifier), read_alert)), None)
 
     def totals(self, since: datetime, *, until: datetime, minutes: int) -> dict[Series, dict[str, int]]:
         """Outcomes of each series in that time, which `counts` has in such stretches.
 
         Dead letters are outcomes as well, of a series without source and model.
         """
-        table = _counts(since, minutes)
-        columns = (table.c.source, table.c.model, table.c.checker, table.c.outcome)
-        query = select(*columns, func.sum(table.c.verdicts)).where(*_within(table, since, until)).group_by(*columns)
+        _, query = _counted(since, until, minutes, *Series._fields, "outcome")
         found: dict[Series, dict[str, int]] = defaultdict(dict)
         for *series, outcome, verdicts in self.rows(query):
             found[Series(*series)][outcome] = int(verdicts)
@@ -276,18 +252,11 @@ class Reader:
         self, series: Sequence[Series], since: datetime, *, until: datetime, minutes: int
     ) -> dict[Series, list[Outcomes]]:
         """Verdicts of these series, in stretches of so many minutes; those of less than an hour for two days back."""
-        table = _counts(since, minutes)
-        begins = (table.c.begins - milliseconds(since)) // (minutes * MINUTE)
-        columns = (table.c.source, table.c.model, table.c.checker)
-        query = (
-            select(*columns, begins, table.c.outcome, func.sum(table.c.verdicts))
-            .where(*_within(table, since, until), tuple_(*columns).in_(series))
-            .group_by(*columns, begins, table.c.outcome)
-        )
+        table, query = _counted(since, until, minutes, *Series._fields, "outcome", begins=True)
+        query = query.where(tuple_(*(table.c[name] for name in Series._fields)).in_(series))
         found: dict[Series, list[Outcomes]] = defaultdict(list)
-        for *of, at, outcome, verdicts in self.rows(query):
-            begin = since + timedelta(minutes=minutes * int(at))
-            found[Series(*of)].append(Outcomes(begin, outcome, int(verdicts)))
+        for *of, outcome, at, verdicts in self.rows(query):
+            found[Series(*of)].append(_outcomes(since, minutes, at, outcome, verdicts))
         return found
 
     def last(self, checker: str) -> datetime | None:
@@ -315,6 +284,11 @@ class Reader:
         words = func.plainto_tsquery(literal_column("'simple'"), wanted.words)
         return query.where(WORDS.op("@@")(words)), VERDICTS.c.seq
 
+    def _latest(self, query: Select[Any], seq: ColumnElement[int], wanted: Wanted, most: int, *names: str) -> Subquery:
+        latest = query.order_by(seq.desc() if wanted.words else VERDICTS.c.checked_at.desc()).limit(most)
+        # Not more columns than an index has.
+        return latest.with_only_columns(*(VERDICTS.c[name] for name in names)).subquery()
+
     def _list(self, query: Select[Any], limit: int) -> list[Listed]:
         return [Listed._make((*row[:-1], moment(row[-1]))) for row in self.rows(query.limit(min(limit, MOST)))]
 
@@ -323,20 +297,31 @@ class Reader:
         with faults(), self._engine.connect() as connection:
             return connection.execute(query).all()
 
+    def bodies(self, query: Select[Any], read: Callable[[bytes], ReadT]) -> list[ReadT]:
+        """What a query of bodies finds, as `read` reads it."""
+        return [read(zlib.decompress(body)) for (body,) in self.rows(query)]
+
     def scalar(self, query: Select[Any]) -> Any:
         """The first column of its first row; None if there is none."""
         return next((row[0] for row in self.rows(query)), None)
 
 
-def _within(table: Table, since: datetime, until: datetime) -> tuple[ColumnElement[bool], ...]:
-    return table.c.begins >= milliseconds(since), table.c.begins < milliseconds(until)
-
-
-def _counts(since: datetime, minutes: int) -> Table:
-    """The coarsest counts that tell stretches of so many minutes since then."""
+def _counted(
+    since: datetime, until: datetime, minutes: int, *names: str, begins: bool = False
+) -> tuple[Table, Select[Any]]:
+    """The coarsest counts that tell stretches of so many minutes since then, and their sums by these columns."""
+    table = COUNTS if minutes % 60 == 0 and milliseconds(since) % HOUR == 0 else MINUTE_COUNTS
     if minutes % (24 * 60) == 0 and milliseconds(since) % DAY == 0:
-        return DAY_COUNTS
-    return COUNTS if minutes % 60 == 0 and milliseconds(since) % HOUR == 0 else MINUTE_COUNTS
+        table = DAY_COUNTS
+    columns: list[ColumnElement[Any]] = [table.c[name] for name in names]
+    if begins:
+        columns.append((table.c.begins - milliseconds(since)) // (minutes * MINUTE))
+    query = select(*columns, func.sum(table.c.verdicts)).group_by(*columns)
+    return table, query.where(table.c.begins >= milliseconds(since), table.c.begins < milliseconds(until))
+
+
+def _outcomes(since: datetime, minutes: int, at: int, outcome: str, verdicts: int) -> Outcomes:
+    return Outcomes(since + timedelta(minutes=minutes * int(at)), outcome, int(verdicts))
 
 
 def _columns() -> Select[Any]:

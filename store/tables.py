@@ -1,6 +1,7 @@
 """The tables, alike on SQLite and PostgreSQL. Times are milliseconds since 1970, UTC."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final
 
 # Makes its functions known to `func`.
@@ -48,6 +49,15 @@ def _texts(*names: str, primary_key: bool = False) -> list[Column[str]]:
     return [Column(name, String, nullable=False, primary_key=primary_key) for name in names]
 
 
+def _times(*names: str) -> list[Column[int]]:
+    return [Column(name, BigInteger, nullable=False) for name in names]
+
+
+def _body() -> Column[bytes]:
+    """A message as JSON, compressed by zlib."""
+    return Column("body", LargeBinary, nullable=False)
+
+
 VERDICTS = Table(
     "verdict",
     METADATA,
@@ -57,7 +67,7 @@ VERDICTS = Table(
     Column("score", Float),
     Column("reason", String, nullable=False),  # its first 1,000 characters
     Column("fault", String),  # what `store.faults` says
-    Column("checked_at", BigInteger, nullable=False),
+    *_times("checked_at"),
     sqlite_autoincrement=True,
 )
 """Columns that lists and filters read: none of them touches evidence."""
@@ -66,18 +76,12 @@ EVIDENCE = Table(
     "evidence",
     METADATA,
     Column("seq", _Sequence, ForeignKey("verdict.seq", ondelete="CASCADE"), primary_key=True),
-    Column("body", LargeBinary, nullable=False),
+    _body(),
 )
-"""The whole verdict as JSON, compressed by zlib."""
+"""The whole verdicts."""
 
-RECORDS = Table(
-    "record",
-    METADATA,
-    *_texts("source", "id", primary_key=True),
-    Column("kept_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-)
-"""Records as JSON, compressed by zlib; empty unless they are asked for."""
+RECORDS = Table("record", METADATA, *_texts("source", "id", primary_key=True), *_times("kept_at"), _body())
+"""Empty unless records are asked for."""
 
 ALERTS = Table(
     "alert",
@@ -85,61 +89,48 @@ ALERTS = Table(
     Column("seq", _Sequence, primary_key=True, autoincrement=True),
     Column("id", String, nullable=False, unique=True),
     *_texts("kind", "source", "model", "checker"),
-    Column("raised_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    *_times("raised_at"),
+    _body(),
     sqlite_autoincrement=True,
 )
-"""Messages of the topic of alerts, compressed by zlib."""
+"""Messages of the topic of alerts."""
 
-IMPROVEMENTS = Table(
-    "improvement",
-    METADATA,
-    Column("id", String, primary_key=True),
-    Column("verdict_id", String, nullable=False),
-    Column("kept_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-)
+_ID: Final = partial(Column, "id", String, primary_key=True)
 
-DEAD_LETTERS = Table(
-    "dead_letter",
-    METADATA,
-    Column("id", String, primary_key=True),
-    Column("failed_at", BigInteger, nullable=False),
-)
+IMPROVEMENTS = Table("improvement", METADATA, _ID(), *_texts("verdict_id"), *_times("kept_at"), _body())
+
+DEAD_LETTERS = Table("dead_letter", METADATA, _ID(), *_times("failed_at"))
 """Which dead letters are counted: one may come again. They themselves stay on their topic."""
-
 
 REVIEW_REQUESTS = Table(
     "review_request",
     METADATA,
-    Column("id", String, primary_key=True),
+    _ID(),
     *_texts("verdict_id", "rubric_version", "reason"),
-    Column("asked_at", BigInteger, nullable=False),
-    Column("expires_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    *_times("asked_at", "expires_at"),
+    _body(),
 )
-"""Requests to people, compressed by zlib."""
+"""Requests to people."""
 
 LABELS = Table(
     "label",
     METADATA,
-    Column("id", String, primary_key=True),  # of what it says: producers may give ids twice
+    _ID(),  # of what it says: producers may give ids twice
     *_texts("verdict_id", "rubric_version", "annotator", "kind"),
-    Column("labelled_at", BigInteger, nullable=False),
+    *_times("labelled_at", "kept_at"),
     Column("withdrawn", Boolean, nullable=False),
-    Column("kept_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    _body(),
 )
-"""People's labels, compressed by zlib; also those that another one has replaced."""
+"""People's labels; also those that another one has replaced."""
 
 CALIBRATIONS = Table(
     "calibration",
     METADATA,
     *_texts("source", "model", "checker", "config_digest", "rubric_version", primary_key=True),
-    Column("updated_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    *_times("updated_at"),
+    _body(),
 )
-"""The last calibration of each series, compressed by zlib."""
+"""The last calibration of each series."""
 
 
 def _counts(name: str) -> Table:
@@ -210,13 +201,15 @@ for _name, _columns in (
 ):
     Index(_name, *_columns, sqlite_where=_FAULTY, postgresql_where=_FAULTY)
 Index("verdict_record", VERDICTS.c.record_id, VERDICTS.c.source, VERDICTS.c.checked_at)
-Index("alert_raised_at", ALERTS.c.raised_at)
-Index("improvement_verdict", IMPROVEMENTS.c.verdict_id)
-Index("improvement_kept_at", IMPROVEMENTS.c.kept_at)
-Index("dead_letter_failed_at", DEAD_LETTERS.c.failed_at)
-Index("record_kept_at", RECORDS.c.kept_at)
-Index("review_request_asked_at", REVIEW_REQUESTS.c.asked_at)
-Index("review_request_verdict", REVIEW_REQUESTS.c.verdict_id)
 Index("label_verdict", LABELS.c.verdict_id, LABELS.c.annotator, LABELS.c.labelled_at)
 Index("label_annotator", LABELS.c.annotator, LABELS.c.labelled_at)
-Index("label_kept_at", LABELS.c.kept_at)
+for _table, *_names in (
+    (ALERTS, "raised_at"),
+    (IMPROVEMENTS, "verdict_id", "kept_at"),
+    (DEAD_LETTERS, "failed_at"),
+    (RECORDS, "kept_at"),
+    (REVIEW_REQUESTS, "asked_at", "verdict_id"),
+    (LABELS, "kept_at"),
+):
+    for _name in _names:
+        Index(f"{_table.name}_{_name}", _table.c[_name])

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Engine, Table, select, update
+from sqlalchemy import Connection, Engine, Table, and_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas import (
@@ -25,7 +25,8 @@ from schemas import (
     to_json,
 )
 from store.faults import fault_of
-from store.opening import faults, writing
+from store.opening import StoreAway, faults, writing
+from store.reading import AlertMessage
 from store.redaction import Redaction
 from store.tables import (
     ALERTS,
@@ -50,27 +51,22 @@ from store.tables import (
 _CHARACTERS: Final = 1000
 """Length of a reason in lists, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
 
-Message: TypeAlias = (
-    Verdict
-    | Alert
-    | SeriesAnew
-    | TrueRateAlert
-    | Improvement
-    | ReviewRequest
-    | Label
-    | Calibration
-    | DeadLetter
-    | Envelope
-)
+Message: TypeAlias = Verdict | AlertMessage | Improvement | ReviewRequest | Label | Calibration | DeadLetter | Envelope
+
+Place: TypeAlias = tuple[str, int]
+"""A topic and the number of a partition."""
 
 _Row: TypeAlias = dict[str, Any]
 
-
-class Place(NamedTuple):
-    """A partition."""
-
-    topic: str
-    partition: int
+_TABLES: Final[Mapping[type[object], Table]] = {
+    Verdict: VERDICTS,
+    **dict.fromkeys((Alert, SeriesAnew, TrueRateAlert), ALERTS),
+    Improvement: IMPROVEMENTS,
+    ReviewRequest: REVIEW_REQUESTS,
+    Label: LABELS,
+    Calibration: CALIBRATIONS,
+}
+"""By type of message; records are in `RECORDS`."""
 
 
 class Entry(NamedTuple):
@@ -86,10 +82,6 @@ class Entry(NamedTuple):
 
 class Fenced(Exception):
     """Another archivist has written since the progress was read."""
-
-
-class _Unfit(Exception):
-    """The database refuses a value."""
 
 
 class StoreWriter:
@@ -108,11 +100,12 @@ class StoreWriter:
         Raises:
             StoreAway: the database does not answer.
         """
-        new = [{"cluster": self._cluster, **place._asdict(), "next_offset": 0} for place in places]
+        names = PROGRESS.columns.keys()
+        new = [dict(zip(names, (self._cluster, *place, 0), strict=True)) for place in places]
         with faults(), writing(self.engine) as connection:
             connection.execute(self._insert(PROGRESS).on_conflict_do_nothing(), new)
             rows = connection.execute(select(PROGRESS).where(PROGRESS.c.cluster == self._cluster)).all()
-        stored = {Place(row.topic, row.partition): row.next_offset for row in rows}
+        stored = {(row.topic, row.partition): row.next_offset for row in rows}
         return {place: stored[place] for place in places}
 
     def write(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
@@ -126,9 +119,11 @@ class StoreWriter:
             StoreAway: the database does not answer, or its disk is full.
         """
         try:
-            with faults(_Unfit):
+            with faults():
                 return self._written(entries, read)
-        except _Unfit:
+        except StoreAway as error:
+            if not error.unfit:
+                raise
             if len(entries) == 1:
                 return self.write([entries[0]._replace(message=None)], read) + Counter(unfit=1)
         half = len(entries) // 2
@@ -167,9 +162,8 @@ class StoreWriter:
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
             counted = [row for row in counted if row["id"] not in rechecked]
             if counted:
-                self._count(connection, MINUTE_COUNTS, MINUTE, counted)
-                self._count(connection, COUNTS, HOUR, counted)
-                self._count(connection, DAY_COUNTS, DAY, counted)
+                for table, span in ((MINUTE_COUNTS, MINUTE), (COUNTS, HOUR), (DAY_COUNTS, DAY)):
+                    self._count(connection, table, span, counted)
         return kept
 
     def _adding(self, table: Table) -> Any:
@@ -199,27 +193,21 @@ class StoreWriter:
         if self._redaction:
             message = self._redaction.of(message)
             data = to_json(message)
-        given = {"body": zlib.compress(data)}
+        table = _TABLES.get(type(message), RECORDS)
+        given = {"body": zlib.compress(data), "kept_at": int(time.time() * 1000)}
         match message:
             case Verdict():
-                return VERDICTS, _columns(VERDICTS, message, fault=_value(fault_of(message))) | given
-            case Alert() | SeriesAnew() | TrueRateAlert():
-                table = ALERTS
+                given["fault"] = _value(fault_of(message))
             case Improvement():
-                table, given["kept_at"] = IMPROVEMENTS, milliseconds(message.improved_at)
-            case ReviewRequest():
-                table = REVIEW_REQUESTS
+                given["kept_at"] = milliseconds(message.improved_at)
             case Label():
-                table, given["id"], given["kept_at"] = LABELS, label_key(message), int(time.time() * 1000)
-            case Calibration():
-                table = CALIBRATIONS
-            case _:
-                table, given["kept_at"] = RECORDS, int(time.time() * 1000)
-        return table, _columns(table, message, **given)
+                given["id"] = label_key(message)
+        names = {*table.columns.keys()} - {"seq"}
+        return table, {name: given[name] if name in given else _value(getattr(message, name)) for name in names}
 
     def _advance(self, connection: Connection, place: Place, read: int, offset: int) -> None:
-        mine = (PROGRESS.c.cluster == self._cluster) & (PROGRESS.c.topic == place.topic)
-        mine &= (PROGRESS.c.partition == place.partition) & (PROGRESS.c.next_offset == read)
+        known = zip(PROGRESS.columns, (self._cluster, *place, read), strict=True)
+        mine = and_(*(column == value for column, value in known))
         if connection.execute(update(PROGRESS).where(mine).values(next_offset=offset)).rowcount != 1:
             raise Fenced
 
@@ -233,12 +221,6 @@ def label_key(label: Label) -> str:
     """The id of its row: labels that say the same are one, whatever ids their producers gave them."""
     said = (label.verdict_id, label.rubric_version, label.annotator, label.kind, label.label, label.withdrawn)
     return content_id("lab", [*said, label.labelled_at.isoformat()])
-
-
-def _columns(table: Table, message: Message, **given: Any) -> _Row:
-    """The row: the values given, and for the other columns what the message has by their names."""
-    names = {column.name for column in table.columns} - given.keys() - {"seq"}
-    return {name: _value(getattr(message, name)) for name in names} | given
 
 
 def _value(value: Any) -> Any:

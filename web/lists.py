@@ -119,12 +119,13 @@ def key_of(text: str | None) -> Key | None:
     """The place in a list that `written` wrote; raises BadAddress if it did not write that."""
     if not text:
         return None
-    return Key(*(number(part) for part in text.split(".", 1))) if "." in text else Key(number(text), 0)
+    checked_at, _, seq = text.partition(".")
+    return number(checked_at), number(seq or "0")
 
 
 def written(key: Key) -> str:
     """A place in a list, for an address."""
-    return f"{key.checked_at}.{key.seq}"
+    return "{}.{}".format(*key)
 
 
 def number(text: str) -> int:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 from schemas import Alert, Calibration, TrueRateAlert
-from store.reading import AlertMessage, AlertTime, Outcomes, Series
+from store.reading import AlertMessage, Outcomes, Series
 from store.reviews import Reviews
 
 WIDTH, HEIGHT = 320, 72
@@ -51,7 +51,7 @@ class Rate:
     series: Series
     verdicts: dict[str, int]
     """By outcome."""
-    alerts: tuple[AlertTime, ...]
+    alerts: tuple[AlertMessage, ...]
     """Those in the time that is looked at."""
     baseline: Baseline | None
     """None where nothing is known of it before."""
@@ -140,12 +140,12 @@ def rates(
     totals: Mapping[Series, dict[str, int]],
     before: Mapping[Series, dict[str, int]],
     last: Iterable[AlertMessage],
-    alerts: Iterable[AlertTime],
+    alerts: Iterable[AlertMessage],
 ) -> list[Rate]:
     """The rate of each series; `before` has their verdicts of the days before, `last` the last alert of each."""
-    raised: dict[Series, list[AlertTime]] = defaultdict(list)
+    raised: dict[Series, list[AlertMessage]] = defaultdict(list)
     for alert in alerts:
-        raised[alert.series].append(alert)
+        raised[_series(alert)].append(alert)
     baselines = _baselines(before, last)
     found = [Rate(one, verdicts, tuple(raised[one]), baselines.get(one)) for one, verdicts in totals.items()]
     return sorted(found, key=lambda one: (-sum(one.verdicts.values()), one.series))

@@ -14,7 +14,7 @@ from store.opening import open_store
 from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
-from store.writing import Entry, Place, StoreWriter, behind
+from store.writing import Entry, StoreWriter, behind
 from tests.support.page import ALERT
 
 DAYS = 30
@@ -29,7 +29,7 @@ _TEMPLATES = 500
 _BATCH = 1000
 _ALERTS = 500
 _DOCUMENTS = 200
-_HERE = Place("made-up", 0)
+_HERE = ("made-up", 0)
 
 
 @dataclass

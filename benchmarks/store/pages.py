@@ -58,7 +58,7 @@ def _pages(reader: Reader) -> dict[str, str]:
         "list": "/verdicts",
         **{f"list, {words}": listed(minutes=minutes) for minutes, words in RANGES.items()},
         **{f"list, {name}": listed(**period) for name, period in free.items()},
-        "list, half way back": listed(before=f"{middle.checked_at}.{middle.seq}"),
+        "list, half way back": listed(before=f"{middle[0]}.{middle[1]}"),
         "list, an application": listed(source=SOURCES[0]),
         "list, an application, rejected": listed(source=SOURCES[0], outcome="reject"),
         "list, a checker, undecided": listed(checker=CHECKERS[0], outcome="abstain"),

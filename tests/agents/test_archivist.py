@@ -31,7 +31,6 @@ from store.tables import (
     VERDICTS,
 )
 from store.writing import Entry, StoreWriter
-from store.writing import Place as Partition
 from tests.support.labels import CALIBRATION, LABEL, REQUEST
 from tests.support.postgres import running_postgres
 from tests.support.rejections import alert, improvement
@@ -114,7 +113,7 @@ class ArchivistPromises:
 
     async def test_it_goes_on_from_where_another_one_has_written_to_meanwhile(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
-        here = Partition(topics.accepted, 0)
+        here = (topics.accepted, 0)
         sent = [verdict(number, True) for number in range(30)]
         async with self.archiving(prepared, stored) as worker:
             await put_verdicts(prepared.servers, topics, sent[:10])

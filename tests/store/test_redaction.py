@@ -9,7 +9,7 @@ from schemas import Alert, Generation, Improvement, Label, SentenceFinding, Verd
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
 from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, LABELS, RECORDS, VERDICTS
-from store.writing import Entry, Place, StoreWriter
+from store.writing import Entry, StoreWriter
 from tests.support.labels import LABEL
 from tests.support.rejections import alert, consistency_rejection, improvement, rejection
 from tests.support.stored import Stored
@@ -17,7 +17,7 @@ from tests.support.traffic import record
 
 ADDRESS = r"[\w.]+@[\w.]+"
 SECRET = "ann@example.org"
-HERE = Place("t", 0)
+HERE = ("t", 0)
 
 
 def test_no_file_of_the_store_holds_what_is_to_be_blotted_out(sqlite_store: Stored, tmp_path: Path):

@@ -25,7 +25,7 @@ from tests.support.stored import Stored
 from tests.support.traffic import record
 from tests.support.trust_verdicts import verdict
 
-HERE = Place("verdicts", 0)
+HERE = ("verdicts", 0)
 
 
 def test_a_repeated_verdict_is_kept_and_counted_once(stored: Stored):

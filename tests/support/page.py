@@ -28,7 +28,7 @@ from schemas import (
 from store.opening import open_for_reading, open_store
 from store.reading import Reader, read_verdict
 from store.redaction import Redaction
-from store.writing import Entry, Message, Place, StoreWriter
+from store.writing import Entry, Message, StoreWriter
 from tests.support.labels import CALIBRATION
 from tests.support.rejections import alert, improvement
 from web.app import create_app
@@ -81,7 +81,7 @@ class PageStore:
             event.listen(self._engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
             self._engine.dispose()
         self._writer = StoreWriter(self._engine, Redaction(()), cluster="test")
-        self._place = Place("test", 0)
+        self._place = ("test", 0)
         self._offset = self._writer.progress([self._place])[self._place]
         self.reader = Reader(open_for_reading(url))
 

@@ -12,7 +12,7 @@ from schemas import to_json
 from store.opening import open_store
 from store.redaction import Redaction
 from store.tables import COUNTS, EVIDENCE, VERDICTS
-from store.writing import Entry, Message, Place, StoreWriter
+from store.writing import Entry, Message, StoreWriter
 
 
 class Stored:
@@ -30,7 +30,7 @@ class Stored:
     def keep(self, messages: Sequence[Message]) -> None:
         """Write messages as an archivist does."""
         writer = StoreWriter(self.engine, Redaction(()), cluster="kept")
-        place = Place("kept", 0)
+        place = ("kept", 0)
         progress = writer.progress([place])
         numbered = enumerate(messages, progress[place])
         writer.write([Entry(place, offset, to_json(each), each) for offset, each in numbered], progress)
