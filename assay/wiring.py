@@ -97,17 +97,17 @@ def _followers(
         Misconfigured: the improver, its writer or a source cannot be built from its settings.
     """
     from agents.improver_agent import ImproverAgent
-    from agents.monitor.labels import LabelsAgent
-    from agents.monitor.trust import TrustMonitor
+    from agents.monitor.labels import labels_agent
+    from agents.monitor.trust import trust_monitor
     from agents.scheduler import Scheduler
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
     own: list[Model] = []
     if TRUST_MONITOR in names:
-        factories.append(partial(TrustMonitor, configuration.trust, configuration.alertmanager))
+        factories.append(partial(trust_monitor, configuration.trust, configuration.alertmanager))
     if LABELS in names:
-        factories.append(partial(LabelsAgent, configuration.labels))
+        factories.append(partial(labels_agent, configuration.labels))
     if ARCHIVIST in names:
         # A worker without a store loads no library of databases.
         from agents.archivist import Archivist

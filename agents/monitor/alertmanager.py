@@ -9,18 +9,18 @@ from typing import Any, Final
 
 import orjson
 import structlog
+from prometheus_client import Counter
 
-from agents.monitor.counter import Key
-from agents.monitor.metrics import TrustMetrics
+from agents.monitor.counter import Key, Raised
 from agents.monitor.settings import AlertmanagerSettings
 from agents.webhooks.target import Target
-from schemas import Alert, SeriesAnew
+from schemas import Alert, RejectedRecord, TrueRateAlert
 
 RESEND_SECONDS: Final = 60.0
 _FIRST_PAUSE_SECONDS: Final = 0.5  # Before a request that failed is made again, doubled each time up to the resend.
 _HOLDS: Final = 4  # Resend intervals that a post is valid: three may be lost in a row, or the monitor be replaced.
 _BATCH: Final = 64  # Alerts in a request, of up to 6 kB each.
-_REJECTED_CHARACTERS: Final = 4000  # The most that mail and chat still show of an alert's rejected records.
+_REASON_CHARACTERS: Final = 350  # Of ten rejected records some 4,000, the most that mail and chat still show.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _log = structlog.get_logger(__name__)
@@ -40,10 +40,10 @@ class Alertmanager:
     """One Alertmanager, and what is posted to it: one that is down delays neither the others nor the monitor."""
 
     def __init__(
-        self, url: str, settings: AlertmanagerSettings, metrics: TrustMetrics, *, resend_seconds: float = RESEND_SECONDS
+        self, url: str, settings: AlertmanagerSettings, posts: Counter, resend_seconds: float = RESEND_SECONDS
     ) -> None:
-        """`resend_seconds`: interval at which an alert that goes on is posted again."""
-        self._url, self._settings, self._metrics = url, settings, metrics
+        """`posts` counts requests; `resend_seconds`: interval at which an alert that goes on is posted again."""
+        self._url, self._settings, self._posts = url, settings, posts
         self._headers, secret = {"content-type": "application/json"}, settings.authorization
         if secret is not None:
             self._headers["authorization"] = secret.get_secret_value()
@@ -65,17 +65,18 @@ class Alertmanager:
             await asyncio.wait([self._running])
         await self._target.stop()
 
-    def take(self, message: Alert | SeriesAnew) -> None:
+    def take(self, message: Raised) -> None:
         """Post a drop until it recovers or is forgotten, and a recovery until it is taken or the alert has expired."""
+        if isinstance(message, TrueRateAlert) or message.kind == "version_worse":
+            # They have no end: Prometheus raises them by their counters.
+            return
         key, now = (message.source, message.model, message.checker), _now()
         posted = self._posted.pop(key, None)
-        if isinstance(message, SeriesAnew):
-            # Neither still down nor recovered: at Alertmanager it ends by itself.
-            return
-        if message.kind == "trust_drop":
+        if isinstance(message, Alert) and message.kind == "trust_drop":
             self._posted[key] = _Posted(message, now)
-        elif posted is not None:
+        elif posted is not None and message.kind == "trust_recovery":
             self._posted[key] = _Posted(posted.alert, now, message.raised_at, now + self._holds)
+        # A new series is neither still down nor recovered: at Alertmanager its drop ends by itself.
         self._news.set()
 
     def forget(self, key: Key) -> None:
@@ -96,7 +97,7 @@ class Alertmanager:
                     await asyncio.wait_for(self._news.wait(), due - now)
                 continue
             reply = await self._target.post(orjson.dumps([self._payload(each) for each in batch]), self._headers)
-            self._metrics.posts.labels("accepted" if reply.outcome == "taken" else reply.outcome).inc()
+            self._posts.labels("accepted" if reply.outcome == "taken" else reply.outcome).inc()
             if reply.outcome == "taken":
                 pause = _FIRST_PAUSE_SECONDS
                 for each in batch:
@@ -115,9 +116,15 @@ class Alertmanager:
             "labels": {"severity": "page", "alertname": "AssayTrustDrop", **subject},
             "annotations": {
                 "summary": alert.summary,
-                "description": _description(alert),
-                "common": "\n".join(_UNPRINTABLE.sub(" ", one.line) for one in alert.common),
-                "rejected": _rejected(alert, reasons=self._settings.reasons),
+                "description": (
+                    f"{alert.observed:.1%} of the last {alert.verdicts} outputs were accepted "
+                    f"(95% interval {alert.observed_low:.1%} to {alert.observed_high:.1%}); "
+                    f"the {alert.baseline_from} baseline is {alert.baseline:.1%}. "
+                    f"A subject that never fell below its baseline has such an alert with a probability of at most "
+                    f"{alert.error_bound:.1%}, however long it is watched."
+                ),
+                "common": "\n".join(_printable(one.line) for one in alert.common),
+                "rejected": "\n".join(map(self._line, alert.rejected)),
                 "alert_id": alert.id,
                 "page_url": f"{self._settings.page_url}/alerts/{alert.id}",
                 "runbook_url": f"{self._settings.runbook_url}#assaytrustdrop",
@@ -126,31 +133,14 @@ class Alertmanager:
             "endsAt": ends.isoformat(),
         }
 
-
-def _description(alert: Alert) -> str:
-    return (
-        f"{alert.observed:.1%} of the last {alert.verdicts} outputs were accepted "
-        f"(95% interval {alert.observed_low:.1%} to {alert.observed_high:.1%}); "
-        f"the {alert.baseline_from} baseline is {alert.baseline:.1%}. "
-        f"A subject that never fell below its baseline has such an alert with a probability of at most "
-        f"{alert.error_bound:.1%}, however long it is watched."
-    )
+    def _line(self, record: RejectedRecord) -> str:
+        reason = f": {record.reason[:_REASON_CHARACTERS]}" if self._settings.reasons else ""
+        return _printable(f"{record.record_id}{reason}")
 
 
-def _rejected(alert: Alert, *, reasons: bool) -> str:
-    """The rejected records, one a line. Reasons quote foreign text, so line breaks in them are removed."""
-    lines: list[str] = []
-    room = _REJECTED_CHARACTERS
-    for record in alert.rejected:
-        line = f"{record.record_id}: {record.reason}" if reasons else record.record_id
-        line = _UNPRINTABLE.sub(" ", line).strip()
-        if len(line) > room:
-            break
-        lines.append(line)
-        room -= len(line) + 1
-    if left_out := len(alert.rejected) - len(lines):
-        lines.append(f"(and {left_out} more)")
-    return "\n".join(lines)
+def _printable(text: str) -> str:
+    """The text in one line: reasons quote foreign text."""
+    return _UNPRINTABLE.sub(" ", text).strip()
 
 
 def _now() -> float:

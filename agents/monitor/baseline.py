@@ -19,7 +19,7 @@ they suffice for traffic of some kind is estimated, not proved; the simulation s
 
 import math
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +52,6 @@ FARTHEST: Final = (
 _LEAST_VARIANCE: Final = 1e-9
 
 Floats = NDArray[np.float64]
-
-_Count = Annotated[int, Field(ge=0)]
-_Amount = Annotated[float, Field(ge=0)]
-_Hour = Annotated[list[_Count], Field(min_length=2, max_length=2)]
-"""Verdicts and accepts."""
 
 _STORED: Final = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -102,13 +97,13 @@ class BatchMeans:
     prior: float  # Pairs, as of independent verdicts, that are there from the beginning.
     kept: float  # Pairs after which an old one counts for little.
     rises: bool = False  # Let rises alone count, for falls as well, which are as frequent unless the rate drops.
-    verdicts: _Count = 0  # Of the open batch.
+    verdicts: int = 0  # Of the open batch.
     deviation: float = 0.0  # The open batch's accepts less what the hours explain.
-    verdicts_before: _Count = 0
+    verdicts_before: int = 0
     mean_before: float = 0.0
-    squares: _Amount = 0.0  # Squared differences of neighbours' means.
-    expected: _Amount = 0.0  # Their average if verdicts were independent.
-    pairs: _Amount = 0.0
+    squares: float = 0.0  # Squared differences of neighbours' means.
+    expected: float = 0.0  # Their average if verdicts were independent.
+    pairs: float = 0.0
 
     def add(self, deviation: float) -> None:
         """Put a verdict into the open batch."""
@@ -166,24 +161,20 @@ class Baseline:
     at_least: int = LEARN_AT_LEAST
     begun: int | None = None  # The hour of the first verdict, since 1970.
     latest: int = 0  # That of the latest.
-    week: list[_Hour] = Field(min_length=WEEK, max_length=WEEK, default_factory=lambda: [[0, 0] for _ in range(WEEK)])
-    """Of the days that are over, by hour of the week."""
-    today: list[_Hour] = Field(min_length=24, max_length=24, default_factory=lambda: [[0, 0] for _ in range(24)])
+    week: list[list[int]] = Field(default_factory=lambda: [[0, 0] for _ in range(WEEK)])
+    """Verdicts and accepts of the days that are over, by hour of the week."""
+    today: list[list[int]] = Field(default_factory=lambda: [[0, 0] for _ in range(24)])
     fitted: tuple[float, float, int] | None = None  # The numbers that the profile was made with.
     short: BatchMeans = Field(default_factory=lambda: BatchMeans(BATCH, SHORT_PRIOR, SHORT_KEPT))
     days: BatchMeans = Field(default_factory=lambda: BatchMeans(1, DAYS_PRIOR, DAYS_KEPT, rises=True))
     weighed: bool = False  # True once the first week counts for less.
     held: float | None = None
-    dispersion: Annotated[float, Field(ge=1)] = 1.0
+    dispersion: float = 1.0
     """The factor by which neighbouring verdicts scatter more than independent ones; evidence is divided by it."""
-    allowance: _Amount = 0.0  # The part by which less is expected, as days differ.
+    allowance: float = 0.0  # The part by which less is expected, as days differ.
 
     def __post_init__(self) -> None:
-        hours = (*self.week, *self.today)
-        if any(accepted > verdicts for verdicts, accepted in hours):
-            raise ValueError("the state has an hour with more accepts than verdicts")
-        self._total = sum(verdicts for verdicts, _ in hours)
-        self._accepts = sum(accepted for _, accepted in hours)
+        self._total, self._accepts = map(sum, zip(*self.week, *self.today, strict=True))
         self._offsets = [0.0] * WEEK
         if self.fitted is not None:
             self._fit(self.fitted)

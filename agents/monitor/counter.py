@@ -18,10 +18,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agents.monitor.outcomes import SeriesOutcome
 from schemas import Alert, SeriesAnew, TrueRateAlert
 from streams.messages import Outgoing, alert_message
-from streams.settings import TopicSettings
+from streams.settings import KafkaSettings, TopicSettings
 
 PROGRESS: Final = "assay-progress"
 """Header of a message that stores a series: two numbers that never fall. Of two messages the higher one is valid."""
+
+REMEMBERED: Final = 16_384
+"""Messages of each partition that are read again on taking over, and verdict ids that are remembered, so that a verdict
+counts once that is delivered twice: a worker that is killed repeats at most its window of 4,096 records."""
 
 _FORGET_SECONDS: Final = 30 * 86_400.0  # A series without a verdict for a month is forgotten, to make room for another.
 
@@ -37,12 +41,18 @@ def encoded(key: Key) -> bytes:
     return "\x1f".join(key).encode()
 
 
-class Entry(BaseModel):
+SeriesT = TypeVar("SeriesT")
+SettingsT = TypeVar("SettingsT")
+MetricsT = TypeVar("MetricsT")
+
+
+class Entry(BaseModel, Generic[SeriesT]):
     """A series as it is counted, and as a message stores it."""
 
     model_config = ConfigDict(extra="forbid")
 
     key: Key
+    series: SeriesT
     offsets: dict[str, int] = Field(default_factory=dict)  # By topic the offset behind the last message that is in it.
     resets: int = 0  # Times that a topic was created again, and its offset set back.
     counted_at: float = 0.0  # When its last verdict was counted, in seconds since 1970.
@@ -52,45 +62,41 @@ class Entry(BaseModel):
         return bool(record.offset < self.offsets.get(record.topic, 0))
 
 
-EntryT = TypeVar("EntryT", bound=Entry)
-SettingsT = TypeVar("SettingsT")
-MetricsT = TypeVar("MetricsT")
-
-
-class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
+class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
     """Counts the messages of the partitions with one number."""
 
     def __init__(
         self,
-        number: int,
         settings: SettingsT,
         topics: TopicSettings,
         metrics: MetricsT,
+        number: int,
         *,
         most: int,
-        remember: int,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`most`: maximum of series; `remember`: of verdict ids; `clock` returns seconds since 1970."""
+        """`most`: maximum of series; `clock` returns seconds since 1970."""
         self.number = number
         self._settings, self._topics, self._metrics = settings, topics, metrics
         # By topic the offset behind the last message counted. What lies before is read for its ids alone.
         self.next: dict[str, int] = {}
-        self.entries: dict[Key, EntryT] = {}
+        self.entries: dict[Key, Entry[SeriesT]] = {}
         self._most = most
         self._clock = clock
-        self._counted_ids: LRUCache[str, None] = LRUCache(remember)
+        self._counted_ids: LRUCache[str, None] = LRUCache(REMEMBERED)
         self._changed: dict[Key, None] = {}
         self._outbox: list[Outgoing] = []
         self.raised: list[Raised] = []  # Alerts in the outbox, or published since they were cleared.
-        self._full = False
+
+    async def begin(self, kafka: KafkaSettings) -> None:
+        """Read what is needed besides the stored series."""
 
     @abstractmethod
-    def _read(self, stored: bytes) -> EntryT:
+    def _read(self, stored: bytes) -> Entry[SeriesT]:
         """The entry that a message stores; raise ValueError if it is none."""
 
     @abstractmethod
-    def _begin(self, key: Key) -> EntryT:
+    def _begin(self, key: Key) -> Entry[SeriesT]:
         """An entry without a verdict."""
 
     def _key(self, outcome: SeriesOutcome) -> Key:
@@ -98,15 +104,24 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         return outcome.key
 
     @abstractmethod
-    def _count_verdict(self, entry: EntryT, outcome: SeriesOutcome) -> object | None:
+    def _count_verdict(self, entry: Entry[SeriesT], outcome: SeriesOutcome) -> object | None:
         """Count a verdict in its series; returns what it raises."""
 
-    def _before_storing(self, entry: EntryT) -> Iterable[Outgoing]:
+    def _before_storing(self, entry: Entry[SeriesT]) -> Iterable[Outgoing]:
         """Called when a changed entry is to be stored; returns what is published with it."""
         return ()
 
     def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
         """Called for an outcome that is not counted: a repeat, without room for its series, or unreadable."""
+
+    @abstractmethod
+    def published(self, alert: Raised) -> None:
+        """Called when an alert is on its topic."""
+
+    @property
+    def ongoing(self) -> Iterable[Alert]:
+        """Alerts that last until a recovery."""
+        return ()
 
     @property
     def _now(self) -> datetime:
@@ -149,12 +164,12 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
                 self._skipped("unreadable", record)
             return None
         if before:
-            self.remember(outcome.verdict_id)
+            self._is_known(outcome.verdict_id)
             return None
         if (entry := self._entry(key)) is None:
             self._skipped("unwatched", record, outcome.checker)
             return None
-        is_known = self.remember(outcome.verdict_id)
+        is_known = self._is_known(outcome.verdict_id)
         if entry.is_counted(record):
             return None
         self._note(entry, record)
@@ -164,8 +179,8 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         entry.counted_at = self._clock()
         return self._count_verdict(entry, outcome)
 
-    def remember(self, id_: str) -> bool:
-        """Remember the id of a counted verdict; true if it was known."""
+    def _is_known(self, id_: str) -> bool:
+        """Whether a verdict with this id was counted, which it is now."""
         known = id_ in self._counted_ids
         self._counted_ids[id_] = None
         return known
@@ -181,10 +196,12 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         messages: list[Outgoing] = []
         for key in changed:
             entry = self.entries.get(key)
-            more = () if entry is None else self._before_storing(entry)
-            value = None if entry is None else entry.model_dump_json().encode()
-            progress = () if entry is None else (entry.resets, sum(entry.offsets.values()))
-            headers = [(PROGRESS, b"%d %d" % progress)] if progress else []
+            if entry is None:
+                messages.append(Outgoing(topic, encoded(key), None, [], partition=self.number))
+                continue
+            more = self._before_storing(entry)
+            headers = [(PROGRESS, b"%d %d" % (entry.resets, sum(entry.offsets.values())))]
+            value = entry.model_dump_json().encode()
             messages += [Outgoing(topic, encoded(key), value, headers, partition=self.number), *more]
         return messages
 
@@ -198,14 +215,11 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
             _log.info("a series without verdicts is forgotten", key="/".join(key))
         return old
 
-    def _entry(self, key: Key) -> EntryT | None:
+    def _entry(self, key: Key) -> Entry[SeriesT] | None:
         """The entry under `key`; a new one if there is none, and room for one."""
         if (entry := self.entries.get(key)) is None and len(self.entries) < self._most:
             entry = self.entries[key] = self._begin(key)
             entry.counted_at = self._clock()
-        elif entry is None and not self._full:
-            self._full = True
-            _log.warning("too many series, new ones are not watched", most=self._most, partition=self.number)
         return entry
 
     def _raise(self, alert: Raised) -> None:
@@ -213,7 +227,7 @@ class Partition(ABC, Generic[EntryT, SettingsT, MetricsT]):
         self._outbox.append(alert_message(alert, self._topics))
         _log.warning(alert.kind, id=alert.id, summary=alert.summary)
 
-    def _note(self, entry: EntryT, record: Any) -> None:
+    def _note(self, entry: Entry[SeriesT], record: Any) -> None:
         """Note that the message is in the entry."""
         entry.offsets[record.topic] = record.offset + 1
         self._changed[entry.key] = None

@@ -2,25 +2,21 @@
 
 import asyncio
 import time
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
 
 import structlog
 from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
-from agents.monitor.counter import PROGRESS, Key, Partition, Raised
+from agents.monitor.alertmanager import Alertmanager
+from agents.monitor.counter import PROGRESS, REMEMBERED, Key, Partition, Raised
 from agents.runtime import GroupReader, Runtime, first_unread
 from streams.clients import Consumer
 from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import KafkaSettings
 from streams.topic_reader import read_topic
 from streams.topics import partitions_of
-
-_FLUSH_MESSAGES: Final = 20_000
-"""While a backlog is read the state is written after so many messages at the latest: what a crash then costs is a
-second of counting, and what a rebalance waits for stays short."""
 
 _RETRY_SECONDS: Final = 1.0  # Between attempts to restore while a broker is away.
 _BATCH: Final = 500  # Messages counted at once: some 10 ms of work, after which the event loop has its turn.
@@ -32,15 +28,11 @@ _log = structlog.get_logger(__name__)
 PartitionT = TypeVar("PartitionT", bound=Partition[Any, Any, Any])
 
 
-class NotOwner(Exception):
-    """The group has reassigned the partitions, or is about to."""
-
-
 class CounterAgent(GroupReader, Generic[PartitionT]):
     """Reads topics with equally many partitions and keeps what it counts in another one.
 
     What is raised is published before the state that has it, and the state before offsets are committed. The next owner
-    reads the state back, starts at the committed offset, or `remembered` messages before, and skips what was
+    reads the state back, starts at the committed offset, or `REMEMBERED` messages before, and skips what was
     counted already. What it counts again it raises again, under the same ids.
 
     An owner that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,
@@ -48,47 +40,43 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
     frozen between that and writing, the state that has come farthest holds, not the one that was written last.
     """
 
-    remembered: ClassVar = 16_384
-    """Messages of each partition that are read again on taking over, and verdict ids that are remembered, to count a
-    verdict once that is delivered twice: a worker that is killed repeats at most its window of 4,096 records."""
-
-    most_series: ClassVar[int]  # Divided over the partitions: producers choose names, so memory needs a limit.
-
     def __init__(
-        self, runtime: Runtime, reads: Sequence[str], writes: Sequence[str], state_topic: str, flush_seconds: float
+        self,
+        runtime: Runtime,
+        name: str,
+        new: Callable[..., PartitionT],
+        *,
+        reads: Sequence[str],
+        writes: Sequence[str],
+        state: str,
+        most_series: int,
+        flush_seconds: float,
+        alertmanagers: Sequence[Alertmanager] = (),
     ) -> None:
-        super().__init__(runtime, reads=reads, writes=[*writes, state_topic])
+        """`new` makes a partition of its number and its maximum of series; `state` is the topic that stores series.
+
+        `most_series`: over all partitions. Producers choose names, so memory needs a limit.
+        """
+        self.name = name
+        super().__init__(runtime, reads=reads, writes=[*writes, state])
         runtime.metrics.watch(self.name, in_flight=lambda: 0, held=lambda: 0, paused=lambda: False)
-        self._state_topic = state_topic
+        self._new, self._state_topic, self._most = new, state, most_series
         self._flush_seconds = flush_seconds
-        self._partitions: dict[int, PartitionT] = {}
-        self._topics, self._most = runtime.settings.topics, 0
+        self._alertmanagers = alertmanagers
+        self.partitions: dict[int, PartitionT] = {}
         self._committed: dict[TopicPartition, int] = {}
         # Held while states are written: the group's callbacks come in between of everything else.
         self._lock = asyncio.Lock()
         self._abandoned = False
         self._flushed_at = 0.0
         self._forgot_at = time.monotonic()
-        self._unflushed = 0
-
-    @abstractmethod
-    async def _new(self, number: int) -> PartitionT:
-        """Begin a partition, with at most `_most` series, to which its stored series are added."""
-
-    @abstractmethod
-    def _published(self, alert: Raised) -> None:
-        """Called when an alert is on its topic."""
-
-    def _taken_over(self, partition: PartitionT) -> None:
-        """Called when a partition is this agent's."""
-
-    def _forget(self, keys: Iterable[Key]) -> None:
-        """Called when series were forgotten, or are no longer this agent's."""
 
     async def start(self) -> None:
         count = await _equal_partitions(self._runtime.settings.kafka, (*self._reads, self._state_topic))
-        self._most = max(1, self.most_series // count)
+        self._most = max(1, self._most // count)
         await super().start()
+        for each in self._alertmanagers:
+            self._runtime.watch(self.name, await each.start())
 
     async def stop(self) -> None:
         """Persist and commit, then leave the group."""
@@ -98,6 +86,8 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
                 self._running.cancel()
                 await self._last_flush()
         await super().stop()
+        for each in self._alertmanagers:
+            await each.stop()
 
     def abandon(self) -> None:
         self._abandoned = True
@@ -107,36 +97,35 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         await super().on_partitions_revoked(revoked)
         async with self._lock:
             await self._last_flush()
-            for partition in self._partitions.values():
+            for partition in self.partitions.values():
                 self._forget(partition.entries)
-            self._partitions.clear()
+            self.partitions.clear()
             self._committed.clear()
 
     @property
     def _offsets(self) -> dict[TopicPartition, int]:
         return {
             TopicPartition(topic, partition.number): offset
-            for partition in self._partitions.values()
+            for partition in self.partitions.values()
             for topic, offset in partition.next.items()
         }
 
     async def _run(self, consumer: Consumer) -> None:
         while True:
-            if missing := {place.partition for place in self._assigned} - self._partitions.keys():
+            if missing := {place.partition for place in self._assigned} - self.partitions.keys():
                 await self._take_over(sorted(missing))
             # Messages at hand come without waiting, so give the event loop a turn.
             await asyncio.sleep(0)
             fetched = await consumer.getmany(timeout_ms=int(_POLL_SECONDS * 1000), max_records=_BATCH)
             urgent = False
             for place, records in fetched.items():
-                if (partition := self._partitions.get(place.partition)) is None:
+                if (partition := self.partitions.get(place.partition)) is None:
                     # It comes again: the next owner of the partition goes back.
                     continue
                 for record in records:
                     urgent |= partition.count(record) is not None
-                    self._unflushed += 1
             due = time.monotonic() - self._flushed_at >= self._flush_seconds
-            if urgent or due or self._unflushed >= _FLUSH_MESSAGES:
+            if urgent or due:
                 async with self._lock:
                     await self._flush()
 
@@ -156,24 +145,26 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
             # The group has reassigned them meanwhile.
             return
         for partition in partitions:
-            self._partitions[partition.number] = partition
+            self.partitions[partition.number] = partition
             self._committed |= {TopicPartition(topic, partition.number): at for topic, at in partition.next.items()}
-            self._taken_over(partition)
+            for alert in partition.ongoing:
+                self._post(alert)
         seconds = round(time.monotonic() - begun, 2)
         _log.info("partitions taken over", agent=self.name, partitions=list(numbers), seconds=seconds)
 
     async def _restored(self, numbers: Sequence[int]) -> list[PartitionT]:
-        consumer, found = self._member(), []
-        stored = await stored_messages(self._runtime.settings.kafka, self._state_topic, numbers)
+        consumer, kafka, found = self._member(), self._runtime.settings.kafka, []
+        stored = await stored_messages(kafka, self._state_topic, numbers)
         bounds = await self._bounds(TopicPartition(topic, number) for topic in self._reads for number in numbers)
         for number in numbers:
-            partition = await self._new(number)
+            partition = self._new(number, most=self._most)
+            await partition.begin(kafka)
             own = {topic: TopicPartition(topic, number) for topic in self._reads}
             partition.restore(stored[number], {topic: bounds[place][1] for topic, place in own.items()})
             for topic, place in own.items():
                 begin, end = bounds[place]
                 partition.next[topic] = offset = first_unread(await consumer.committed(place), begin, end)
-                consumer.seek(place, max(begin, offset - self.remembered))
+                consumer.seek(place, max(begin, offset - REMEMBERED))
             found.append(partition)
         return found
 
@@ -188,46 +179,52 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
     async def _flush(self) -> None:
         """Persist changes and publish, then commit. Does nothing if the partitions were reassigned."""
         self._flushed_at = time.monotonic()
-        self._unflushed = 0
         offsets = self._offsets
-        if offsets == self._committed and not any(partition.changed for partition in self._partitions.values()):
+        if offsets == self._committed and not any(partition.changed for partition in self.partitions.values()):
             return
-        try:
-            await self._commit(self._committed)
+        if await self._commit(self._committed):
             if self._flushed_at - self._forgot_at >= _FORGET_EVERY_SECONDS:
                 self._forgot_at = self._flushed_at
-                for partition in self._partitions.values():
+                for partition in self.partitions.values():
                     self._forget(partition.forget_old())
             await self._write()
-            await self._commit(offsets)
-        except NotOwner:
-            _log.info("partitions are being reassigned; their next owner counts what is not committed")
-            return
-        self._committed = offsets
+            if await self._commit(offsets):
+                self._committed = offsets
+                return
+        _log.info("partitions are being reassigned; their next owner counts what is not committed")
 
     async def _write(self) -> None:
         """Publish what was raised, then store what changed."""
-        partitions, publish = list(self._partitions.values()), self._runtime.publisher.publish
+        partitions, publish = list(self.partitions.values()), self._runtime.publisher.publish
         await publish(*(message for partition in partitions for message in partition.outbox()))
         await publish(*(message for partition in partitions for message in partition.changes(self._state_topic)))
         for partition in partitions:
             raised, partition.raised = partition.raised, []
             for alert in raised:
-                self._published(alert)
+                partition.published(alert)
+                self._post(alert)
 
-    async def _commit(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit, and thereby ask the group whether the partitions are still this agent's.
+    def _post(self, alert: Raised) -> None:
+        for each in self._alertmanagers:
+            each.take(alert)
+
+    def _forget(self, keys: Iterable[Key]) -> None:
+        for key in keys:
+            for each in self._alertmanagers:
+                each.forget(key)
+
+    async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:
+        """Commit; false if the group has reassigned the partitions, or is about to.
 
         Raises:
-            NotOwner: they are not.
             KafkaError: the group must not be written to.
         """
-        if not offsets:
-            return
         try:
-            await self._member().commit(dict(offsets))
-        except (CommitFailedError, IllegalStateError) as error:
-            raise NotOwner from error
+            if offsets:
+                await self._member().commit(dict(offsets))
+        except (CommitFailedError, IllegalStateError):
+            return False
+        return True
 
 
 async def _equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
@@ -249,16 +246,9 @@ async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence
     """
     newest: dict[int, dict[bytes, tuple[tuple[int, ...], bytes]]] = {number: {} for number in partitions}
     async for record in read_topic(kafka, topic, numbers=partitions):
-        of, progress = newest[record.partition], _progress(record.headers)
+        of, progress = newest[record.partition], tuple(map(int, dict(record.headers).get(PROGRESS, b"0 0").split()))
         if record.value is None:
             of.pop(record.key, None)
-        elif record.key is not None and (progress is None or progress >= of.get(record.key, ((), b""))[0]):
-            of[record.key] = (progress or (0, 0), record.value)
+        elif progress >= of.get(record.key, ((), b""))[0]:
+            of[record.key] = (progress, record.value)
     return {number: {key: value for key, (_, value) in of.items()} for number, of in newest.items()}
-
-
-def _progress(headers: Sequence[tuple[str, bytes]]) -> tuple[int, ...] | None:
-    try:
-        return tuple(map(int, dict(headers).get(PROGRESS, b"").split())) or None
-    except ValueError:
-        return None

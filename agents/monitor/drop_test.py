@@ -116,7 +116,7 @@ class DropTest:
     `not accepted`, against a baseline of 1 - (b - smallest_drop). Its null hypothesis is then that the success rate
     stays at b - smallest_drop or below, and its alarm the proof that it does not.
 
-    Its fields are its state, of a size that does not grow. Reading it as JSON raises ValueError if it is none.
+    Its fields are its state, of a size that does not grow.
     """
 
     smallest_drop: _Share
@@ -131,17 +131,9 @@ class DropTest:
 
     def __post_init__(self) -> None:
         self._weights = bet_weights(self.smallest_drop)
-        count = len(self._weights)
-        if not (self.verdicts or self.sums or self.climbs or self.starts):
+        if not self.sums:
+            count = len(self._weights)
             self.sums, self.climbs, self.starts = [0.0] * count, [1.0] * count, [(0, 0, 0.0)] * count
-        for name in ("sums", "climbs", "starts"):
-            if (found := len(getattr(self, name))) != count:
-                raise ValueError(f"the state has {found} {name}: with that smallest drop there are {count}")
-        if self.accepted > self.verdicts:
-            raise ValueError(f"the state has {self.accepted} accepted of {self.verdicts} verdicts")
-        for verdicts, accepted, _ in self.starts:
-            if accepted > self.accepted or not 0 <= verdicts - accepted <= self.verdicts - self.accepted:
-                raise ValueError(f"the state has a start after more than its {self.verdicts} verdicts")
         self._alarm_at = 1 / self.error_bound
         self._baseline = math.nan
         self._on_accept: tuple[float, ...] = ()

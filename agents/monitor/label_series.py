@@ -1,19 +1,20 @@
 """One series: the verdicts of one checker with one configuration on one subject, and people's labels of some."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from agents.monitor.baseline import BATCH, CLEAR, GAIN, SHORT_KEPT, SHORT_PRIOR, BatchMeans
-from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Worth
+from agents.monitor.outcomes import SeriesOutcome
+from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Terms
 from agents.monitor.recent import RecentVerdicts
 from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_outcome, outcome_of
-from agents.monitor.true_rate import STORED, Agreement, Rate, Sums, agreement, corrected_rate, missing
-from agents.monitor.versions import VersionCount, rates
+from agents.monitor.true_rate import STORED, Rate, Sums, agreement, corrected_rate, missing
+from agents.monitor.versions import VersionCount, counted, ids_of, rates
 from agents.routing import sample_point
-from schemas import Attribute, Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id
+from schemas import Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id
 
 _DISAGREEMENTS: Final = 20
 _HALF: Final = 0.5
@@ -36,7 +37,7 @@ class Draw(NamedTuple):
 
     stratum: str
     probability: float
-    worth: Worth
+    terms: Terms
     share: float = 1.0  # Share of the records that routing takes by the rule that took this one.
     version: str = ""  # The application's, by its id.
 
@@ -58,28 +59,22 @@ class LabelSeries(BaseModel):
     versions: list[VersionCount] = Field(default_factory=list)  # Those with the latest verdicts, the last one's last.
     scatter: BatchMeans = Field(default_factory=lambda: BatchMeans(BATCH, SHORT_PRIOR, SHORT_KEPT))  # As in `Baseline`.
     recent: RecentVerdicts = Field(default_factory=RecentVerdicts)
+    alerts: int = 0  # Raised so far.
 
-    def count(
-        self,
-        verdict_id: str,
-        *,
-        accepted: bool,
-        at: float,
-        budget: float,
-        score: float | None = None,
-        share: float = 1.0,
-        attributes: Iterable[Attribute] = (),
-    ) -> Draw | None:
-        """Count a verdict; returns how it was drawn, or None if it was not."""
-        self.recent.add(accepted, attributes)
-        stratum = self.traffic.stratum("accept" if accepted else "reject", score)
-        self.traffic.add(stratum, at, share)
-        self.strata.setdefault(stratum, Sums()).count(share)
-        self.alarm.verdict(accepted=accepted)
-        self.scatter.add(float(accepted))
+    def count(self, outcome: SeriesOutcome, budget: float) -> Draw | None:
+        """Count a verdict; returns how it was drawn, or None if it was not. `budget`: draws an hour."""
+        self.recent.add(outcome.accepted, outcome.attributes)
+        stratum = self.traffic.stratum(outcome.outcome, outcome.score)
+        self.traffic.add(stratum, outcome.checked_at.timestamp(), outcome.share)
+        self.strata.setdefault(stratum, Sums()).count(outcome.share)
+        self.alarm.verdict(accepted=outcome.accepted)
+        self.scatter.add(float(outcome.accepted))
         self.scatter.close(self.traffic.accepted * (1 - self.traffic.accepted))
         chances = self.traffic.chances(self.allocation, budget)
-        return self.draw(stratum, chances, share) if sample_point("review", verdict_id) < chances[stratum] else None
+        drawn = sample_point("review", outcome.verdict_id) < chances[stratum]
+        if len(ids := ids_of(outcome.version)) > 1:
+            self.versions = counted(self.versions, outcome, ids, drawn=drawn)
+        return self.draw(stratum, chances, outcome.share) if drawn else None
 
     def draw(self, stratum: str, chances: Mapping[str, float], share: float = 1.0) -> Draw:
         """Draw a verdict of `stratum`, where each stratum's verdicts have these chances."""
@@ -96,8 +91,8 @@ class LabelSeries(BaseModel):
         # What a label could be worth at most must not depend on which verdict was drawn.
         lowest = min(term(name, traffic.least, 0.0) for name in means)
         highest = max(term(name, traffic.least, 1.0) for name in means)
-        worth = Worth(term(stratum, share, 0.0), term(stratum, share, 1.0), lowest, highest)
-        return Draw(stratum, chances[stratum], worth, share)
+        terms = (term(stratum, share, 0.0), term(stratum, share, 1.0), lowest, highest)
+        return Draw(stratum, chances[stratum], terms, share)
 
     def label(
         self, verdict_id: str, draw: Draw, before: float | None, good: float | None, *, again: bool = False
@@ -115,7 +110,7 @@ class LabelSeries(BaseModel):
             self.agreed -= _agrees(outcome, before)
         if good is None:
             return None
-        cause = self.alarm.label(good, draw.worth) if before is None and not again else None
+        cause = self.alarm.label(good, draw.terms) if before is None and not again else None
         for each in counts:
             each.add(good, draw.probability, share=draw.share)
         self.agreed += _agrees(outcome, good)
@@ -156,6 +151,7 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
     )
     verdicts = sum(each.verdicts for each in strata)
     agreed = agreement(sums["accept"], sums["reject"], "\x1f".join(key))
+    kappa, sensitivity, specificity = agreed or (None, None, None)
     unanswered = any(each.answered < _ANSWERED for each in strata)
     return Calibration(
         **key._asdict(),
@@ -168,7 +164,9 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
         rate=rate and rate.measured,
         labels_alone=rate and rate.alone,
         missing=rate and missing(sums.values(), rate.estimate) if unanswered else None,
-        **(dict.fromkeys(Agreement._fields) if agreed is None else agreed._asdict()),
+        kappa=kappa,
+        sensitivity=sensitivity,
+        specificity=specificity,
         strata=strata,
         pairs=series.pairs,
         pairs_agreed=series.pairs_agreed,
@@ -180,8 +178,9 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
     )
 
 
-def alert_of(key: LabelKey, series: LabelSeries, cause: TrueRateCause, number: int, now: datetime) -> TrueRateAlert:
-    """The alert with that number of the series."""
+def alert_of(key: LabelKey, series: LabelSeries, cause: TrueRateCause, now: datetime) -> TrueRateAlert:
+    """The series' next alert."""
+    series.alerts += 1
     below, judge_rate = series.alarm.below or 0.0, series.traffic.accepted
     is_below = f"is below {below:.1%}"
     said = {
@@ -194,7 +193,7 @@ def alert_of(key: LabelKey, series: LabelSeries, cause: TrueRateCause, number: i
     del names["rubric_version"]
     return TrueRateAlert(
         **names,
-        id=content_id("alert", [*key, number, "true_rate"]),
+        id=content_id("alert", [*key, series.alerts, "true_rate"]),
         cause=cause,
         raised_at=now,
         below=below,

@@ -7,7 +7,7 @@ topics of verdicts.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import orjson
 from pydantic import BaseModel, ConfigDict
@@ -63,6 +63,10 @@ class SeriesOutcome(BaseModel):
     @property
     def accepted(self) -> bool:
         return self.rejected is None
+
+    @property
+    def outcome(self) -> Literal["accept", "reject"]:
+        return "accept" if self.accepted else "reject"
 
 
 def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> Sequence[Outgoing]:

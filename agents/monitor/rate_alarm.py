@@ -15,7 +15,7 @@ capital ever reaches 1/error with a probability of at most `error`.
 """
 
 import math
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from pydantic import BaseModel, Field
 
@@ -35,6 +35,11 @@ LEARNED_AT: Final = 100
 """Labels after which the bound is learned, where none is configured, and the judge's success rate in any case."""
 
 _TOLERANCE: Final = 0.01  # By how much the judge's success rate may be below the interval of what it was.
+
+
+Terms: TypeAlias = tuple[float, float, float, float]
+"""The worth of a label for the bet on the true rate, fixed when its verdict was drawn: if bad, if good, and the least
+and the most that any label drawn then could be worth."""
 
 
 class Bet(BaseModel):
@@ -66,15 +71,6 @@ class Bet(BaseModel):
         return sum(self.capital) >= 1 / _PLAYED_FOR
 
 
-class Worth(NamedTuple):
-    """The worth of a label for the bet on the true rate, fixed when its verdict was drawn."""
-
-    bad: float
-    good: float
-    lowest: float  # The least and the most that any label drawn then could be worth.
-    highest: float
-
-
 class RateAlarm(BaseModel):
     """The bets on one series."""
 
@@ -98,12 +94,13 @@ class RateAlarm(BaseModel):
         if self.judge_below is not None:
             self.judge.place(float(accepted), 1.0, self.judge_below)
 
-    def label(self, good: float, worth: Worth) -> TrueRateCause | None:
+    def label(self, good: float, terms: Terms) -> TrueRateCause | None:
         """Count a label; returns what it raises."""
         if self.below is None:
             return None
-        term = worth.bad + good * (worth.good - worth.bad)
-        below, above = (term, worth.highest, self.below), (1 - term, 1 - worth.lowest, 1 - self.below)
+        if_bad, if_good, lowest, highest = terms
+        term = if_bad + good * (if_good - if_bad)
+        below, above = (term, highest, self.below), (1 - term, 1 - lowest, 1 - self.below)
         self.rate.place(*(above if self.fallen else below))
         if self.rate.alarm:
             self.fallen, self.rate = not self.fallen, Bet()

@@ -26,8 +26,6 @@ class RecentVerdicts:
 
     def __post_init__(self) -> None:
         self._places = {one: place for place, one in enumerate(self.attributes)}
-        if any(not 0 <= place < len(self.attributes) for _, places in self.verdicts for place in places):
-            raise ValueError("the state is without an attribute of a verdict")
 
     def add(self, accepted: bool, attributes: Iterable[Attribute]) -> None:
         """Count the latest verdict."""

@@ -51,10 +51,8 @@ class Traffic(BaseModel):
     pace: float = 0.0  # Verdicts an hour.
     at: float = 0.0  # When the last one was checked, in seconds since 1970.
 
-    def stratum(self, outcome: str, score: float | None) -> str:
+    def stratum(self, outcome: str, score: float) -> str:
         """The stratum of a verdict, whose score then moves the middle."""
-        if score is None:
-            return f"{outcome}.high"
         middle, steps = self.middles.get(outcome, (score, 0))
         step = _STEP / min(100, steps + 1)
         moved = middle + step * ((score > middle) - (score < middle))

@@ -190,18 +190,11 @@ def _share(logit: float) -> float:
     return 1 / (1 + math.exp(-min(30.0, max(-30.0, logit))))
 
 
-class Agreement(NamedTuple):
-    """The worth of the judge's verdicts, each with its 95% credible interval."""
+def agreement(accepted: Sums, rejected: Sums, seed: str) -> tuple[Measured, Measured, Measured] | None:
+    """The worth of the judge's verdicts: Cohen's kappa, sensitivity and specificity, with 95% credible intervals.
 
-    kappa: Measured  # Cohen's: 1 is always right, 0 is chance.
-    sensitivity: Measured  # The share of good outputs that it accepts.
-    specificity: Measured  # The share of bad outputs that it rejects.
-
-
-def agreement(accepted: Sums, rejected: Sums, seed: str) -> Agreement | None:
-    """From what the judge accepted and what it rejected; None without a label of either.
-
-    Each stratum's share of good ones is drawn from what its labels leave possible. The same seed gives the same draws.
+    From what the judge accepted and what it rejected; None without a label of either. Each stratum's share of good ones
+    is drawn from what its labels leave possible. The same seed gives the same draws.
     """
     if not accepted.labels or not rejected.labels:
         return None
@@ -209,8 +202,8 @@ def agreement(accepted: Sums, rejected: Sums, seed: str) -> Agreement | None:
     rng = random.Random(seed)  # noqa: S311 - no secret
     found = [_measures(accepts, _draw(accepted, rng), _draw(rejected, rng)) for _ in range(_DRAWS)]
     seen = _measures(accepts, accepted.good / accepted.weight, rejected.good / rejected.weight)
-    columns = zip(*found, strict=True)
-    return Agreement(*(_credible(each, sorted(values)) for each, values in zip(seen, columns, strict=True)))
+    kappa, sensitivity, specificity = map(_credible, seen, map(sorted, zip(*found, strict=True)))
+    return kappa, sensitivity, specificity
 
 
 def _draw(each: Sums, rng: random.Random) -> float:

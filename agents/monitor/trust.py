@@ -1,7 +1,8 @@
 """The trust monitor: an agent that reads all outcomes and raises an alert when a subject gets worse."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, get_args
 
 import structlog
 
@@ -13,7 +14,9 @@ from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.runtime import Runtime
-from schemas import Alert, SeriesAnew, TrueRateAlert
+from schemas import Alert, AlertKind, SeriesAnew
+
+_MOST_SERIES: Final = 10_000  # Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`.
 
 _FLUSH_SECONDS: Final = 5.0
 """Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
@@ -21,100 +24,75 @@ the same result. Each series with new verdicts writes about 5 kB a version."""
 
 _log = structlog.get_logger(__name__)
 
-
-class TrustEntry(Entry):
-    """A series of verdicts."""
-
-    key: SeriesKey
-    series: TrustSeries
+TrustEntry = Entry[TrustSeries]
 
 
-class TrustPartition(Partition[TrustEntry, TrustSettings, TrustMetrics]):
+class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
     """Counts the outcomes of one partition."""
+
+    @property
+    def rows(self) -> Iterable[tuple[Key, TrustSeries]]:
+        """The series by key."""
+        return ((key, entry.series) for key, entry in self.entries.items())
+
+    @property
+    def ongoing(self) -> Iterable[Alert]:
+        return [each.series.alert for each in self.entries.values() if each.series.alert is not None]
+
+    def published(self, alert: Raised) -> None:
+        self._metrics.alerts.labels(alert.checker, alert.kind).inc()
 
     def _read(self, stored: bytes) -> TrustEntry:
         entry = TrustEntry.model_validate_json(stored)
-        plan = Plan.of(self._settings, entry.key)
-        if entry.series.plan != plan:
-            _log.warning("a series is reset, as its settings changed", **entry.key._asdict())
-            entry.series = TrustSeries(plan, runs=entry.series.runs)
+        fresh = self._begin(entry.key)
+        if entry.series.plan != fresh.series.plan:
+            _log.warning("a series is reset, as its settings changed", key="/".join(entry.key))
+            entry.series = TrustSeries(fresh.series.plan, runs=entry.series.runs)
             self._changed[entry.key] = None
         return entry
 
     def _begin(self, key: Key) -> TrustEntry:
         subject = SeriesKey(*key)
+        for kind in (*get_args(AlertKind), "series_anew"):
+            # Prometheus sees no increase in a series that begins at 1.
+            self._metrics.alerts.labels(subject.checker, kind)
         return TrustEntry(key=subject, series=TrustSeries(Plan.of(self._settings, subject)))
 
     def _count_verdict(self, entry: TrustEntry, outcome: SeriesOutcome) -> Alert | SeriesAnew | None:
         raised = entry.series.update(outcome, self._now)
-        self._metrics.counted(outcome.checker, "accept" if outcome.accepted else "reject")
+        self._metrics.verdicts.labels(outcome.checker, outcome.outcome).inc()
         if raised is not None:
             self._raise(raised)
         return raised
 
     def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
-        self._metrics.skipped(reason, checker)
         if reason == "unreadable":
+            self._metrics.unreadable.inc()
             _log.warning("no outcome", partition=record.partition, offset=record.offset)
+        else:
+            (self._metrics.repeats if reason == "repeat" else self._metrics.unwatched).labels(checker).inc()
 
 
-class TrustMonitor(CounterAgent[TrustPartition]):
-    """Counts each verdict once and loses no alert, even if workers are killed."""
-
-    name = "trust-monitor"
-    most_series = 10_000  # Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`.
-
-    def __init__(
-        self,
-        settings: TrustSettings,
-        alertmanager: AlertmanagerSettings,
-        runtime: Runtime,
-        *,
-        flush_seconds: float = _FLUSH_SECONDS,
-        resend_seconds: float = RESEND_SECONDS,
-    ) -> None:
-        topics = runtime.settings.topics
-        super().__init__(runtime, [topics.outcomes], [topics.alerts], topics.trust_state, flush_seconds)
-        self._settings = settings
-        self._metrics = TrustMetrics(runtime.metrics)
-        self._metrics.watch(
-            lambda: ((key, each.series) for one in self._partitions.values() for key, each in one.entries.items())
-        )
-        self._alertmanagers = [
-            Alertmanager(url, alertmanager, self._metrics, resend_seconds=resend_seconds) for url in alertmanager.urls
-        ]
-
-    async def start(self) -> None:
-        await super().start()
-        for each in self._alertmanagers:
-            self._runtime.watch(self.name, await each.start())
-
-    async def stop(self) -> None:
-        await super().stop()
-        for each in self._alertmanagers:
-            await each.stop()
-
-    async def _new(self, number: int) -> TrustPartition:
-        most, remember = self._most, self.remembered
-        return TrustPartition(number, self._settings, self._topics, self._metrics, most=most, remember=remember)
-
-    def _taken_over(self, partition: TrustPartition) -> None:
-        for entry in partition.entries.values():
-            if entry.series.alert is not None:
-                self._post(entry.series.alert)
-
-    def _forget(self, keys: Iterable[Key]) -> None:
-        for key in keys:
-            for each in self._alertmanagers:
-                each.forget(key)
-
-    def _published(self, alert: Raised) -> None:
-        if not isinstance(alert, TrueRateAlert):
-            self._metrics.alert(alert.checker, alert.kind)
-            # One on versions has no end: Prometheus raises it by `assay_trust_alerts_total`.
-            if alert.kind != "version_worse":
-                self._post(alert)
-
-    def _post(self, message: Alert | SeriesAnew) -> None:
-        for each in self._alertmanagers:
-            each.take(message)
+def trust_monitor(
+    settings: TrustSettings,
+    alertmanager: AlertmanagerSettings,
+    runtime: Runtime,
+    *,
+    flush_seconds: float = _FLUSH_SECONDS,
+    resend_seconds: float = RESEND_SECONDS,
+) -> CounterAgent[TrustPartition]:
+    """The agent, which counts each verdict once and loses no alert, even if workers are killed."""
+    topics, metrics = runtime.settings.topics, TrustMetrics(runtime.metrics)
+    agent = CounterAgent(
+        runtime,
+        "trust-monitor",
+        partial(TrustPartition, settings, topics, metrics),
+        reads=[topics.outcomes],
+        writes=[topics.alerts],
+        state=topics.trust_state,
+        most_series=_MOST_SERIES,
+        flush_seconds=flush_seconds,
+        alertmanagers=[Alertmanager(url, alertmanager, metrics.posts, resend_seconds) for url in alertmanager.urls],
+    )
+    metrics.watch(lambda: (row for each in agent.partitions.values() for row in each.rows))
+    return agent

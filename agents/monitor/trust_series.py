@@ -1,7 +1,7 @@
 """One series: the verdicts of one checker on one subject, version by version, and whether its success rate dropped."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from agents.monitor.baseline import Baseline
-from agents.monitor.drop_test import SMALLEST_DROP, DropTest
+from agents.monitor.drop_test import SMALLEST_DROP, DropTest, Since
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome, Version
 from agents.monitor.recent import RecentVerdicts
 from agents.monitor.settings import BaselineEntry, TrustSettings
@@ -23,6 +23,11 @@ _MOST: Final = 6  # Versions that are watched side by side; the one that was lon
 _OVER_AFTER: Final = 50  # So many verdicts in a row of other versions end the drop of one: it was rolled back.
 _REJECTED_IN_ALERT: Final = 10
 _STORED: Final = ConfigDict(extra="forbid")
+_TITLES: Final[Mapping[AlertKind, str]] = {
+    "trust_drop": "Trust in {key.model} at {key.source} dropped",
+    "trust_recovery": "Trust in {key.model} at {key.source} is back",
+    "version_worse": "The latest version of {key.model} at {key.source} is worse than the one before",
+}
 
 
 class Plan(NamedTuple):
@@ -37,16 +42,6 @@ class Plan(NamedTuple):
         """The first entry that matches counts."""
         entry = next((entry for entry in settings.baselines if entry.matches(*key)), BaselineEntry())
         return cls(entry.rate, entry.tolerance, settings.error_bound)
-
-
-class _Seen(NamedTuple):
-    """The verdicts that an alert is about, and what they are compared with."""
-
-    verdicts: int
-    accepted: int
-    baseline: float
-    baseline_from: Literal["configured", "learned", "version"]
-    changed: tuple[Change, ...]
 
 
 @dataclass(config=_STORED)
@@ -72,10 +67,6 @@ class VersionTest:
         self.phase_verdicts = 0
         self.rejected.clear()
         self.baseline.held = None
-
-    @property
-    def source(self) -> Literal["configured", "learned"]:
-        return "learned" if self.baseline.given is None else "configured"
 
     @property
     def evidence_ratio(self) -> float:
@@ -144,9 +135,6 @@ class TrustSeries:
 
     def __post_init__(self) -> None:
         self._ids = () if self.version is None else ids_of(self.version)
-        needed = self._ids if self.alert is None else (*self._ids, self.dropped_id)
-        if any(id_ not in self.tests for id_ in needed):
-            raise ValueError("the state is without its latest version, or the one that dropped")
 
     @property
     def baseline(self) -> float | None:
@@ -211,13 +199,11 @@ class TrustSeries:
         if change(before.judged, after.judged, 2 * self.plan.error_bound).high >= -self.plan.tolerance:
             return None
         self.told = self._ids[1]
-        changed, difference = _changes(before.version, after.version), change(before.judged, after.judged)
-        accepted = round(after.judged.rate * after.verdicts)
-        seen = _Seen(after.verdicts, accepted, before.judged.rate, "version", changed)
-        title = f"The latest version of {outcome.model} at {outcome.source} is worse than the one before"
+        number, changed = after.verdicts, _changes(before.version, after.version)
+        seen = Since(number, round(after.judged.rate * number), before.judged.rate * number)
+        difference = change(before.judged, after.judged)
         notes = [f"Its version differs: {_said(changed)}."]
-        test = self.tests[self.told]
-        return self._alert("version_worse", outcome, test, now, seen, title, notes, difference=difference)
+        return self._alert("version_worse", outcome, self.tests[self.told], now, seen, changed, notes, difference)
 
     @property
     def _whole(self) -> VersionTest:
@@ -255,16 +241,15 @@ class TrustSeries:
         self, kind: Literal["trust_drop", "trust_recovery"], outcome: SeriesOutcome, test: VersionTest, now: datetime
     ) -> Alert:
         """The alert on a drop, or on its recovery, that a version's test has proved."""
-        since, expected, drop = test.test.since, test.baseline, kind == "trust_drop"
-        accepted = since.accepted if drop else since.verdicts - since.accepted
+        since, drop = test.test.since, kind == "trust_drop"
+        if not drop:
+            since = since._replace(accepted=since.verdicts - since.accepted)
         changed = _changes(self._whole.version, outcome.version)
         notes = [f"Since the baseline began: {_said(changed)}."] if changed else []
-        if drop and not expected.week_seen:
-            hour = f"{expected.hour:%A at %H:00} UTC"
+        if drop and not test.baseline.week_seen:
+            hour = f"{test.baseline.hour:%A at %H:00} UTC"
             notes.append(f"It could be the time of day: first {hour}, as no full week was seen yet.")
-        seen = _Seen(since.verdicts, accepted, since.expected / since.verdicts, test.source, changed)
-        title = f"Trust in {outcome.model} at {outcome.source} {'dropped' if drop else 'is back'}"
-        return self._alert(kind, outcome, test, now, seen, title, notes, allowance=expected.allowance)
+        return self._alert(kind, outcome, test, now, since, changed, notes)
 
     def _alert(  # noqa: PLR0917 - what an alert says
         self,
@@ -272,21 +257,25 @@ class TrustSeries:
         outcome: SeriesOutcome,
         test: VersionTest,
         now: datetime,
-        seen: _Seen,
-        title: str,
-        notes: Sequence[str] = (),
-        *,
-        allowance: float = 0.0,
+        since: Since,
+        changed: tuple[Change, ...],
+        notes: Sequence[str],
         difference: Measured | None = None,
     ) -> Alert:
         key, judge, self.runs = outcome.key, outcome.version.get("judge"), self.runs + 1
-        observed, tolerance = seen.accepted / seen.verdicts, self.plan.tolerance
-        low, high = wilson(seen.accepted, seen.verdicts)
+        title, recovered = _TITLES[kind].format(key=key), kind == "trust_recovery"
+        baseline_from: Literal["configured", "learned", "version"] = "version"
+        allowance, tolerance = 0.0, self.plan.tolerance
+        if kind != "version_worse":
+            baseline_from = "learned" if test.baseline.given is None else "configured"
+            allowance = test.baseline.allowance
+        baseline, observed = since.expected / since.verdicts, since.accepted / since.verdicts
+        low, high = wilson(since.accepted, since.verdicts)
         less = f", and {allowance:.1%} as its days differ by themselves" if allowance else ""
         of_judge = [f"It was {BUNDLED_NOTE}."] if judge and is_bundled(judge) else []
         summary = (
-            f"{title}: {key.checker} accepted {observed:.1%} of the last {seen.verdicts} outputs (95% interval "
-            f"{low:.1%} to {high:.1%}), against a {seen.baseline_from} baseline of {seen.baseline:.1%} "
+            f"{title}: {key.checker} accepted {observed:.1%} of the last {since.verdicts} outputs (95% interval "
+            f"{low:.1%} to {high:.1%}), against a {baseline_from} baseline of {baseline:.1%} "
             f"({tolerance:.1%} less is tolerated{less})."
         )
         return Alert(
@@ -294,21 +283,21 @@ class TrustSeries:
             id=content_id("alert", [*key, self.runs, kind, outcome.verdict_id]),
             kind=kind,
             raised_at=now,
-            baseline=min(1.0, max(0.0, seen.baseline)),
-            baseline_from=seen.baseline_from,
+            baseline=min(1.0, max(0.0, baseline)),
+            baseline_from=baseline_from,
             tolerance=tolerance,
             allowance=allowance,
             observed=observed,
             observed_low=low,
             observed_high=high,
-            verdicts=seen.verdicts,
+            verdicts=since.verdicts,
             error_bound=self.plan.error_bound,
-            changed=seen.changed,
+            changed=changed,
             difference=difference,
             summary=" ".join((summary, *of_judge, *notes)),
             judge=judge or None,
-            common=() if kind == "trust_recovery" else self.recent.common(),
-            rejected=() if kind == "trust_recovery" else test.rejected_since,
+            common=() if recovered else self.recent.common(),
+            rejected=() if recovered else test.rejected_since,
         )
 
     def _anew(

@@ -64,7 +64,7 @@ def counted(
     if own is None:
         release = {name: value for name, value in outcome.version.items() if name.startswith(METADATA)}
         own = VersionCount(ids=ids, version=release, first_at=outcome.checked_at)
-    kind, sums = outcome.kind or "", own.strata["accept" if outcome.accepted else "reject"]
+    kind, sums = outcome.kind or "", own.strata[outcome.outcome]
     own.kinds[kind] = own.kinds.get(kind, 0) + 1
     sums.count(outcome.share)
     sums.asked += drawn

@@ -132,7 +132,7 @@ def _agreement(judged: _Judged) -> dict[str, Any]:
             agreed += label.accept == (verdict.outcome == "accept")
     found = agreement(sums["accept"], sums["reject"], "kappa")
     of = sum(side.labels for side in sums.values())
-    return {"agreed": agreed, "of": of, "kappa": None if found is None else found.kappa.model_dump()}
+    return {"agreed": agreed, "of": of, "kappa": None if found is None else found[0].model_dump()}
 
 
 def _table(found: Mapping[str, Any]) -> Iterator[str]:

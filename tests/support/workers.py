@@ -16,9 +16,9 @@ import psutil
 from agents.archivist import Archivist
 from agents.checker_agent import CheckerAgent
 from agents.improver_agent import ImproverAgent
-from agents.monitor.labels import LabelsAgent
+from agents.monitor.labels import labels_agent
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
-from agents.monitor.trust import TrustMonitor
+from agents.monitor.trust import trust_monitor
 from agents.otlp import otlp_agents
 from agents.routing import RoutingSettings
 from agents.runtime import AgentFactory
@@ -98,7 +98,7 @@ def monitor_here(
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
     """The same for a trust monitor."""
     monitor = partial(
-        TrustMonitor,
+        trust_monitor,
         TrustSettings.model_validate(trust),
         alertmanager or AlertmanagerSettings(),
         flush_seconds=flush_seconds,
@@ -224,11 +224,11 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [partial(ImproverAgent, improver(**more))]
         case "labels":
             flush_seconds = more.pop("flush_seconds")
-            return [partial(LabelsAgent, LabelSettings.model_validate(more), flush_seconds=flush_seconds)]
+            return [partial(labels_agent, LabelSettings.model_validate(more), flush_seconds=flush_seconds)]
         case "monitor":
             flush_seconds = more.pop("flush_seconds")
             trust = TrustSettings.model_validate(more)
-            return [partial(TrustMonitor, trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
+            return [partial(trust_monitor, trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
         case "otlp":
             otlp = OtlpSettings.model_validate(more)
             return otlp_agents(otlp, ["otlp-spans", "otlp-logs"])

@@ -121,17 +121,6 @@ def test_it_tells_since_when(rate: float) -> None:
     assert sum(shares) / len(shares) == pytest.approx(rate, abs=0.1)
 
 
-def test_a_long_good_time_hides_no_drop() -> None:
-    """Evidence does not drain away: after 100,000 accepts, and after a trillion, a drop takes few rejects."""
-    long = fed((True, 0.9) for _ in range(100_000))
-    ages = restored(long, verdicts=10**12, accepted=10**12)
-    assert alarm_after(long, [False] * 30, 0.9) == pytest.approx(9, abs=4)
-    for _ in range(1000):
-        assert not ages.update(True, 0.9)
-    assert all(0 < gained < 1e-9 for gained in ages.sums)
-    assert alarm_after(ages, [False] * 50, 0.9) == pytest.approx(16, abs=8)
-
-
 def test_after_the_alarm_it_stands() -> None:
     test = DropTest(smallest_drop=0.05, error_bound=0.01)
     assert alarm_after(test, [False] * 100, 0.9) is not None
@@ -172,25 +161,9 @@ class TestLearning:
         after = accept * fed([True]).evidence + (1 - accept) * fed([False]).evidence
         assert after <= before * (1 + 1e-9)
 
-    def test_a_slow_decline_is_found(self) -> None:
-        """One point in 5,000 verdicts, in half a year: the mean follows it, and stays behind."""
-        watchers, source = Watchers(1, 0.01), np.random.default_rng(8)
-        for n in range(100_000):
-            if watchers.step(source.random(1) < 0.95 - n / 500_000, n // 20)[0]:
-                break
-        else:
-            pytest.fail("no alarm")
-        assert n > 10_000
-
     def test_false_alarms_are_rarer_than_promised(self) -> None:
         first, later = false_alarms(lambda _: [0.5, 0.9, 0.98], 300)
         assert (first + later).max() <= BOUND
-
-    def test_drops_are_found_within_twice_the_verdicts_of_a_configured_baseline(self) -> None:
-        (configured, none), (learned, few) = (delays(rate, [0.05, 0.1, 0.2], 10_000) for rate in (0.9, None))
-        assert (learned <= 2 * configured).all()
-        assert max(none) <= 1
-        assert max(few) <= 15
 
 
 class TestWeeks:
@@ -250,19 +223,3 @@ def false_alarms(rates: Callable[[int], list[float]], hours: int) -> tuple[Float
         alarmed[n >= 1680] |= watchers.step(accepted, n // 10)
     first, later = alarmed.reshape(2, groups, STREAMS).mean(axis=2)
     return first, later
-
-
-def delays(given: float | None, drops: list[float], after: int) -> tuple[Floats, list[int]]:
-    """By drop: the mean in verdicts, at ten an hour, and how many of 150 are not found within 4,000."""
-    source, streams = np.random.default_rng(2), 150 * len(drops)
-    watchers = Watchers(streams, 0.01, given)
-    for n in range(after):
-        watchers.step(source.random(streams) < 0.9, n // 10)
-    found = np.zeros(streams)
-    for n in range(1, 4000):
-        dropped = source.random(streams) < 0.9 - np.repeat(drops, 150)
-        found[watchers.step(dropped, (after + n) // 10) & (found == 0)] = n
-        if found.all():
-            break
-    each = found.reshape(len(drops), 150)
-    return np.array([group[group > 0].mean() for group in each]), [int((group == 0).sum()) for group in each]

@@ -63,9 +63,9 @@ class Running:
         """Take over, as after a kill."""
         self.registry = CollectorRegistry()
         metrics = LabelMetrics(StreamMetrics(self.registry, max_subjects=10))
-        clock = BEGUN.timestamp
-        self.partition = LabelPartition(0, self.settings, TOPICS, metrics, most=10, remember=10_000, clock=clock)
-        self.partition.ask_again(self.requests)
+        self.partition = LabelPartition(self.settings, TOPICS, metrics, 0, most=10, clock=BEGUN.timestamp)
+        for request in self.requests:
+            self.partition.ask_again(request)
         self.partition.restore(self.stored, ends)
         for topic in ends:
             self.partition.next[topic] = (behind or {}).get(topic, 0)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agents.monitor.label_series import calibration_of
-from agents.monitor.labels import LabelEntry, LabelsAgent
+from agents.monitor.labels import LabelEntry, labels_agent
 from agents.monitor.settings import LabelSettings
 from schemas import Calibration, Label, ReviewRequest
 from streams.messages import label_message
@@ -98,7 +98,7 @@ async def _producer(place: Place) -> AsyncIterator[Any]:
 
 
 def running(raw: dict[str, Any]) -> Any:
-    return agents_here([partial(LabelsAgent, LabelSettings.model_validate(SETTINGS), flush_seconds=0.1)], raw)
+    return agents_here([partial(labels_agent, LabelSettings.model_validate(SETTINGS), flush_seconds=0.1)], raw)
 
 
 def kill_often(place: Place, raw: dict[str, Any], kills: int) -> None:

