@@ -13,9 +13,22 @@ from typing import Final
 from pydantic import BaseModel
 from sqlalchemy import func, select
 
-from schemas import Attribute, Commonality, Verdict, attributes_of
+from schemas import (
+    Abstention,
+    Attribute,
+    Commonality,
+    ConsistencyEvidence,
+    CriterionEvidence,
+    EquivalenceEvidence,
+    ExtractionEvidence,
+    LabellingEvidence,
+    ProbeEvidence,
+    RetrievalEvidence,
+    ToolCallEvidence,
+    Verdict,
+    attributes_of,
+)
 from store.commonalities import commonalities
-from store.faults import fault_of
 from store.reading import Reader, Series, conditions, read_verdict
 from store.retention import OLDEST_BRIEF
 from store.tables import EVIDENCE, HOUR, VERDICTS, milliseconds, moment
@@ -24,6 +37,7 @@ SCANNED: Final = 50_000  # The latest verdicts of a series, which a report is ab
 COMPARED: Final = 200  # Rejects, and accepts, whose attributes are read.
 GROUPED: Final = 100  # Rejects that are grouped by their faults at most.
 
+_CHARACTERS: Final = 160  # Of a fault.
 _MIXED: Final = 2_654_435_761, 2**32  # Numbers times the golden section are even over the range, as any run of them is.
 _ALIKE: Final = 0.5  # Jaccard index from which two texts are of one group.
 
@@ -48,7 +62,7 @@ class Failures(BaseModel):
     compared: tuple[int, int]
     common: tuple[Commonality, ...]
     faults: tuple[tuple[str, int], ...]
-    """The most frequent faults of the compared rejects, see `store.faults`, and how many have each."""
+    """The most frequent faults of the compared rejects, see `fault_of`, and how many have each."""
     unexplained: tuple[FaultGroup, ...]
     """The latest of the compared rejects that have none of `common`, the largest group first."""
 
@@ -102,6 +116,43 @@ def read_failures(
         faults=tuple(Counter(filter(None, map(fault_of, rejects))).most_common(5)),
         unexplained=tuple(fault_groups(left[-GROUPED:])),
     )
+
+
+def fault_of(verdict: Verdict) -> str | None:
+    """The cause where a checker abstained; None of an accepted verdict, and where the evidence names no fault."""
+    named = None if verdict.outcome == "accept" else _named(verdict)
+    return " ".join(named.split())[:_CHARACTERS] if named else None
+
+
+def _named(verdict: Verdict) -> str | None:
+    found: str | None = None
+    match verdict.evidence:
+        case Abstention(cause=cause):
+            found = cause
+        case ConsistencyEvidence(sentences=sentences) if sentences:
+            # Answers that contradict the same passage share a fault, however they put it.
+            worst = min(sentences, key=lambda one: (one.mark, one.support))
+            earlier = worst.contradicts and "an earlier answer of the session is contradicted"
+            found = earlier or worst.passage or "no source supports it"
+        case CriterionEvidence(quote=quote, ask=ask):
+            found = quote or ask
+        case ToolCallEvidence(tool=tool, fault=fault, findings=findings):
+            # The same argument of the same tool goes wrong again, whatever its value.
+            found = f"{tool}: {next((one.name for one in findings if one.finding == 'unsupported'), fault)}"
+        case RetrievalEvidence(matched=matched):
+            # A stored text that is found for what it does not fit will be found again.
+            found = matched.text
+        case ExtractionEvidence(causes=causes) if causes:
+            found = causes[0].kind
+        case EquivalenceEvidence(answer=is_yes, proof=proof):
+            denied = any(one.outcome == "denied" for one in proof.alignments)
+            found = ("denied" if denied else "uncovered") if is_yes else "contradiction"
+        case LabellingEvidence(runs=runs, unfounded=unfounded):
+            failed = (one.fault for run in runs for one in run.rounds if one.fault)
+            found = next(failed, "unfounded" if unfounded else "contradicted")
+        case ProbeEvidence(expected=expected):
+            found = f"expected {expected}"
+    return found
 
 
 def fault_groups(rejects: Sequence[Verdict]) -> list[FaultGroup]:

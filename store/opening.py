@@ -63,10 +63,7 @@ def open_store(url: str) -> Engine:
         engine.dispose()
         wrong = getattr(error.orig, "sqlite_errorname", None) in {"SQLITE_CANTOPEN", "SQLITE_NOTADB"}
         raise (StoreError if wrong else StoreAway)(f"store.url: {address}: {_first_line(error)}") from None
-    if version != VERSION:
-        engine.dispose()
-        raise _of_another_version(address, version)
-    return engine
+    return _of_this_version(engine, version)
 
 
 def open_for_reading(url: str) -> Engine:
@@ -85,19 +82,20 @@ def open_for_reading(url: str) -> Engine:
     with faults(), engine.connect() as connection:
         is_made = inspect(connection).has_table(SCHEMA.name)
         version = connection.execute(select(SCHEMA.c.version)).scalar() if is_made else None
-    if version == VERSION:
-        return engine
-    engine.dispose()
     if version is None:
+        engine.dispose()
         raise StoreAway(f"{_address(url)} has no tables yet; the archivist of `assay worker` makes them (store.url)")
-    raise _of_another_version(_address(url), version)
+    return _of_this_version(engine, version)
 
 
-def _of_another_version(address: URL, version: int) -> StoreError:
-    return StoreError(
-        f"store.url: {address} has tables of version {version}, and this assay has those of version {VERSION}; name "
-        "another store"
-    )
+def _of_this_version(engine: Engine, version: int) -> Engine:
+    if version != VERSION:
+        engine.dispose()
+        raise StoreError(
+            f"store.url: it has tables of version {version}, and this assay has those of version {VERSION}; name "
+            "another store"
+        )
+    return engine
 
 
 def require_writable(url: str) -> None:

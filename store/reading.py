@@ -77,7 +77,7 @@ class Wanted:
     ids: Collection[str] = ()
     """Ids of verdicts or of records."""
     fault: str = ""
-    """What `store.faults` says of the verdict."""
+    """What `store.failures.fault_of` says of the verdict."""
     words: str = ""
     """All of them must be in the verdict."""
 

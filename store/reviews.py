@@ -63,17 +63,18 @@ class Reviews(Reader):
     def labels(self, verdict_id: str) -> list[Label]:
         """All that was said of a verdict, in the order in which it was said."""
         query = select(LABELS.c.body).where(LABELS.c.verdict_id == verdict_id).order_by(LABELS.c.labelled_at)
-        return _labels(self.rows(query.limit(_LOOKED_BACK)))
+        return self.bodies(query.limit(_LOOKED_BACK), Label.model_validate_json)
 
     def by_experts(self, rubric_version: str) -> list[Label]:
         """All labels that count for the rate, by one rubric, in the order of their verdicts' ids."""
         query = select(LABELS.c.body).where(LABELS.c.kind == "expert", LABELS.c.rubric_version == rubric_version)
-        return _labels(self.rows(query.order_by(LABELS.c.verdict_id)))
+        return self.bodies(query.order_by(LABELS.c.verdict_id), Label.model_validate_json)
 
     def said_by(self, annotator: str) -> list[Label]:
         """A person's latest labels, the last first."""
         query = select(LABELS.c.body).where(LABELS.c.annotator == annotator, LABELS.c.kind == "expert")
-        return _labels(self.rows(query.order_by(LABELS.c.labelled_at.desc()).limit(_LOOKED_BACK)))
+        query = query.order_by(LABELS.c.labelled_at.desc()).limit(_LOOKED_BACK)
+        return self.bodies(query, Label.model_validate_json)
 
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of the keys, see `label_key`, whose labels are kept."""
@@ -84,7 +85,7 @@ class Reviews(Reader):
         query = select(CALIBRATIONS.c.body).order_by(CALIBRATIONS.c.updated_at.desc()).limit(_SERIES)
         if of is not None:
             query = query.where(tuple_(CALIBRATIONS.c.source, CALIBRATIONS.c.model, CALIBRATIONS.c.checker) == of)
-        return [Calibration.model_validate_json(zlib.decompress(body)) for (body,) in self.rows(query)]
+        return self.bodies(query, Calibration.model_validate_json)
 
 
 def _asked(asked: Any) -> tuple[Select[Any], Any, Any]:
@@ -115,7 +116,3 @@ def _read(rows: Iterable[Any]) -> list[Asked]:
         Asked(ReviewRequest.model_validate_json(zlib.decompress(body)), people, answers)
         for body, people, answers in rows
     ]
-
-
-def _labels(rows: Iterable[Any]) -> list[Label]:
-    return [Label.model_validate_json(zlib.decompress(body)) for (body,) in rows]

@@ -66,7 +66,7 @@ VERDICTS = Table(
     *_texts("record_id", "source", "model", "checker", "outcome", "judge"),
     Column("score", Float),
     Column("reason", String, nullable=False),  # its first 1,000 characters
-    Column("fault", String),  # what `store.faults` says
+    Column("fault", String),  # what `store.failures.fault_of` says
     *_times("checked_at"),
     sqlite_autoincrement=True,
 )

@@ -24,7 +24,7 @@ from schemas import (
     content_id,
     to_json,
 )
-from store.faults import fault_of
+from store.failures import fault_of
 from store.opening import StoreAway, faults, writing
 from store.reading import AlertMessage
 from store.redaction import Redaction
@@ -202,7 +202,7 @@ class StoreWriter:
                 given["kept_at"] = milliseconds(message.improved_at)
             case Label():
                 given["id"] = label_key(message)
-        names = {*table.columns.keys()} - {"seq"}
+        names = {*table.columns.keys(), "body"} - {"seq"}
         return table, {name: given[name] if name in given else _value(getattr(message, name)) for name in names}
 
     def _advance(self, connection: Connection, place: Place, read: int, offset: int) -> None:

@@ -15,8 +15,7 @@ from pydantic import JsonValue
 
 from schemas import OUTCOMES, Verdict
 from schemas.base import BUNDLED_ACCURACY, is_bundled
-from store.failures import read_failures, rejecting
-from store.faults import fault_of
+from store.failures import fault_of, read_failures, rejecting
 from store.opening import StoreAway
 from store.reading import MOST, AlertMessage, Listed, Reader, Series
 from store.reviews import Reviews

@@ -13,11 +13,13 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import structlog
 from cachetools import LRUCache
+from prometheus_client.core import GaugeMetricFamily
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.monitor.outcomes import SeriesOutcome
 from schemas import Alert, SeriesAnew, TrueRateAlert
 from streams.messages import Outgoing, alert_message
+from streams.metrics import StreamMetrics
 from streams.settings import KafkaSettings, TopicSettings
 
 PROGRESS: Final = "assay-progress"
@@ -39,6 +41,17 @@ Skipped: TypeAlias = Literal["repeat", "unwatched", "unreadable"]
 def encoded(key: Key) -> bytes:
     """The key of a message; names hold no control characters."""
     return "\x1f".join(key).encode()
+
+
+def labels_of(metrics: StreamMetrics, key: Key) -> tuple[str, str, str]:
+    """The labels of a series' gauges."""
+    source, model, checker = key[:3]
+    # No event: what is beyond the maximum counts where it is checked.
+    return (checker, *metrics.subject(source, model, 0))
+
+
+def series_gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=["checker", "source", "model", *labels])
 
 
 SeriesT = TypeVar("SeriesT")

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, Field
 
 from agents.monitor.baseline import BATCH, CLEAR, GAIN, SHORT_KEPT, SHORT_PRIOR, BatchMeans
-from agents.monitor.outcomes import SeriesOutcome
+from agents.monitor.outcomes import RecentVerdicts, SeriesOutcome
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Terms
-from agents.monitor.recent import RecentVerdicts
 from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_outcome, outcome_of
 from agents.monitor.true_rate import STORED, Rate, Sums, agreement, corrected_rate, missing
 from agents.monitor.versions import VersionCount, counted, ids_of, rates

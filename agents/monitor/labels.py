@@ -1,6 +1,6 @@
 """The labels' agent: asks people about some verdicts, and corrects the success rate by what they say."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,12 +9,14 @@ from itertools import chain
 from typing import Any, Final
 
 import structlog
+from prometheus_client import Counter
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
 from pydantic import TypeAdapter, ValidationError
 
-from agents.monitor.counter import Entry, Key, Partition, Raised, encoded
+from agents.monitor.counter import Entry, Key, Partition, Raised, encoded, labels_of, series_gauge
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of
-from agents.monitor.metrics import LabelMetrics
 from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.settings import LabelSettings
 from agents.monitor.versions import ids_of
@@ -23,6 +25,7 @@ from agents.runtime import Runtime
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
 from schemas.base import Name
 from streams.messages import Outgoing, calibration_message, request_message
+from streams.metrics import OTHER, StreamMetrics
 from streams.settings import KafkaSettings
 from streams.topic_reader import read_topic
 
@@ -35,10 +38,62 @@ _MOST_SERIES: Final = 2_000
 _COUNT: Final = ("counted", "replaced", "withdrawn")
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
+RESULTS: Final = (
+    *("counted", "replaced", "withdrawn", "repeat", "older", "unknown"),
+    *("not_expert", "other_rubric", "late", "too_many", "unreadable"),
+)  # What may become of a label.
+
 _log = structlog.get_logger(__name__)
 
 
 LabelEntry = Entry[LabelSeries]
+
+
+class LabelMetrics(Collector):
+    """Counts of requests and labels, and what is known of each subject.
+
+    Of several configurations of a checker the one is shown that had the last verdict.
+    """
+
+    def __init__(self, metrics: StreamMetrics) -> None:
+        counter = partial(Counter, registry=metrics.registry)
+        self.requests = counter("assay_review_requests", "Verdicts that people were asked about", ["checker"])
+        self.labels = counter("assay_labels", "Labels, by what became of them", ["result"])
+        self.alerts = counter("assay_true_rate_alerts", "Alerts on the true success rate", ["checker", "cause"])
+        for result in RESULTS:
+            # Prometheus sees no increase in a series that begins at 1.
+            self.labels.labels(result)
+        self._metrics = metrics
+        self._rows: Callable[[], Iterable[tuple[Key, Calibration]]] = tuple
+
+    def watch(self, rows: Callable[[], Iterable[tuple[Key, Calibration]]]) -> None:
+        """Call `rows` at every scrape."""
+        self._rows = rows
+        self._metrics.registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        seen = "success rate as people see it, by an interval of 95% that holds at every look"
+        rate = {
+            "estimate": series_gauge("assay_true_success_ratio", "Success rate as people see it"),
+            "low": series_gauge("assay_true_success_lower_ratio", f"Least {seen}"),
+            "high": series_gauge("assay_true_success_upper_ratio", f"Highest {seen}"),
+        }
+        kappa = series_gauge("assay_judge_kappa", "Agreement of the judge with people")
+        answered = series_gauge("assay_review_answered_ratio", "Share of the requests that have a label", "outcome")
+        fallen = series_gauge("assay_true_rate_fallen", "1 from an alarm on the true success rate to its recovery")
+        rows = sorted(self._rows(), key=lambda each: each[1].updated_at)
+        for labels, row in {labels_of(self._metrics, key): row for key, row in rows}.items():
+            if labels[1:] == (OTHER, OTHER):
+                continue
+            for name, gauge in rate.items() if row.rate is not None else ():
+                gauge.add_metric(labels, getattr(row.rate, name))
+            if row.kappa is not None:
+                kappa.add_metric(labels, row.kappa.estimate)
+            for each in row.strata:
+                if each.asked:
+                    answered.add_metric([*labels, each.stratum], each.answered)
+            fallen.add_metric(labels, row.fallen)
+        yield from (*rate.values(), kappa, answered, fallen)
 
 
 @dataclass(slots=True)

@@ -5,15 +5,17 @@ verdicts. So none is lost, and one that comes twice has the same verdict id. Sub
 topics of verdicts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import orjson
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
-from schemas import Attribute, Origin, RejectedRecord, Verdict, attributes_of
+from schemas import Attribute, Commonality, Origin, RejectedRecord, Verdict, attributes_of
 from schemas.base import Fraction, Name, Share, Timestamp
+from store.commonalities import commonalities
 from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
 
@@ -23,6 +25,9 @@ _MAX_PART = 256  # Code points of a part of a version that are compared, and sho
 Version: TypeAlias = Mapping[str, str]
 """The parts that are equal where two verdicts are comparable, by name: the checker's version, digest and judge, and
 the application's version by the record's metadata."""
+
+_VERDICTS: Final = 200
+_ATTRIBUTES: Final = 300  # Different ones: producers choose them, so memory needs a limit.
 
 _COPIED = {"source", "model", "checker", "record_id", "score", "checked_at", "origin", "share", "kind"}
 METADATA = "metadata."  # Beginning of the names of the application's parts.
@@ -116,3 +121,38 @@ def _version(verdict: Verdict) -> dict[str, str]:
         text = value if isinstance(value, str) else orjson.dumps(value).decode()
         version[f"{METADATA}{name}"[:_MAX_PART]] = text[:_MAX_PART]
     return version
+
+
+@dataclass(config=ConfigDict(extra="forbid"))
+class RecentVerdicts:
+    """Some 200 verdicts in 5 kB: the latest, and of those before the fewer the older they are.
+
+    Accepts are thinned as rejects are. Were the latest of each kept, accepts would be younger, and rejects would have
+    in common whatever is past.
+    """
+
+    attributes: list[Attribute] = Field(default_factory=list)
+    verdicts: list[tuple[bool, list[int]]] = Field(default_factory=list)  # Accepted, and places in `attributes`.
+
+    def __post_init__(self) -> None:
+        self._places = {one: place for place, one in enumerate(self.attributes)}
+
+    def add(self, accepted: bool, attributes: Iterable[Attribute]) -> None:
+        """Count the latest verdict."""
+        places = [self._places.setdefault(one, len(self._places)) for one in attributes]
+        self.attributes = list(self._places)
+        self.verdicts.append((accepted, places))
+        half, before = len(self.verdicts) // 2, self.attributes
+        if half and (len(self.verdicts) > _VERDICTS or len(before) > _ATTRIBUTES):
+            kept = self.verdicts[1:half:2] + self.verdicts[half:]
+            self._places, self.verdicts = {}, []
+            for each, having in kept:
+                self.add(each, [before[place] for place in having])
+
+    def common(self) -> tuple[Commonality, ...]:
+        """What rejects have in common, the strongest first; at most three."""
+        rejects, accepts = (
+            [frozenset(self.attributes[place] for place in places) for each, places in self.verdicts if each is wanted]
+            for wanted in (False, True)
+        )
+        return tuple(commonalities(rejects, accepts)[:3])

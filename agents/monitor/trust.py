@@ -1,20 +1,23 @@
 """The trust monitor: an agent that reads all outcomes and raises an alert when a subject gets worse."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Final, get_args
 
 import structlog
+from prometheus_client import Counter
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
 
 from agents.monitor.alertmanager import RESEND_SECONDS, Alertmanager
-from agents.monitor.counter import Entry, Key, Partition, Raised, Skipped
+from agents.monitor.counter import Entry, Key, Partition, Raised, Skipped, labels_of, series_gauge
 from agents.monitor.counter_agent import CounterAgent
-from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.runtime import Runtime
 from schemas import Alert, AlertKind, SeriesAnew
+from streams.metrics import OTHER, StreamMetrics
 
 _MOST_SERIES: Final = 10_000  # Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`.
 
@@ -22,9 +25,65 @@ _FLUSH_SECONDS: Final = 5.0
 """Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
 the same result. Each series with new verdicts writes about 5 kB a version."""
 
+_TRUST_GAUGES: Final = {
+    "baseline": ("baseline_ratio", "Success rate expected of a subject"),
+    "dropped": ("dropped", "1 from a drop of a subject's success rate to its recovery, 0 otherwise"),
+    "evidence_ratio": (
+        "evidence_ratio",
+        "How far the evidence for a drop or a recovery has come: 1 raises an alert",
+    ),
+    "dispersion": ("dispersion", "What evidence is divided by, as verdicts fail together"),
+    "allowance": ("allowance_ratio", "How much less is expected of a subject, as its days differ"),
+}  # By property of a series, the end of the name `assay_trust_` and what it holds.
+
 _log = structlog.get_logger(__name__)
 
 TrustEntry = Entry[TrustSeries]
+
+
+class TrustMetrics(Collector):
+    """Counts of the trust monitor, and the state of its series.
+
+    Series whose subject has no label are one row, `other`: it only shows whether any of them dropped.
+    """
+
+    def __init__(self, metrics: StreamMetrics) -> None:
+        counter = partial(Counter, registry=metrics.registry)
+        skipped = "Verdicts that the trust monitor did not count: "
+        self.verdicts = counter(
+            "assay_trust_verdicts", "Verdicts that the trust monitor counted", ["checker", "outcome"]
+        )
+        self.repeats = counter("assay_trust_repeats", f"{skipped}they came again", ["checker"])
+        self.unwatched = counter(
+            "assay_trust_unwatched_verdicts", f"{skipped}as many series as it watches were there before", ["checker"]
+        )
+        self.unreadable = counter("assay_trust_unreadable", "Messages on the topic of outcomes that are none")
+        self.alerts = counter(
+            "assay_trust_alerts", "Drops and recoveries published, and new series", ["checker", "kind"]
+        )
+        self.posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
+        self._metrics = metrics
+        self._rows: Callable[[], Iterable[tuple[Key, TrustSeries]]] = tuple
+
+    def watch(self, rows: Callable[[], Iterable[tuple[Key, TrustSeries]]]) -> None:
+        """Call `rows` at every scrape."""
+        self._rows = rows
+        self._metrics.registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        gauges = {name: series_gauge(f"assay_trust_{end}", text) for name, (end, text) in _TRUST_GAUGES.items()}
+        others: dict[str, bool] = {}
+        for key, series in self._rows():
+            checker, *subject = labels = labels_of(self._metrics, key)
+            if subject == [OTHER, OTHER]:
+                others[checker] = others.get(checker, False) or series.dropped
+                continue
+            for name, gauge in gauges.items():
+                if (value := getattr(series, name)) is not None:
+                    gauge.add_metric(labels, value)
+        for checker, any_dropped in others.items():
+            gauges["dropped"].add_metric([checker, OTHER, OTHER], any_dropped)
+        yield from gauges.values()
 
 
 class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):

@@ -10,8 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from agents.monitor.baseline import Baseline
 from agents.monitor.drop_test import SMALLEST_DROP, DropTest, Since
-from agents.monitor.outcomes import SeriesKey, SeriesOutcome, Version
-from agents.monitor.recent import RecentVerdicts
+from agents.monitor.outcomes import RecentVerdicts, SeriesKey, SeriesOutcome, Version
 from agents.monitor.settings import BaselineEntry, TrustSettings
 from agents.monitor.versions import VersionCount, change, counted, ids_of, rates
 from checkers.intervals import wilson

@@ -9,7 +9,8 @@ from prometheus_client.metrics import MetricWrapperBase
 from agents.archivist import Archivist
 from agents.improver_agent import ImproverAgent
 from agents.judge import JudgeMetrics
-from agents.monitor.metrics import LabelMetrics, TrustMetrics
+from agents.monitor.labels import LabelMetrics
+from agents.monitor.trust import TrustMetrics
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.otlp import otlp_agents
 from agents.routing import Budgets, BudgetSettings

@@ -75,15 +75,6 @@ def test_large_series_are_read_in_part_and_evenly(store, monkeypatch):
     assert report == read_failures(store.reader, SERIES, NOW - DAY, NOW, compared=100)
 
 
-def test_rejects_that_outlasted_their_accepts_are_not_compared(store):
-    # Accepts older than a month were deleted.
-    store.keep(_verdict(f"old{n}", True, ago=40 * DAY - timedelta(minutes=n), release="3.0") for n in range(50))
-    store.keep(_verdict(n, n % 10 == 0, ago=timedelta(hours=100 - n)) for n in range(100))
-    report = read_failures(store.reader, SERIES, NOW - 90 * DAY, NOW)
-    assert report.compared[0] <= 10
-    assert report.common == ()
-
-
 FAULTS = [
     "“Refunds are paid within {} days.” The source says that they take a month.",
     "“Delivery to {} costs 5 euros.” '5' is not in “Delivery to {} costs 6 euros.”",
@@ -102,15 +93,6 @@ def _groups(texts):
 def test_sentences_with_the_same_fault_are_one_group_in_any_language():
     texts = [fault.format(word, word) for fault in FAULTS for word in FILLED]
     assert _groups(texts) == [list(range(at, at + 6)) for at in range(0, 24, 6)]
-
-
-@given(st.lists(st.text(max_size=80) | st.sampled_from(FAULTS), max_size=30))
-def test_each_text_is_in_one_group_and_equal_ones_are_together(texts):
-    groups = _groups(texts)
-    assert sorted(place for group in groups for place in group) == list(range(len(texts)))
-    assert [len(group) for group in groups] == sorted((len(group) for group in groups), reverse=True)
-    of = {place: number for number, group in enumerate(groups) for place in group}
-    assert all(of[a] == of[b] for a in range(len(texts)) for b in range(a) if texts[a] == texts[b])
 
 
 SIMULATED = 600
@@ -155,28 +137,6 @@ def test_a_release_is_named_with_nothing_next_to_it():
         assert found[0].rejects_with / found[0].rejects > 0.6
         others += len(found) > 1
     assert others / 100 <= 0.05
-
-
-def test_two_causes_are_two():
-    tariff = Attribute("document", "tariff.pdf")
-
-    def rate(seen: frozenset[Attribute]) -> float:
-        return 0.9 if tariff in seen else 0.6 if Attribute("tenant", "tenant-0") in seen else 0.05
-
-    rng = random.Random(22)
-    rejects, accepts = _traffic(rng, 600, lambda _: 0.0)
-    cited = [one | {tariff} if rng.random() < 0.15 else one for one in rejects + accepts]
-    of = {True: [], False: []}
-    for one in cited:
-        of[rng.random() < rate(one)].append(one)
-    found = commonalities(of[True], of[False])
-    assert {(one.name, one.value) for one in found} == {tariff, ("tenant", "tenant-0")}
-    one = next(each for each in found if each.name == "document")
-    rejects, accepts = len(of[True]), len(of[False])
-    assert (
-        one.line
-        == f"{one.rejects_with} of {rejects} rejects cite tariff.pdf; {one.accepts_with} of {accepts} accepts do"
-    )
 
 
 def test_of_what_is_always_together_that_is_named_which_says_most():

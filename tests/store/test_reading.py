@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import URL, insert
+from sqlalchemy import insert
 
 from store.opening import StoreAway, open_for_reading
 from store.reading import Wanted
 from store.tables import PROGRESS
-from tests.support.page import PageStore, dead_letter, numbered, sample
+from tests.support.page import dead_letter, numbered, sample
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -68,12 +68,6 @@ def test_pages_of_words_hold_each_hit_once(store, limit):
 def test_words_are_no_query_language(store, words):
     store.keep([sample("sup-02", reason="a harbour")])
     assert store.reader.verdicts(Wanted(words=f"nowhere {words}")) == []
-
-
-def test_times_bound_a_list_and_the_end_is_exclusive(store):
-    store.keep(_verdict(number, number, "a", "reject") for number in range(5))
-    wanted = Wanted(since=NOW + timedelta(minutes=1), until=NOW + timedelta(minutes=3))
-    assert [one.id for one in store.reader.verdicts(wanted)] == ["v2", "v1"]
 
 
 def test_evidence_of_a_later_version_is_told_as_findings(store):
@@ -156,12 +150,3 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path):
     file.write_bytes(b"no database, " * 1000)
     with pytest.raises(StoreAway, match="DatabaseError"):
         open_for_reading(f"sqlite:///{file}")
-
-
-def test_a_file_may_have_any_name(tmp_path):
-    file = tmp_path / "a b?mode=rwc#100%25.db"
-    url = URL.create("sqlite", database=str(file)).render_as_string()
-    store = PageStore(url)
-    store.keep(numbered(1))
-    assert store.reader.newest() == 1
-    store.close()

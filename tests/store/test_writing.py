@@ -47,17 +47,9 @@ def test_a_repeated_verdict_is_kept_and_counted_once(stored: Stored):
 
 def test_a_repeated_dead_letter_is_counted_once(stored: Stored):
     writer, _ = _writer(stored)
-    letters = [
-        DeadLetter.of(
-            b"{",
-            reason="not_json",
-            detail="",
-            origin=Origin(topic="t", partition=0, offset=number),
-            checker="c",
-            keep_bytes=9,
-        )
-        for number in (0, 1, 0)
-    ]
+    places = (Origin(topic="t", partition=0, offset=number) for number in (0, 1, 0))
+    given: dict[str, Any] = {"reason": "not_json", "detail": "", "checker": "c", "keep_bytes": 9}
+    letters = [DeadLetter.of(b"{", origin=origin, **given) for origin in places]
     kept = [
         writer.write([Entry(HERE, number, to_json(each), each)], {HERE: number})["dead_letter"]
         for number, each in enumerate(letters)
@@ -127,12 +119,6 @@ with sole_archivist(sys.argv[1]):
     print(flush=True)
     sys.stdin.read()
 """
-
-
-def test_a_store_is_opened_again_as_it_is(stored: Stored):
-    before = stored.rows(SCHEMA)
-    open_store(stored.url).dispose()
-    assert stored.rows(SCHEMA) == before
 
 
 def test_a_store_of_another_version_is_refused(stored: Stored):

@@ -15,11 +15,12 @@ from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from agents.monitor.alertmanager import Alertmanager
-from agents.monitor.metrics import TrustMetrics
 from agents.monitor.settings import AlertmanagerSettings
+from agents.monitor.trust import TrustMetrics
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
 from tests.streams.virtual_time import run_virtually
+from tests.support import rejections
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import FIXED, put_verdicts, stream, verdict
 from tests.support.waiting import until
@@ -29,28 +30,12 @@ URL = "http://alertmanager"
 
 
 def alert(model: str = "m", kind: str = "trust_drop", reasons: tuple[str, ...] = ("Wrong year.",)) -> Alert:
-    return Alert.model_validate(
-        {
-            "id": f"alert-{model}",
-            "kind": kind,
-            "checker": "fair",
-            "source": "shop",
-            "model": model,
-            "raised_at": datetime.now(UTC),
-            "baseline": 0.9,
-            "baseline_from": "configured",
-            "observed": 0.5,
-            "observed_low": 0.4,
-            "observed_high": 0.6,
-            "verdicts": 100,
-            "error_bound": 0.01,
-            "summary": f"Trust in {model} dropped.",
-            "rejected": [
-                RejectedRecord(verdict_id=f"v{n}", record_id=f"r{n}", reason=reason, checked_at=datetime.now(UTC))
-                for n, reason in enumerate(reasons)
-            ],
-        }
+    when = datetime.now(UTC)
+    rejected = tuple(
+        RejectedRecord(verdict_id=f"v{n}", record_id=f"r{n}", reason=reason, checked_at=when)
+        for n, reason in enumerate(reasons)
     )
+    return rejections.alert(1, model=model, kind=kind, raised_at=when, rejected=rejected)
 
 
 class Told:
@@ -137,16 +122,16 @@ class TestWhatIsPosted:
         assert posted["labels"] == {
             "alertname": "AssayTrustDrop",
             "severity": "page",
-            "checker": "fair",
-            "source": "shop",
+            "checker": "consistency",
+            "source": "tests",
             "model": "m",
         }
         assert posted["annotations"]["summary"] == "Trust in m dropped."
-        assert posted["annotations"]["alert_id"] == "alert-m"
+        assert posted["annotations"]["alert_id"] == "alert-1"
         assert posted["annotations"]["runbook_url"] == "https://wiki.example/assay#assaytrustdrop"
-        assert posted["annotations"]["page_url"] == "https://assay.example/alerts/alert-m"
+        assert posted["annotations"]["page_url"] == "https://assay.example/alerts/alert-1"
         assert posted["annotations"]["rejected"] == "r0: Says 1999. The reference [31m says 1998.\nr1: Wrong place."
-        for figure in ("50.0%", "100", "40.0%", "60.0%", "90.0%", "1.0%"):
+        for figure in ("70.0%", "100", "60.0%", "80.0%", "90.0%", "1.0%"):
             assert figure in posted["annotations"]["description"]
         assert datetime.fromisoformat(posted["startsAt"]) == drop.raised_at
         ends = datetime.fromisoformat(posted["endsAt"]) - datetime.now(UTC)

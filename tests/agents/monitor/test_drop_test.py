@@ -1,17 +1,13 @@
 """The drop test: its law, its arithmetic, what it finds; and the baseline that it goes by."""
 
-import json
 import math
 import random
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from agents.monitor.baseline import Baseline, Floats
 from agents.monitor.drop_test import DropTest, bet_weights
@@ -29,21 +25,9 @@ def fed(history: Iterable[tuple[bool, float]], *, smallest_drop: float = 0.05, e
     return test
 
 
-JSON = TypeAdapter(DropTest)
-
-
-def restored(test: DropTest, **changed: Any) -> DropTest:
-    """The test from its state, by way of JSON."""
-    return JSON.validate_json(json.dumps(JSON.dump_python(test) | changed))
-
-
 def coin(seed: int, rate: float, count: int) -> list[bool]:
     source = random.Random(seed)
     return [source.random() < rate for _ in range(count)]
-
-
-def alarm_after(test: DropTest, verdicts: Iterable[bool], baseline: float) -> int | None:
-    return next((n for n, accepted in enumerate(verdicts, start=1) if test.update(accepted, baseline)), None)
 
 
 @given(history=histories, baseline=rates, above=st.floats(0, 1), smallest_drop=drops)
@@ -79,61 +63,8 @@ def test_the_evidence_is_the_sum_over_all_starts_and_bets(verdicts: list[tuple[b
         assert test.evidence == pytest.approx(math.fsum(terms), rel=1e-9)
 
 
-@settings(max_examples=50)
-@given(history=histories, rest=histories, smallest_drop=drops)
-def test_its_state_brings_it_back_to_the_last_bit(
-    history: list[tuple[bool, float]], rest: list[tuple[bool, float]], smallest_drop: float
-) -> None:
-    test = fed(history, smallest_drop=smallest_drop, error_bound=0.001)
-    again = restored(test)
-    assert (again.evidence, again.since) == (test.evidence, test.since)
-    for accepted, baseline in rest:
-        assert again.update(accepted, baseline) == test.update(accepted, baseline)
-        assert (again.evidence, again.since) == (test.evidence, test.since)
-    assert again == test
-
-
-@pytest.mark.parametrize(("rate", "mean_at_most"), [(0.85, 1100), (0.8, 330), (0.7, 110)])
-def test_drops_are_found_soon(rate: float, mean_at_most: int) -> None:
-    """After 5,000 good verdicts, on the mean of 12 streams; which drop it is, the test is not told."""
-    delays = []
-    for seed in range(12):
-        test = fed((accepted, 0.9) for accepted in coin(seed, 0.9, 5000))
-        assert test.evidence < 100
-        delay = alarm_after(test, coin(1000 + seed, rate, 20_000), 0.9)
-        assert delay is not None
-        delays.append(delay)
-    assert sum(delays) / len(delays) < mean_at_most
-
-
-@pytest.mark.parametrize("rate", [0.85, 0.6, 0.0])
-def test_it_tells_since_when(rate: float) -> None:
-    """The alarm's verdicts are those after the change, give or take a third, and their rate is about the new one."""
-    shares, errors = [], []
-    for seed in range(20):
-        test = fed((accepted, 0.9) for accepted in coin(seed, 0.9, 3000))
-        delay = alarm_after(test, coin(1000 + seed, rate, 20_000), 0.9)
-        assert delay is not None
-        assert 0 <= test.since.accepted <= test.since.verdicts <= 3000 + delay
-        errors.append(abs(test.since.verdicts - delay) / (delay + 10))
-        shares.append(test.since.accepted / test.since.verdicts)
-    assert sorted(errors)[10] < 0.33
-    assert sum(shares) / len(shares) == pytest.approx(rate, abs=0.1)
-
-
-def test_after_the_alarm_it_stands() -> None:
-    test = DropTest(smallest_drop=0.05, error_bound=0.01)
-    assert alarm_after(test, [False] * 100, 0.9) is not None
-    evidence, since, stood = test.evidence, test.since, restored(test)
-    assert evidence >= 100
-    assert all(test.update(accepted, 0.9) for accepted in [True] * 2000 + [False] * 2000)
-    assert (test.evidence, test.since, test) == (evidence, since, stood)
-    assert stood.update(True, 0.9)
-
-
 BOUND = 0.05
 STREAMS = 200
-MONDAY = datetime(2026, 11, 23, tzinfo=UTC)
 
 learned_histories = st.lists(st.booleans(), max_size=80)
 
@@ -174,39 +105,6 @@ class TestWeeks:
 
         _, later = false_alarms(rates, 4 * 168)
         assert later.max() <= BOUND
-
-    def test_the_profile_follows_the_week_and_a_given_rate_is_lowered_alone(self) -> None:
-        learned, given = Baseline(None), Baseline(0.9)
-        source = random.Random(1)
-        for number in range(4 * 168 * 40):
-            moment = MONDAY + timedelta(minutes=1.5 * number)
-            accepted = source.random() < (0.95 if moment.weekday() < 5 else 0.8)
-            for each in (learned, given):
-                each.at(moment)
-                each.learn(accepted)
-        rates = []
-        for day in range(7):
-            for each in (learned, given):
-                each.at(MONDAY + timedelta(days=28 + day, hours=12))
-            rates.append((learned.rate(), given.rate()))
-        assert [first for first, _ in rates] == pytest.approx([0.95] * 5 + [0.8] * 2, abs=0.03)
-        assert [second for _, second in rates] == pytest.approx([0.9] * 5 + [0.79] * 2, abs=0.03)
-        assert max(second for _, second in rates if second) <= 0.9
-
-
-class TestDependence:
-    def test_independent_verdicts_count_in_full_and_those_that_fail_together_for_less(self) -> None:
-        dispersions = []
-        for length in (1, 20):
-            baseline, source, fails = Baseline(None), random.Random(2), False
-            for number in range(168 * 100):
-                if number % length == 0:
-                    fails = source.random() < 0.1
-                baseline.at(MONDAY + timedelta(seconds=36 * number))
-                baseline.learn(not fails)
-            dispersions.append(baseline.dispersion)
-        assert dispersions[0] < 1.5
-        assert dispersions[1] > 10
 
 
 def test_what_is_simulated_side_by_side_is_the_program() -> None:

@@ -43,27 +43,6 @@ from tests.support.workers import WorkerProcess, agents_here, monitor_here
 KEY = ("shop", "m", "fair")
 
 
-async def test_a_drop_is_told_once_with_the_rejected_records_and_then_its_recovery(place: Place):
-    raw, settings = await place.ready()
-    bad = stream([(600, 0.9), (300, 0.5), (600, 0.95)], model="bad")
-    good = stream([(1500, 0.92)], model="good", seed=2)
-    await put_verdicts(place.servers, settings.topics, mixed(bad, good), begin_ms=_ago(3600), every_ms=1000)
-    async with monitor_here(raw, **FIXED):
-        found = await kept_when_counted(place.servers, settings.topics, 3000)
-    drop, recovery = found.alerts
-    assert (drop.kind, recovery.kind) == ("trust_drop", "trust_recovery")
-    assert drop.model == recovery.model == "bad"
-    assert drop.observed < 0.75
-    assert drop.observed_low <= drop.observed <= drop.observed_high < 0.9
-    numbers = [int(record.record_id[1:]) for record in drop.rejected]
-    assert numbers == sorted(numbers, reverse=True)
-    assert all(number >= 550 for number in numbers)
-    rejected = {each.record_id: each for each in bad if each.outcome == "reject"}
-    for each in drop.rejected:
-        assert each.reason == rejected[each.record_id].reason
-        assert each.origin == rejected[each.record_id].origin
-
-
 async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_again(place: Place):
     raw, settings = await place.ready()
     records = [record(number, response="fine" if number % 10 else "no") for number in range(300)]

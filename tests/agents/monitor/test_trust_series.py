@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
-from agents.monitor.metrics import TrustMetrics
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
-from agents.monitor.trust import TrustEntry, TrustPartition
+from agents.monitor.trust import TrustEntry, TrustMetrics, TrustPartition
 from agents.monitor.trust_series import Plan, TrustSeries
 from schemas import Alert, Cascade, SeriesAnew
 from schemas.base import BUNDLED_ACCURACY
@@ -230,20 +229,6 @@ class TestWeeks:
         assert "could be the time of day: first Saturday at" in drop.summary
         assert (later.weekday() in (0, 1), recovery.kind) == (True, "trust_recovery")
 
-    def test_the_tolerance_and_what_days_vary_by_are_stated(self):
-        series, source, rate = begun(LEARNED), random.Random(4), 0.9
-        for number in range(21 * 1200):
-            if number % 1200 == 0:
-                rate = min(1, max(0, source.gauss(0.9, 0.04)))
-            moment = NOW + timedelta(seconds=72 * number)
-            series.update(outcome(number, source.random() < rate, occurred_at=moment), moment)
-        assert 0.02 < series.allowance <= 0.1
-        moment = NOW + timedelta(days=21)
-        ups = (series.update(outcome(n, False, occurred_at=moment), moment) for n in range(300))
-        drop = next(each for each in ups if isinstance(each, Alert) and each.kind == "trust_drop")
-        assert (drop.tolerance, drop.allowance) == (0.005, pytest.approx(series.allowance))
-        assert f"0.5% less is tolerated, and {drop.allowance:.1%} as its days differ" in drop.summary
-
 
 class TestBaselines:
     def test_the_first_entry_that_matches_holds(self):
@@ -259,21 +244,6 @@ class TestBaselines:
             for key in [("shop", "m-2", "fair"), ("shop", "x", "fair"), ("bank", "m-2", "other")]
         ]
         assert rates == [0.8, 0.7, 0.6]
-
-    def test_a_learned_one_is_known_after_so_many_verdicts_and_stays_through_a_drop(self):
-        series = begun(LEARNED)
-        fed(series, at_rates((49, 0.9)))
-        assert series.baseline is None
-        fed(series, at_rates((3000, 0.9), seed=2))
-        learned = series.baseline
-        assert learned is not None
-        assert 0.8 < learned < 0.91
-        ((_, drop),) = fed(series, at_rates((500, 0.5)))
-        assert series.baseline == drop.baseline
-        ((_, recovery),) = fed(series, at_rates((1000, 0.95)))
-        assert recovery.kind == "trust_recovery"
-        assert series.baseline is not None
-        assert series.baseline > 0.8
 
 
 class TestNewSettings:
