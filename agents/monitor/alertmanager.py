@@ -47,7 +47,7 @@ class Alertmanager:
         self._headers, secret = {"content-type": "application/json"}, settings.authorization
         if secret is not None:
             self._headers["authorization"] = secret.get_secret_value()
-        self._target = Target(f"{url.rstrip('/')}/api/v2/alerts")
+        self._target = Target(f"{url}/api/v2/alerts")
         self._resend_seconds, self._holds = resend_seconds, _HOLDS * resend_seconds
         self._news = asyncio.Event()
         self._posted: dict[Key, _Posted] = {}

@@ -143,6 +143,11 @@ class BatchMeans:
         seen = self.squares / self.expected * self.pairs if self.expected else 0.0
         return (seen + self.prior) / (self.pairs * (self.expected > 0) + self.prior)
 
+    @property
+    def divisor(self) -> float:
+        """What evidence is divided by, as verdicts fail together."""
+        return 1 + GAIN * max(0.0, self.dispersion - 1 - CLEAR)
+
     def size(self, variance: float) -> float:
         """Verdicts that a batch has as a rule; 0 before there is a pair."""
         return 2 * self.expected / (self.pairs * variance) if self.pairs else 0.0
@@ -214,7 +219,7 @@ class Baseline:
                 self.weighed = True
         self.dispersion = self._dispersion(variance)
         if new_day and (size := self.days.size(variance)):
-            near = 1 + GAIN * max(0.0, self.short.dispersion - 1 - CLEAR)
+            near = self.short.divisor
             strays = math.sqrt(max(0.0, self.days.dispersion - near)) - math.sqrt(near)
             self.allowance = min(MOST, STRAYS * math.sqrt(variance / size) * max(0.0, strays))
         return new_week and self.week_seen
@@ -263,10 +268,10 @@ class Baseline:
         return self._laplace * (1 - self._laplace)
 
     def _dispersion(self, variance: float) -> float:
-        excess = self.short.dispersion - 1 - CLEAR
+        divisor = self.short.divisor
         if self.week_seen and (size := self.days.size(variance)):
-            excess = max(excess, (self.days.dispersion - 1) * min(1.0, WINDOW / size) - CLEAR_DAYS)
-        return 1 + GAIN * max(0.0, excess)
+            divisor = max(divisor, 1 + GAIN * ((self.days.dispersion - 1) * min(1.0, WINDOW / size) - CLEAR_DAYS))
+        return divisor
 
     def _fit(self, fitted: tuple[float, float, int]) -> None:
         self.fitted = fitted

@@ -37,7 +37,7 @@ the test does not change.
 
 import math
 from functools import lru_cache
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -98,11 +98,6 @@ class Since(NamedTuple):
     expected: float  # The sum of their expected success rates.
 
 
-_Count = Annotated[int, Field(ge=0)]
-_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-_Share = Annotated[float, Field(gt=0, lt=1)]
-
-
 @dataclass(config=ConfigDict(extra="forbid", strict=True))
 class DropTest:
     """Tests whether the success rate of one series dropped below its baseline by about `smallest_drop` or more.
@@ -119,14 +114,14 @@ class DropTest:
     Its fields are its state, of a size that does not grow.
     """
 
-    smallest_drop: _Share
-    error_bound: _Share
-    verdicts: _Count = 0
-    accepted: _Count = 0
-    expected: _Amount = 0.0
-    sums: list[_Amount] = Field(default_factory=list)  # S of each bet.
-    climbs: list[_Amount] = Field(default_factory=list)  # The gain of each bet from its likeliest start: Page's CUSUM.
-    starts: list[tuple[_Count, _Count, _Amount]] = Field(default_factory=list)
+    smallest_drop: float
+    error_bound: float
+    verdicts: int = 0
+    accepted: int = 0
+    expected: float = 0.0
+    sums: list[float] = Field(default_factory=list)  # S of each bet.
+    climbs: list[float] = Field(default_factory=list)  # The gain of each bet from its likeliest start: Page's CUSUM.
+    starts: list[tuple[int, int, float]] = Field(default_factory=list)
     """What was counted before that start: verdicts, accepts, expected accepts."""
 
     def __post_init__(self) -> None:

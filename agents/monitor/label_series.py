@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from agents.monitor.baseline import BATCH, CLEAR, GAIN, SHORT_KEPT, SHORT_PRIOR, BatchMeans
+from agents.monitor.baseline import BATCH, SHORT_KEPT, SHORT_PRIOR, BatchMeans
 from agents.monitor.outcomes import RecentVerdicts, SeriesOutcome
 from agents.monitor.rate_alarm import ERROR, LEARNED_AT, RateAlarm, Terms
 from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_outcome, outcome_of
@@ -173,7 +173,7 @@ def calibration_of(key: LabelKey, series: LabelSeries, now: datetime) -> Calibra
         alarm_below=series.alarm.below,
         alarm_evidence=series.alarm.rate.evidence,
         fallen=series.alarm.fallen,
-        versions=rates(series.versions, 1 + GAIN * max(0.0, series.scatter.dispersion - 1 - CLEAR)),
+        versions=rates(series.versions, series.scatter.divisor),
     )
 
 

@@ -14,8 +14,7 @@ from pydantic import BaseModel, Field
 from agents.monitor.true_rate import STORED, Sums, merged
 
 OUTCOMES: Final = ("accept", "reject")
-REJECTS: Final = ("reject.low", "reject.high")
-STRATA: Final = ("accept.low", "accept.high", *REJECTS)
+STRATA: Final = ("accept.low", "accept.high", "reject.low", "reject.high")
 
 RECENT: Final = 1000  # Verdicts that the shares of the strata are computed from.
 _EVEN_FOR: Final = 30  # For the first so many labels, both outcomes have the same share.

@@ -4,12 +4,23 @@ from fnmatch import fnmatchcase
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
 from schemas.base import Name
 from streams.settings import SettingsSection
 
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+def _opened(url: str) -> str:
+    parts = urlsplit(url)
+    is_web = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    if not is_web or parts.username is not None or parts.fragment:
+        raise ValueError("is not `http://host:port` or `https://…` without a `#`; credentials go into `authorization`")
+    return url.rstrip("/")
+
+
+_Url = Annotated[str, AfterValidator(_opened)]
 
 
 class BaselineEntry(SettingsSection):
@@ -56,39 +67,15 @@ class LabelSettings(SettingsSection):
 class AlertmanagerSettings(SettingsSection):
     """Alertmanager, to which alerts on trust are posted."""
 
-    urls: tuple[str, ...] = ()
+    urls: tuple[_Url, ...] = ()
     """`http://host:9093` of each Alertmanager, every one of a cluster. If empty, alerts go to their topic only."""
     authorization: SecretStr | None = None
     """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
-    runbook_url: str = "http://127.0.0.1:8080/runbook"
+    runbook_url: _Url = "http://127.0.0.1:8080/runbook"
     """Where `docs/runbook.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
     adds its name, as in `#assaytrustdrop`. The default is where `deploy/alertmanager/print_alerts.py` shows it."""
-    page_url: str = "http://127.0.0.1:8090"
+    page_url: _Url = "http://127.0.0.1:8090"
     """Where people open the page of `assay ui`, for the annotation `page_url` of alerts and the links of Grafana's
     panels, which show the verdicts that they are about."""
     reasons: bool = True
     """Include the reasons of rejected records, which may quote responses; `false` sends only their ids."""
-
-    @field_validator("urls")
-    @classmethod
-    def _plain_urls(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
-        for url in urls:
-            parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError(f"{url!r} is not `http://host:port` or `https://host:port`")
-            if parts.username is not None or parts.query or parts.fragment:
-                raise ValueError(
-                    f"the URL of {parts.hostname} has credentials, a query or a fragment; "
-                    "credentials go into `authorization`, the others nowhere"
-                )
-            if parts.port == 0:
-                raise ValueError(f"{url!r}: port 0 is none; allowed are 1 to 65535")
-        return urls
-
-    @field_validator("runbook_url", "page_url")
-    @classmethod
-    def _can_be_opened(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
-            raise ValueError("is not `http://…` or `https://…` without credentials and without a fragment")
-        return url.rstrip("/")

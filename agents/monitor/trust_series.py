@@ -51,9 +51,8 @@ class VersionTest:
     baseline: Baseline
     test: DropTest
     counted: int = 0
-    phase_verdicts: int = 0
     rejected: list[tuple[int, RejectedRecord]] = Field(default_factory=list)
-    """The latest, each with which verdict of the phase it was, counted from 1."""
+    """The latest, each with which verdict of the test it was, counted from 1."""
 
     @classmethod
     def begin(cls, version: Version, plan: Plan) -> "VersionTest":
@@ -63,7 +62,6 @@ class VersionTest:
     def begin_phase(self) -> None:
         """Begin another test, with what was learned."""
         self.test = DropTest(self.test.smallest_drop, self.test.error_bound)
-        self.phase_verdicts = 0
         self.rejected.clear()
         self.baseline.held = None
 
@@ -75,16 +73,13 @@ class VersionTest:
     @property
     def rejected_since(self) -> tuple[RejectedRecord, ...]:
         """The latest rejected records since the likeliest change, or the latest one."""
-        first = self.phase_verdicts - self.test.since.verdicts
+        first = self.test.verdicts - self.test.since.verdicts
         since = [record for place, record in self.rejected[:-1] if place > first]
         return tuple(record for _, record in self.rejected[-1:]) + tuple(since[::-1])
 
     def update(self, accepted: bool, rejected: RejectedRecord | None, moment: datetime, *, dropped: bool) -> bool:
         """Count a verdict; whether there is proof of a drop or, while `dropped`, of a recovery."""
         self.counted += 1
-        self.phase_verdicts += 1
-        if rejected is not None:
-            self.rejected = [*self.rejected[1 - _REJECTED_IN_ALERT :], (self.phase_verdicts, rejected)]
         baseline, smallest_drop = self.baseline, self.test.smallest_drop
         if baseline.at(moment):
             self.test.discount(FIRST_WEEK_COUNTS)
@@ -95,6 +90,8 @@ class VersionTest:
             tested = 1 - (rate - min(smallest_drop, rate / 2)) if dropped else rate
             alarm = self.test.update(accepted is not dropped, tested, rate, share=1 / baseline.dispersion)
         baseline.learn(accepted)
+        if rejected is not None:
+            self.rejected = [*self.rejected[1 - _REJECTED_IN_ALERT :], (self.test.verdicts, rejected)]
         return alarm
 
 

@@ -1,7 +1,6 @@
 """The drop test: its law, its arithmetic, what it finds; and the baseline that it goes by."""
 
 import math
-import random
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -23,11 +22,6 @@ def fed(history: Iterable[tuple[bool, float]], *, smallest_drop: float = 0.05, e
     for accepted, baseline in history:
         test.update(accepted, baseline)
     return test
-
-
-def coin(seed: int, rate: float, count: int) -> list[bool]:
-    source = random.Random(seed)
-    return [source.random() < rate for _ in range(count)]
 
 
 @given(history=histories, baseline=rates, above=st.floats(0, 1), smallest_drop=drops)

@@ -265,7 +265,7 @@ class TestNewSettings:
     ("given", "said"),
     [
         ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
-        ({"runbook_url": "docs/runbook.md#runbook"}, "is not `http://…` or `https://…`"),
+        ({"runbook_url": "docs/runbook.md#runbook"}, "is not `http://host:port`"),
         ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
     ],
 )
