@@ -36,7 +36,6 @@ the test does not change.
 """
 
 import math
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pydantic import ConfigDict, Field
@@ -54,34 +53,29 @@ EARLY_VERDICTS = 100
 LARGEST_SHARE = 0.95
 """The largest bet is on a drop of this share of the baseline: on all of it, one accept would lose everything."""
 
-
 SMALLEST_DROP: Final = 0.05
 """The smallest drop of the success rate that matters: five points. Larger drops are found sooner."""
 
+_BETS: Final = math.ceil(math.log2(1 / SMALLEST_DROP)) + 1
+_RAW: Final = [2.0 ** (-k / 2) for k in range(_BETS)]
 
-@lru_cache(maxsize=64)
-def bet_weights(smallest_drop: float) -> tuple[float, ...]:
-    """The weight of each bet, from the smallest drop to the largest; they sum to 1.
+BET_WEIGHTS: Final = tuple(weight / math.fsum(_RAW) for weight in _RAW)
+"""The weight of each bet, from the smallest drop to the largest; they sum to 1.
 
-    At most twice between neighbours: a bet on a drop of up to 1.4 times too much or too little gains at least 4/5 as
-    fast. Weights fall as the square root of the drop, as a small one takes longest anyway.
-    """
-    count = math.ceil(math.log2(1 / smallest_drop)) + 1
-    raw = [2.0 ** (-k / 2) for k in range(count)]
-    total = math.fsum(raw)
-    return tuple(weight / total for weight in raw)
+At most twice between neighbours: a bet on a drop of up to 1.4 times too much or too little gains at least 4/5 as
+fast. Weights fall as the square root of the drop, as a small one takes longest anyway.
+"""
 
 
-def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def bet_factors(baseline: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The factors of an accept and of a reject for each bet against a baseline from 0 to 1."""
-    count = len(bet_weights(smallest_drop))
     if baseline < LOWEST_BASELINE:
-        return (1.0,) * count, (1.0,) * count
+        return (1.0,) * _BETS, (1.0,) * _BETS
     baseline = min(baseline, HIGHEST_BASELINE)
     # Where a drop of that size is hardly possible, half of the baseline takes its place.
-    smallest = min(smallest_drop, baseline / 2)
-    ratio = (LARGEST_SHARE * baseline / smallest) ** (1 / (count - 1))
-    drops = [smallest * ratio**k for k in range(count)]
+    smallest = min(SMALLEST_DROP, baseline / 2)
+    ratio = (LARGEST_SHARE * baseline / smallest) ** (1 / (_BETS - 1))
+    drops = [smallest * ratio**k for k in range(_BETS)]
     return tuple(1 - drop / baseline for drop in drops), tuple(1 + drop / (1 - baseline) for drop in drops)
 
 
@@ -100,35 +94,31 @@ class Since(NamedTuple):
 
 @dataclass(config=ConfigDict(extra="forbid", strict=True))
 class DropTest:
-    """Tests whether the success rate of one series dropped below its baseline by about `smallest_drop` or more.
+    """Tests whether the success rate of one series dropped below its baseline by about `SMALLEST_DROP` or more.
 
     A series that never drops below its baseline has an alarm, ever, with a probability of at most `error_bound`. That
     depends on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not
     as likely an accept as the first, which the given baseline must allow for. Drops of less than about half of
-    `smallest_drop` raise no alarm as a rule; it bounds what is looked for, not what is promised.
+    `SMALLEST_DROP` raise no alarm as a rule; it bounds what is looked for, not what is promised.
 
     After an alarm the test does not change; to watch on, begin a new one. The same test finds a recovery: feed it
-    `not accepted`, against a baseline of 1 - (b - smallest_drop). Its null hypothesis is then that the success rate
-    stays at b - smallest_drop or below, and its alarm the proof that it does not.
+    `not accepted`, against a baseline of 1 - (b - SMALLEST_DROP). Its null hypothesis is then that the success rate
+    stays at b - SMALLEST_DROP or below, and its alarm the proof that it does not.
 
     Its fields are its state, of a size that does not grow.
     """
 
-    smallest_drop: float
     error_bound: float
     verdicts: int = 0
     accepted: int = 0
     expected: float = 0.0
-    sums: list[float] = Field(default_factory=list)  # S of each bet.
-    climbs: list[float] = Field(default_factory=list)  # The gain of each bet from its likeliest start: Page's CUSUM.
-    starts: list[tuple[int, int, float]] = Field(default_factory=list)
+    sums: list[float] = Field(default_factory=lambda: [0.0] * _BETS)  # S of each bet.
+    climbs: list[float] = Field(default_factory=lambda: [1.0] * _BETS)
+    """The gain of each bet from its likeliest start: Page's CUSUM."""
+    starts: list[tuple[int, int, float]] = Field(default_factory=lambda: [(0, 0, 0.0)] * _BETS)
     """What was counted before that start: verdicts, accepts, expected accepts."""
 
     def __post_init__(self) -> None:
-        self._weights = bet_weights(self.smallest_drop)
-        if not self.sums:
-            count = len(self._weights)
-            self.sums, self.climbs, self.starts = [0.0] * count, [1.0] * count, [(0, 0, 0.0)] * count
         self._alarm_at = 1 / self.error_bound
         self._baseline = math.nan
         self._on_accept: tuple[float, ...] = ()
@@ -144,7 +134,7 @@ class DropTest:
         `expected` is for `since` alone; the baseline if absent. `share`: of its evidence that the verdict counts for.
         """
         if baseline != self._baseline:
-            self._on_accept, self._on_reject = bet_factors(baseline, self.smallest_drop)
+            self._on_accept, self._on_reject = bet_factors(baseline)
             self._baseline = baseline
         if self.evidence >= self._alarm_at:
             return True
@@ -154,7 +144,7 @@ class DropTest:
         self.expected += baseline if expected is None else expected
         left = weight_left(self.verdicts)
         start, self._weight_left = self._weight_left - left, left
-        sums, climbs, weights = self.sums, self.climbs, self._weights
+        sums, climbs, weights = self.sums, self.climbs, BET_WEIGHTS
         evidence = left
         factors = self._on_accept if accepted else self._on_reject
         if share < 1:
@@ -183,13 +173,13 @@ class DropTest:
     @property
     def since(self) -> Since:
         """Verdicts since the likeliest start of the drop with the most evidence."""
-        best = max(range(len(self.sums)), key=lambda k: self._weights[k] * self.sums[k])
+        best = max(range(len(self.sums)), key=lambda k: BET_WEIGHTS[k] * self.sums[k])
         verdicts, accepted, expected = self.starts[best]
         return Since(self.verdicts - verdicts, self.accepted - accepted, self.expected - expected)
 
     def _mixture(self) -> float:
         # In the order of `update`, so that a state goes on to the last bit.
         evidence = self._weight_left
-        for weight, gained in zip(self._weights, self.sums, strict=True):
+        for weight, gained in zip(BET_WEIGHTS, self.sums, strict=True):
             evidence += weight * gained
         return evidence

@@ -57,11 +57,11 @@ class VersionTest:
     @classmethod
     def begin(cls, version: Version, plan: Plan) -> "VersionTest":
         baseline = Baseline(plan.rate, tolerance=plan.tolerance)
-        return cls(dict(version), baseline, DropTest(SMALLEST_DROP, plan.error_bound))
+        return cls(dict(version), baseline, DropTest(plan.error_bound))
 
     def begin_phase(self) -> None:
         """Begin another test, with what was learned."""
-        self.test = DropTest(self.test.smallest_drop, self.test.error_bound)
+        self.test = DropTest(self.test.error_bound)
         self.rejected.clear()
         self.baseline.held = None
 
@@ -80,14 +80,14 @@ class VersionTest:
     def update(self, accepted: bool, rejected: RejectedRecord | None, moment: datetime, *, dropped: bool) -> bool:
         """Count a verdict; whether there is proof of a drop or, while `dropped`, of a recovery."""
         self.counted += 1
-        baseline, smallest_drop = self.baseline, self.test.smallest_drop
+        baseline = self.baseline
         if baseline.at(moment):
             self.test.discount(FIRST_WEEK_COUNTS)
         alarm = False
         # The baseline must be known before the verdict that is tested against it.
         if (rate := baseline.rate()) is not None:
             # Below twice the smallest drop, half of the baseline is what the test looks for.
-            tested = 1 - (rate - min(smallest_drop, rate / 2)) if dropped else rate
+            tested = 1 - (rate - min(SMALLEST_DROP, rate / 2)) if dropped else rate
             alarm = self.test.update(accepted is not dropped, tested, rate, share=1 / baseline.dispersion)
         baseline.learn(accepted)
         if rejected is not None:
@@ -105,12 +105,12 @@ class TrustSeries:
 
     While *watching*, the alarm of a version's test raises `trust_drop`. The series is then *dropped*: no further drop
     is raised, and that version's test asks whether the success rate has left what it dropped to: outcomes flipped,
-    against the flipped level `1 - (baseline - smallest_drop)`. Its alarm raises `trust_recovery`, and watching begins
+    against the flipped level `1 - (baseline - SMALLEST_DROP)`. Its alarm raises `trust_recovery`, and watching begins
     with a fresh test; what was learned before the drop stays.
 
     The promise is per phase and version: while watching, verdicts whose success rate is never below their baseline
     raise an alert with a probability of at most the error bound, ever; it is halved where verdicts are watched twice.
-    While dropped, a series that stays at or below `baseline - smallest_drop` recovers with at most that probability.
+    While dropped, a series that stays at or below `baseline - SMALLEST_DROP` recovers with at most that probability.
 
     The latest version of the application raises `version_worse`, once, if it is proved to be worse than the one before
     by more than the tolerance, on traffic that is alike. One as good ever does so with at most that probability.

@@ -25,7 +25,14 @@ from agents.monitor.baseline import (
     Floats,
     profile,
 )
-from agents.monitor.drop_test import EARLY_VERDICTS, HIGHEST_BASELINE, LARGEST_SHARE, LOWEST_BASELINE, bet_weights
+from agents.monitor.drop_test import (
+    BET_WEIGHTS,
+    EARLY_VERDICTS,
+    HIGHEST_BASELINE,
+    LARGEST_SHARE,
+    LOWEST_BASELINE,
+    SMALLEST_DROP,
+)
 from agents.monitor.settings import BaselineEntry
 from agents.monitor.trust_series import FIRST_WEEK_COUNTS, Plan, VersionTest
 
@@ -34,8 +41,6 @@ MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 TOLERANCE = BaselineEntry().tolerance
 
 _TINY = 1e-12
-
-SMALLEST_DROP = 0.05
 
 Verdicts = NDArray[np.bool_]
 """One a stream, true for accept."""
@@ -46,7 +51,7 @@ class DropTests:
 
     def __init__(self, streams: int, error_bound: float) -> None:
         self._alarm_at = 1 / error_bound
-        self._weights = np.array(bet_weights(SMALLEST_DROP))
+        self._weights = np.array(BET_WEIGHTS)
         self._sums = np.zeros((len(self._weights), streams))
         self._climbs = np.ones_like(self._sums)
         self._verdicts = np.zeros(streams, dtype=int)
