@@ -171,14 +171,12 @@ class TrustSeries:
                 continue
             if dropped:
                 raised, self.alert = self._moved("trust_recovery", outcome, test, now), None
-                test.begin_phase()
             elif self.alert is None:
                 self.alert = raised = self._moved("trust_drop", outcome, test, now)
                 self.dropped_id, self.without = id_, 0
-                test.begin_phase()
+            test.begin_phase()
+            if self.alert is not None and id_ == self.dropped_id:
                 test.baseline.hold()
-            else:
-                test.begin_phase()
         if len(self._ids) > 1:
             self.versions = counted(self.versions, outcome, self._ids)
             # Only a reject can make a version look worse.

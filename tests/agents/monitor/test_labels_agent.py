@@ -3,13 +3,13 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from agents.monitor.label_series import calibration_of
+from aiokafka import AIOKafkaProducer
+
+from agents.monitor.label_series import LabelKey, calibration_of
 from agents.monitor.labels import LabelEntry, labels_agent
 from agents.monitor.settings import LabelSettings
 from schemas import Calibration, Label, ReviewRequest
@@ -58,7 +58,7 @@ async def calibrations(place: Place, settings: StreamSettings) -> dict[str, Cali
     """What is known, by model: it is published a minute late where labels are the same."""
     latest = {each.key: each.value for each in await read_all(place.servers, settings.topics.label_state)}
     stored = [LabelEntry.model_validate_json(each) for each in latest.values()]
-    return {each.key.model: calibration_of(each.key, each.series, datetime.now(UTC)) for each in stored}
+    return {each.key[1]: calibration_of(LabelKey(*each.key), each.series, datetime.now(UTC)) for each in stored}
 
 
 async def answer(place: Place, settings: StreamSettings, asked: list[ReviewRequest]) -> None:
@@ -77,22 +77,12 @@ async def answer(place: Place, settings: StreamSettings, asked: list[ReviewReque
     doubled = [*labels, *rng.sample(labels, len(labels) // 3)]
     rng.shuffle(doubled)
     doubled += [labels[0].model_copy(update={"verdict_id": f"ver-{number}"}) for number in range(5)]
-    async with _producer(place) as producer:
-        for each in doubled:
-            message = label_message(each, settings.topics)
-            await producer.send(message.topic, message.value, key=message.key)
-
-
-@asynccontextmanager
-async def _producer(place: Place) -> AsyncIterator[Any]:
-    from aiokafka import AIOKafkaProducer
-
     producer = AIOKafkaProducer(bootstrap_servers=place.servers, acks="all")
     await producer.start()
-    try:
-        yield producer
-    finally:
-        await producer.stop()
+    for each in doubled:
+        message = label_message(each, settings.topics)
+        await producer.send(message.topic, message.value, key=message.key)
+    await producer.stop()
 
 
 def running(raw: dict[str, Any]) -> Any:

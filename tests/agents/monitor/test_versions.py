@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from agents.monitor.label_series import LabelKey, LabelSeries, calibration_of
 from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust import TrustEntry
 from agents.monitor.trust_series import TrustSeries
-from agents.monitor.versions import ids_of, rates
+from agents.monitor.versions import rates
 from schemas import Alert, SeriesAnew
 from tests.agents.monitor.test_trust_series import KEY
 from tests.agents.monitor.test_trust_series import begun as begun_with
@@ -96,19 +95,3 @@ class TestTraffic:
         assert [each.kind for each in told] == ["series_anew"]
         _, after = rates(series.versions)
         assert (after.unlike, after.change is None) == (("kind",), False)
-
-
-def test_labels_correct_the_difference():
-    """The judge accepts less of the later version, and people find both as good."""
-    rng, series = random.Random(3), LabelSeries()
-    for number in range(3000):
-        accepted, good = rng.random() < (0.9 if number % 2 == 0 else 0.75), rng.random() < 0.85
-        each = outcome(number, accepted, str(1 + number % 2))
-        if (draw := series.count(each, 2000)) is not None:
-            drawn = draw._replace(version=ids_of(each.version)[-1])
-            series.label(f"v{number}", drawn, None, float(good))
-    found = calibration_of(LabelKey("shop", "m", "fair", "d", "1"), series, NOW).versions
-    assert [each.version["metadata.release"] for each in found] == ["1", "2"]
-    assert all(each.labels >= 30 and each.labelled and abs(each.labelled.rate - 0.85) < 0.06 for each in found)
-    assert found[1].change is not None
-    assert found[1].change.low < 0 < found[1].change.high
