@@ -64,12 +64,9 @@ class LabelMetrics(Collector):
             # Prometheus sees no increase in a series that begins at 1.
             self.labels.labels(result)
         self._metrics = metrics
-        self._rows: Callable[[], Iterable[tuple[Key, Calibration]]] = tuple
-
-    def watch(self, rows: Callable[[], Iterable[tuple[Key, Calibration]]]) -> None:
-        """Call `rows` at every scrape."""
-        self._rows = rows
-        self._metrics.registry.register(self)
+        self.rows: Callable[[], Iterable[tuple[Key, Calibration]]] = tuple
+        """Called at every scrape."""
+        metrics.registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
         seen = "success rate as people see it, by an interval of 95% that holds at every look"
@@ -81,7 +78,7 @@ class LabelMetrics(Collector):
         kappa = series_gauge("assay_judge_kappa", "Agreement of the judge with people")
         answered = series_gauge("assay_review_answered_ratio", "Share of the requests that have a label", "outcome")
         fallen = series_gauge("assay_true_rate_fallen", "1 from an alarm on the true success rate to its recovery")
-        rows = sorted(self._rows(), key=lambda each: each[1].updated_at)
+        rows = sorted(self.rows(), key=lambda each: each[1].updated_at)
         for labels, row in {labels_of(self._metrics, key): row for key, row in rows}.items():
             if labels[1:] == (OTHER, OTHER):
                 continue
@@ -274,5 +271,5 @@ def labels_agent(
         most_series=_MOST_SERIES,
         flush_seconds=flush_seconds,
     )
-    metrics.watch(lambda: chain.from_iterable(each.calibrations.items() for each in agent.partitions.values()))
+    metrics.rows = lambda: chain.from_iterable(each.calibrations.items() for each in agent.partitions.values())
     return agent

@@ -38,9 +38,7 @@ class BaselineEntry(SettingsSection):
     """By how much the success rate may be below what is expected without being a drop: 0.005 is half a point."""
 
     def matches(self, source: str, model: str, checker: str) -> bool:
-        return (
-            fnmatchcase(source, self.source) and fnmatchcase(model, self.model) and fnmatchcase(checker, self.checker)
-        )
+        return all(map(fnmatchcase, (source, model, checker), (self.source, self.model, self.checker)))
 
 
 class TrustSettings(SettingsSection):

@@ -28,10 +28,7 @@ the same result. Each series with new verdicts writes about 5 kB a version."""
 _TRUST_GAUGES: Final = {
     "baseline": ("baseline_ratio", "Success rate expected of a subject"),
     "dropped": ("dropped", "1 from a drop of a subject's success rate to its recovery, 0 otherwise"),
-    "evidence_ratio": (
-        "evidence_ratio",
-        "How far the evidence for a drop or a recovery has come: 1 raises an alert",
-    ),
+    "evidence_ratio": ("evidence_ratio", "How far the evidence for a drop or a recovery has come: 1 raises an alert"),
     "dispersion": ("dispersion", "What evidence is divided by, as verdicts fail together"),
     "allowance": ("allowance_ratio", "How much less is expected of a subject, as its days differ"),
 }  # By property of a series, the end of the name `assay_trust_` and what it holds.
@@ -63,17 +60,14 @@ class TrustMetrics(Collector):
         )
         self.posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
         self._metrics = metrics
-        self._rows: Callable[[], Iterable[tuple[Key, TrustSeries]]] = tuple
-
-    def watch(self, rows: Callable[[], Iterable[tuple[Key, TrustSeries]]]) -> None:
-        """Call `rows` at every scrape."""
-        self._rows = rows
-        self._metrics.registry.register(self)
+        self.rows: Callable[[], Iterable[tuple[Key, TrustSeries]]] = tuple
+        """Called at every scrape."""
+        metrics.registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
         gauges = {name: series_gauge(f"assay_trust_{end}", text) for name, (end, text) in _TRUST_GAUGES.items()}
         others: dict[str, bool] = {}
-        for key, series in self._rows():
+        for key, series in self.rows():
             checker, *subject = labels = labels_of(self._metrics, key)
             if subject == [OTHER, OTHER]:
                 others[checker] = others.get(checker, False) or series.dropped
@@ -153,5 +147,5 @@ def trust_monitor(
         flush_seconds=flush_seconds,
         alertmanagers=[Alertmanager(url, alertmanager, metrics.posts, resend_seconds) for url in alertmanager.urls],
     )
-    metrics.watch(lambda: (row for each in agent.partitions.values() for row in each.rows))
+    metrics.rows = lambda: (row for each in agent.partitions.values() for row in each.rows)
     return agent

@@ -45,8 +45,8 @@ def labels_by_series() -> dict[str, set[str]]:
     registry = asyncio.run(_registry())
     series = StreamMetrics(CollectorRegistry(), max_subjects=1)
     trust, labels = TrustMetrics(series), LabelMetrics(series)
-    trust.watch(lambda: [(("s", "m", "c"), TrustSeries(Plan(0.9, 0.0, 0.05, 0.01)))])
-    labels.watch(lambda: [(("s", "m", "c"), CALIBRATION)])
+    trust.rows = lambda: [(("s", "m", "c"), TrustSeries(Plan(0.9, 0.0, 0.01)))]
+    labels.rows = lambda: [(("s", "m", "c"), CALIBRATION)]
     # Of the front door, which knows the judge and the configuration.
     found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url", "page"}}
     for metric in (*registry._collector_to_names, *series.registry._collector_to_names):

@@ -132,7 +132,7 @@ def row(model: str, *, dropped: bool = False) -> tuple[tuple[str, ...], Any]:
 def test_subjects_beyond_the_maximum_are_one_that_dropped_if_any_did():
     registry = CollectorRegistry()
     rows = [row(f"m{number}", dropped=number == 4) for number in range(6)]
-    TrustMetrics(StreamMetrics(registry, max_subjects=2)).watch(lambda: rows)
+    TrustMetrics(StreamMetrics(registry, max_subjects=2)).rows = lambda: rows
 
     def shown(source: str, model: str, name: str = "dropped") -> float | None:
         labels = {"checker": "c", "source": source, "model": model}
