@@ -31,7 +31,6 @@ _WITHIN_TOKEN = re.compile(
     r"(?<=[^\W_])(?=[-–][^\W_])|(?<=[^\W_][-–])|(?<=[$€£¥])(?=\d)|(?<![^\W_][-+])(?<=[-+])(?=[$€£¥]?\d)|(?<=\d)(?=%)"
     r"|(?<=\d)(?=/\d)|(?<=\d/)(?=\d)"
 )
-_WITHIN_WORD = re.compile(r"(?<=[^\W_])(?=n't\b|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
 _SIGNS = frozenset("%$€£¥")
 
 

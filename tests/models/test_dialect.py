@@ -87,15 +87,6 @@ async def test_a_key_that_may_not_ask_for_log_probabilities_is_a_good_key(
     assert answer.probabilities is None
 
 
-async def test_a_further_field_that_is_refused_is_the_users_to_change(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.play(without("seed", {"error": {"message": "Unsupported value: 'seed'", "param": "seed"}}))
-
-    with pytest.raises(ModelFailed, match="Unsupported value: 'seed'") as failure:
-        await model_of(extra_body={"seed": 1}).ask(question())
-
-    assert failure.value.cause == "judge_failed"
-
-
 async def test_omit_sends_nothing(model_of: MakeModel, stub: StubEndpoint) -> None:
     await model_of(temperature="omit", max_tokens="omit").ask(question(max_tokens=50))
 

@@ -95,14 +95,6 @@ async def test_what_one_entry_fails_of_does_not_concern_the_others(grader: Local
     assert not isinstance(judged, BaseException)
 
 
-async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrader) -> None:
-    with pytest.raises(ModelFailed, match="the local judge failed: no such model") as failure:
-        await grader.grade("t", claims(reference="fault"))
-    assert failure.value.cause == "judge_failed"
-
-    assert (await grader.grade("t", claims())).reply
-
-
 async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline() -> None:
     is_there = threading.Event()
     grader = LocalGrader(Judge(is_there.wait), called="the local judge")

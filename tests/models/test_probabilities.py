@@ -127,9 +127,7 @@ def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], exp
     [
         None,
         {},
-        {"content": [{"token": TEXT, "logprob": -0.1}]},
         {"content": [{"token": TEXT, "logprob": -0.1, "top_logprobs": []}]},
-        {"content": [{"token": TEXT, "bytes": [999], "logprob": -0.1, "top_logprobs": []}]},
         one(("another text", 0.9, {"x": 0.1})),
         one((HEAD, 0.9, {"x": 0.1}), ("true}", 0.9, {})),
         "nonsense",

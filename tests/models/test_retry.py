@@ -99,18 +99,6 @@ async def test_a_configuration_fault_holds_every_question_back(
     assert len(stub.requests) == 1
 
 
-async def test_a_fault_after_answers_is_not_taken_for_one_of_the_configuration(
-    model: MeteredModel, stub: StubEndpoint
-) -> None:
-    stub.play([stubs.good(), stubs.status(401, "expired")])
-    await model.ask(question("First."))
-
-    with pytest.raises(ModelUnavailable, match="status 401: expired") as refused:
-        await model.ask(question("Second."))
-
-    assert not refused.value.misconfigured
-
-
 async def until_asked(stub: StubEndpoint) -> None:
     """Wait until a request has arrived."""
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread

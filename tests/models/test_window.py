@@ -123,18 +123,6 @@ async def test_a_configured_window_needs_no_refusal(model_of: MakeModel, stub: S
     assert WINDOW // 4 <= limit_of(stub.requests[0]) < WINDOW // 2
 
 
-async def test_a_refusal_of_a_short_question_makes_no_window_of_its_length(
-    model: MeteredModel, stub: StubEndpoint
-) -> None:
-    stub.play([stubs.status(400, "the prompt is too long for this route")])
-    with pytest.raises(WindowExceeded):
-        await model.ask(asking(300))
-
-    await model.ask(asking(3_000))
-
-    assert len(stub.requests) == 2
-
-
 TEXTS = {
     "English": (PROSE, 4.2),
     "Chinese": ("董事会于星期一开会并批准了来年的预算。", 0.8),

@@ -48,17 +48,6 @@ def test_a_download_that_was_broken_off_is_finished(hub: HubServer, tmp_path: Pa
     assert (folder / "model.safetensors").read_bytes() == FILES["model.safetensors"]
 
 
-def test_weights_in_several_files_are_all_needed(tmp_path: Path) -> None:
-    index = b'{"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}'
-    files = {**FILES, "model.safetensors.index.json": index, "model-00001-of-00002.safetensors": b"x"}
-    del files["model.safetensors"]
-    with empty_cache(tmp_path, "http://127.0.0.1:9"):
-        folder = keep(tmp_path, NAME, files)
-        assert kept_folder(Source(NAME, COMMIT)) is None
-        (folder / "model-00002-of-00002.safetensors").write_bytes(b"y")
-        assert kept_folder(Source(NAME, COMMIT)) == folder
-
-
 def test_pickled_weights_are_not_loaded(hub: HubServer) -> None:
     hub.repositories[NAME] = {name: data for name, data in FILES.items() if name != "model.safetensors"} | PICKLED
 

@@ -105,12 +105,6 @@ async def test_a_reason_that_repeats_the_sentence_or_has_figures_of_its_own_is_l
     assert grade.reason == (told if kept else "the judge does not find it supported (probability 0.00)")
 
 
-async def test_a_reason_that_does_not_come_changes_no_verdict(judge_of: MakeJudge, stub: StubEndpoint) -> None:
-    stub.play(lambda request: says("No.", finish_reason="length") if request.kind == "reason" else good())
-    (grade,) = await graded(judge_of(), FALSE)
-    assert not grade.supported
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "shown"),
     [

@@ -1,8 +1,5 @@
 """The same record gets the same answer, in any company, and no text breaks the judge."""
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -53,18 +50,3 @@ def test_the_whole_of_a_long_reference_is_looked_at(judge):
     at_the_end = Claims(f"{filler} {REFERENCE}", (right, "It approved the pool by nine votes to three."), "summary")
     grades = judge.judge([at_the_end])[0]
     assert [grade.supported for grade in grades] == [True, False]
-
-
-def test_judging_imports_no_pytorch():
-    program = (
-        "import asyncio, sys\n"
-        "from models.protocol import ClaimKind, Claims\n"
-        "from models.local_grader import local_judge\n"
-        "from models.local_settings import LocalSettings\n"
-        "claims = Claims('It left on Monday 5 May.', ('It left on Monday 6 May.',), ClaimKind.ANSWER)\n"
-        "answer = asyncio.run(local_judge(LocalSettings()).grade('test', [claims]))\n"
-        "assert not answer.reply[0][0].supported\n"
-        "print([name for name in ('torch', 'sentence_transformers', 'transformers') if name in sys.modules])\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
