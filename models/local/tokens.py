@@ -31,7 +31,6 @@ _WITHIN_TOKEN = re.compile(
     r"(?<=[^\W_])(?=[-–][^\W_])|(?<=[^\W_][-–])|(?<=[$€£¥])(?=\d)|(?<![^\W_][-+])(?<=[-+])(?=[$€£¥]?\d)|(?<=\d)(?=%)"
     r"|(?<=\d)(?=/\d)|(?<=\d/)(?=\d)"
 )
-_SIGNS = frozenset("%$€£¥")
 
 
 class Token(NamedTuple):
@@ -44,27 +43,18 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """Words and marks as the Penn Treebank cuts them: contractions are two, hyphenated words and $3.50 are one."""
-    return _cut(text, _WITHIN_TOKEN)
+    straight, found = text.replace("’", "'"), list[Token]()
+    for piece in _PIECE.finditer(straight):
+        start = piece.start()
+        if found and found[-1].end == start and _WITHIN_TOKEN.match(straight, start):
+            start = found.pop().start
+        found.append(Token(straight[start : piece.end()], start, piece.end()))
+    return found
 
 
 def pieces(text: str) -> list[str]:
     """Words, figures and single marks, the same ones with or without blanks around the marks."""
-    return _PIECE.findall(_straight(text))
-
-
-def _straight(text: str) -> str:
-    return text.replace("’", "'")
-
-
-def _cut(text: str, within: re.Pattern[str]) -> list[Token]:
-    straight = _straight(text)
-    found: list[Token] = []
-    for piece in _PIECE.finditer(straight):
-        start = piece.start()
-        if found and found[-1].end == start and within.match(straight, start):
-            start = found.pop().start
-        found.append(Token(straight[start : piece.end()], start, piece.end()))
-    return found
+    return _PIECE.findall(text.replace("’", "'"))
 
 
 @lru_cache(maxsize=65536)
