@@ -64,17 +64,16 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
             alike.setdefault(frozenset((pair.first, pair.second, pair.confirmed) for pair in one.pairs), []).append(one)
     for alignments in alike.values():
         yield from _pairs(alignments, sentences)
-    if evidence.test is not None:
-        yield from _test(evidence.test)
-
-
-def marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
-    """A sentence with its uncovered words in brackets; words with nothing but blanks between them share one pair."""
-    text, end = "", 0
-    for start, behind in _runs(sentence, uncovered):
-        text += f"{sentence[end:start]}[{sentence[start:behind]}]"
-        end = behind
-    return text + sentence[end:]
+    if test := evidence.test:
+        yield f"test of the no, category {test.category}"
+        if test.unusable:
+            yield f"  {test.unusable} of {test.unusable + len(test.paraphrases)} paraphrases could not be used"
+        for asked in test.rounds:
+            source = asked.paraphrase.made_from
+            kind = "indifferentiable" if asked.paraphrase.indifferentiable else "any"
+            yield from labelled("  ", f"sentence {source} in other words ({kind}): “{asked.paraphrase.text}”")
+            said = "yes" if asked.answer else "no"
+            yield from labelled("    ", f"equivalent to sentence {3 - source}? {said}: {asked.explanation}")
 
 
 def _left_over(proof: EquivalenceProof, side: int, sentence: str) -> str:
@@ -91,6 +90,13 @@ def _runs(sentence: str, words: Iterable[UncoveredWord]) -> list[tuple[int, int]
         joins = runs and not sentence[runs[-1][1] : word.start].strip()
         runs.append((runs.pop()[0] if joins else word.start, word.end))
     return runs
+
+
+def _marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
+    """A sentence with its uncovered words in brackets; words with nothing but blanks between them share one pair."""
+    for start, end in reversed(_runs(sentence, uncovered)):
+        sentence = f"{sentence[:start]}[{sentence[start:end]}]{sentence[end:]}"
+    return sentence
 
 
 def _quoted(text: str) -> str:
@@ -110,7 +116,7 @@ def _pairs(alignments: list[PhraseAlignment], sentences: tuple[str, str]) -> Ite
             which = "both sentences" if len(covered) > 1 else f"sentence {covered[0]}"
             yield from labelled("  ", f"every word of {which} is in a pair{wording}")
     for covers, said in sorted(
-        {(one.covers, marked(sentences[one.covers - 1], one.uncovered)) for one in alignments if one.uncovered}
+        {(one.covers, _marked(sentences[one.covers - 1], one.uncovered)) for one in alignments if one.uncovered}
     ):
         yield from labelled("  ", f"words of sentence {covers} are in no pair: {said}")
 
@@ -124,15 +130,3 @@ def _pair(pair: AlignedPhrases) -> Iterator[str]:
     else:
         yield from labelled("  ", first)
         yield from labelled(f"  {sign} ", second)
-
-
-def _test(test: EquivalenceTest) -> Iterator[str]:
-    yield f"test of the no, category {test.category}"
-    if test.unusable:
-        yield f"  {test.unusable} of {test.unusable + len(test.paraphrases)} paraphrases could not be used"
-    for one in test.rounds:
-        source = one.paraphrase.made_from
-        kind = "indifferentiable" if one.paraphrase.indifferentiable else "any"
-        yield from labelled("  ", f"sentence {source} in other words ({kind}): “{one.paraphrase.text}”")
-        said = "yes" if one.answer else "no"
-        yield from labelled("    ", f"equivalent to sentence {3 - source}? {said}: {one.explanation}")

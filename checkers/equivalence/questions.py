@@ -79,15 +79,10 @@ class EquivalencePrompts(PromptSet):
                 return f"the paraphrase has {length} characters; allowed are {MOST_CHARACTERS}"
             return "the paraphrase is the sentence itself" if words == words_of(sentence) else None
 
+        name, most = "paraphrase", _PARAPHRASE_TOKENS + len(sentence)
+        task, texts, words = f"equivalence.{name}", {"sentence": sentence}, {"manner": manner}
         return self._question(
-            "paraphrase",
-            "equivalence.paraphrase",
-            ParaphraseReply,
-            {"sentence": sentence},
-            {"manner": manner},
-            under=under,
-            complaint=complaint,
-            max_tokens=_PARAPHRASE_TOKENS + len(sentence),
+            name, task, ParaphraseReply, texts, words, under=under, complaint=complaint, max_tokens=most
         )
 
 

@@ -98,21 +98,17 @@ class LabellingPrompts(PromptSet):
                 return f"'label' must be one of {as_list([str(label) for label in rubric.labels])}"
             return None
 
-        zero, one = rubric.labels
+        zero, one = map(_quoted, rubric.labels)
+        texts = {"examples": as_list(labelled), "datapoint": shown(x)}
+        words = {
+            "rubric": rubric.described,
+            "aggregator": rubric.aggregator.description,
+            "labels": f"1 stands for the label {one}, 0 for the label {zero}.",
+            "count": str(count),
+        }
+        form, most = _demanding(count, tuple(map(str, rubric.labels))), _WORDING_TOKENS * (count + 1)
         return self._question(
-            "label",
-            "labelling.label",
-            _demanding(count, tuple(map(str, rubric.labels))),
-            {"examples": as_list(labelled), "datapoint": shown(x)},
-            {
-                "rubric": rubric.described,
-                "aggregator": rubric.aggregator.description,
-                "labels": f"1 stands for the label {_quoted(one)}, 0 for the label {_quoted(zero)}.",
-                "count": str(count),
-            },
-            under=under,
-            complaint=complaint,
-            max_tokens=_WORDING_TOKENS * (count + 1),
+            "label", "labelling.label", form, texts, words, under=under, complaint=complaint, max_tokens=most
         )
 
     def pick(
@@ -124,15 +120,13 @@ class LabellingPrompts(PromptSet):
         def complaint(reply: PickReply) -> str | None:
             return None if 1 <= reply.choice <= count else f"'choice' must be a number from 1 to {count}"
 
-        return self._question(
-            "pick",
-            "labelling.pick",
-            PickReply,
-            {"datapoint": shown(x), "candidates": as_list(candidates)},
+        texts = {"datapoint": shown(x), "candidates": as_list(candidates)}
+        words, most = (
             {"rubric": rubric.described, "count": str(count)},
-            under=under,
-            complaint=complaint,
-            max_tokens=_WORDING_TOKENS * (len(rubric.criteria) + count),
+            _WORDING_TOKENS * (len(rubric.criteria) + count),
+        )
+        return self._question(
+            "pick", "labelling.pick", PickReply, texts, words, under=under, complaint=complaint, max_tokens=most
         )
 
     def generate(
@@ -154,24 +148,24 @@ class LabellingPrompts(PromptSet):
                 return f"'datapoint' must be a string that holds JSON, as the datapoint is not a text: {error}"
             return None
 
+        texts = {
+            "examples": as_list([_reasoned(one) if one.reasons else one.x for one in examples]),
+            "earlier": as_list(earlier),
+            "datapoint": shown(x),
+        }
+        asked = "the text of yours" if isinstance(x, str) else "a string that holds yours as JSON"
+        words = {"rubric": rubric.described, "label": _quoted(rubric.labels[bit]), "form": asked}
+        # As many again as the datapoint has characters, for escapes and scripts with a token or more for each.
+        most = _WORDING_TOKENS * (len(rubric.criteria) + 1) + 2 * len(shown(x))
         return self._question(
             "generate",
             "labelling.generate",
             GenerateReply,
-            {
-                "examples": as_list([_reasoned(one) if one.reasons else one.x for one in examples]),
-                "earlier": as_list(earlier),
-                "datapoint": shown(x),
-            },
-            {
-                "rubric": rubric.described,
-                "label": _quoted(rubric.labels[bit]),
-                "form": "the text of yours" if isinstance(x, str) else "a string that holds yours as JSON",
-            },
+            texts,
+            words,
             under=under,
             complaint=complaint,
-            # As many again as the datapoint has characters, for escapes and scripts with a token or more for each.
-            max_tokens=_WORDING_TOKENS * (len(rubric.criteria) + 1) + 2 * len(shown(x)),
+            max_tokens=most,
         )
 
 
@@ -198,10 +192,7 @@ def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:
 
 def _reasoned(example: Exemplar) -> dict[str, JsonValue]:
     """A datapoint with the reasons for its label, if they are known; they come before the label, as in an answer."""
-    reasoned: dict[str, JsonValue] = {"datapoint": example.x}
-    if example.reasons:
-        reasoned["reasons"] = list(example.reasons)
-    return reasoned
+    return {"datapoint": example.x} | ({"reasons": list(example.reasons)} if example.reasons else {})
 
 
 def _quoted(label: Label) -> str:
