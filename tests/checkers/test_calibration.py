@@ -127,17 +127,5 @@ def test_it_agrees_with_published_values(successes: int, n: int, low: float, hig
     assert wilson(successes, n) == pytest.approx((low, high), abs=6e-5)
 
 
-@given(st.integers(1, 10**9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_it_holds_the_rate_mirrors_and_solves_its_equation(counts: tuple[int, int]):
-    """Its ends are where the rate is z standard errors away, the standard error taken there."""
-    successes, n = counts
-    rate = successes / n
-    low, high = wilson(successes, n)
-    assert 0 <= low <= rate <= high <= 1
-    assert wilson(n - successes, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
-    for end in (low, high):
-        assert abs(rate - end) == pytest.approx(1.96 * math.sqrt(end * (1 - end) / n), rel=1e-4, abs=1e-9)
-
-
 def test_nothing_is_known_without_verdicts():
     assert wilson(0, 0) == (0.0, 1.0)

@@ -1,6 +1,5 @@
 """A cascade: the first judge decides what its thresholds allow; and the patience with models that are away."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from checkers.checker import Checker
 from checkers.model_patience import ModelLost, ModelPatience
 from models.meter import MeteredJudge
 from models.protocol import ModelFailed, ModelUnavailable
-from schemas import Abstention, Cascade, Generation
+from schemas import Cascade, Generation
 from tests.checkers.consistency.conftest import generation
 from tests.checkers.graders import ScriptedGrader
 from tests.support import stub_acts as stubs
@@ -21,12 +20,6 @@ SURE = "It is sure to 0.9"
 FALSE = "It is sure to 0.1"
 UNSURE = "The board met: sure to 0.5"
 REFERENCE = "The board met on Monday, sure: 0.5."
-
-
-@pytest.fixture
-def stub() -> Iterator[StubEndpoint]:
-    with StubEndpoint() as endpoint:
-        yield endpoint
 
 
 def _support(_: str, sentence: str) -> float:
@@ -42,8 +35,12 @@ def _record(response: str, **fields: Any) -> Generation:
     return generation(response, **{"reference": REFERENCE} | fields)
 
 
-@pytest.mark.parametrize(("response", "outcome", "score"), [(SURE, "accept", 0.9), (FALSE, "reject", 0.1)])
-async def test_what_the_thresholds_allow_costs_no_call(stub: StubEndpoint, response: str, outcome: str, score: float):
+@pytest.mark.parametrize(
+    ("response", "outcome", "score"), [(SURE, "accept", 0.9), (FALSE, "reject", 0.1), ("...", "abstain", None)]
+)
+async def test_what_the_first_judge_decides_or_nobody_can_costs_no_call(
+    stub: StubEndpoint, response: str, outcome: str, score: float | None
+):
     verdict = await _cascade(stub).check(_record(response))
     assert (verdict.outcome, verdict.score, verdict.judge) == (outcome, score, JUDGES[0])
     assert verdict.cascade == Cascade(judges=JUDGES, escalated=False, first_score=score)
@@ -51,26 +48,14 @@ async def test_what_the_thresholds_allow_costs_no_call(stub: StubEndpoint, respo
     assert not stub.requests
 
 
-async def test_what_lies_between_is_decided_by_the_endpoint_as_without_a_cascade(stub: StubEndpoint):
-    checker = _cascade(stub)
-    verdict = await checker.check(_record(UNSURE))
+@pytest.mark.parametrize(("failed", "score"), [([], 0.5), ([ModelFailed("out of memory", cause="judge_failed")], None)])
+async def test_what_lies_between_or_fails_is_decided_by_the_endpoint_as_without_a_cascade(
+    stub: StubEndpoint, failed: list[Exception], score: float | None
+):
+    verdict = await _cascade(stub, *failed).check(_record(UNSURE))
     assert (verdict.outcome, verdict.score, verdict.judge) == ("accept", 1.0, JUDGES[1])
-    assert verdict.cascade == Cascade(judges=JUDGES, escalated=True, first_score=0.5)
+    assert verdict.cascade == Cascade(judges=JUDGES, escalated=True, first_score=score)
     assert verdict.usage.calls == len(stub.requests) > 0
-
-
-async def test_a_record_that_nothing_can_be_said_of_is_not_sent_on(stub: StubEndpoint):
-    verdict = await _cascade(stub).check(_record(SURE, reference=None))
-    assert isinstance(verdict.evidence, Abstention)
-    assert verdict.evidence.cause == "no_reference"
-    assert verdict.cascade == Cascade(judges=JUDGES, escalated=False, first_score=None)
-
-
-async def test_a_record_that_the_first_judge_fails_on_is_sent_on(stub: StubEndpoint):
-    failed = ModelFailed("out of memory", cause="judge_failed")
-    verdict = await _cascade(stub, failed).check(_record("The board met on Monday."))
-    assert (verdict.outcome, verdict.judge) == ("accept", JUDGES[1])
-    assert verdict.cascade == Cascade(judges=JUDGES, escalated=True, first_score=None)
 
 
 async def test_an_endpoint_that_refuses_the_key_is_told_from_one_that_is_away(stub: StubEndpoint):
@@ -81,11 +66,7 @@ async def test_an_endpoint_that_refuses_the_key_is_told_from_one_that_is_away(st
     assert refused.value.others_pass
 
 
-def patience(seconds: float) -> ModelPatience:
-    return ModelPatience(lambda _: None, seconds)
-
-
-async def test_a_question_is_asked_again_until_its_model_is_back():
+async def test_a_question_is_asked_again_until_its_model_is_back_or_is_lost():
     away = [ModelUnavailable("away", retry_after=0.0)] * 2
 
     async def ask() -> str:
@@ -93,19 +74,14 @@ async def test_a_question_is_asked_again_until_its_model_is_back():
             raise away.pop()
         return "an answer"
 
-    assert await patience(30.0).until_answered(ask) == "an answer"
-
-
-async def test_a_model_that_is_away_for_too_long_is_lost():
-    async def ask() -> str:
-        raise ModelUnavailable("gone", retry_after=0.0)
-
+    assert await ModelPatience(print, 30.0).until_answered(ask) == "an answer"
+    away.append(ModelUnavailable("gone", retry_after=0.0))
     with pytest.raises(ModelLost, match="gone"):
-        await patience(0.0).until_answered(ask)
+        await ModelPatience(print, 0.0).until_answered(ask)
 
 
 async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_given_up():
-    waiting = patience(30.0)
+    waiting = ModelPatience(print, 30.0)
 
     async def others() -> str:
         return "an answer"
@@ -120,8 +96,7 @@ async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_giv
 
 async def test_a_failure_on_one_question_shows_that_the_model_is_there():
     said: list[str] = []
-    waiting = ModelPatience(said.append, 30.0)
-    errors: list[Exception] = []
+    waiting, errors = ModelPatience(said.append, 30.0), list[Exception]()
 
     async def ask() -> str:
         raise errors.pop()

@@ -1,11 +1,13 @@
 """The consistency checker over a real endpoint: what is held against what, what is concluded, what it costs."""
 
 from functools import partial
+from typing import Any
 
 import pytest
 
 from checkers.consistency.evidence import graded_score
 from schemas import ConsistencyEvidence
+from schemas.evidence import SelfTestFigure
 from tests.checkers.case import cause_of, evidence_of
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_acts import nonsense
@@ -121,19 +123,12 @@ async def test_a_sentence_is_a_claim_where_one_sample_is_held_to_bear_on_it(
     assert [found.text for found in evidence.without_claim] == [HELLO]
 
 
-async def test_the_judges_form_is_in_the_evidence_and_in_the_ids_of_verdicts(checker_of: MakeChecker):
-    found = [
-        await checker_of(judge=judge).check(generation(GOOD))
-        for judge in ({}, {}, {"form": "list"}, {"threshold": 1.0})
-    ]
+async def test_the_judges_form_and_self_test_are_in_the_evidence_and_bear_on_ids(checker_of: MakeChecker):
+    settings: list[dict[str, Any]] = [{}, {}, {"form": "list"}, {"threshold": 1.0}, {"form": "auto", "threshold": None}]
+    found = [await checker_of(judge=judge).check(generation(GOOD)) for judge in settings]
     assert found[0].id == found[1].id
-    assert len({verdict.id for verdict in found}) == 3
-    assert [_evidence(verdict).judge_version.split()[0] for verdict in found] == ["short", "short", "list", "short"]
-
-
-async def test_the_self_test_stands_beside_the_verdict(checker_of: MakeChecker):
-    verdict = await checker_of(judge={"form": "auto", "threshold": None}).check(generation(GOOD))
-    figure = _evidence(verdict).self_test
-    assert figure is not None
-    assert (figure.form, figure.accuracy, figure.pairs) == ("short", 1.0, 2)
-    assert _evidence(await checker_of().check(generation(GOOD))).self_test is None
+    assert len({verdict.id for verdict in found[:4]}) == 3
+    forms = [_evidence(verdict).judge_version.split()[0] for verdict in found]
+    assert forms == ["short", "short", "list", "short", "short"]
+    figures = [_evidence(verdict).self_test for verdict in found]
+    assert figures == [None] * 4 + [SelfTestFigure(form="short", accuracy=1.0, pairs=2)]

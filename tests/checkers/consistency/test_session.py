@@ -141,11 +141,8 @@ async def verdict(response: str = RESPONSE, **thresholds: Any) -> Verdict:
     ("thresholds", "outcome"),
     [
         ({"accept_from": SCORE, "reject_below": SCORE}, "accept"),
-        ({"accept_from": SCORE}, "accept"),
         ({"accept_from": SCORE + 0.01, "reject_below": SCORE + 0.01}, "reject"),
-        ({"reject_below": SCORE + 0.01}, "reject"),
         ({"accept_from": SCORE + 0.01, "reject_below": SCORE}, "abstain"),
-        ({"accept_from": SCORE + 0.01}, "abstain"),
         ({"reject_below": SCORE}, "abstain"),
         # One of three sentences is not consistent.
         ({}, "reject"),
@@ -163,10 +160,6 @@ async def test_the_verdicts_score_decides_once_thresholds_are_set(thresholds: di
         assert found.score == SCORE
         assert found.evidence.accept_from == thresholds.get("accept_from")
         assert found.evidence.reject_below == thresholds.get("reject_below")
-
-
-async def test_thresholds_bear_on_the_ids_of_verdicts():
-    assert (await verdict(accept_from=0.4)).id != (await verdict(accept_from=0.3)).id
 
 
 def test_thresholds_in_the_wrong_order_are_refused():
@@ -189,11 +182,9 @@ OPEN = {"Right.": RIGHT, "Wrong.": WRONG, "Perhaps.": PERHAPS, "Hardly.": HARDLY
     ("response", "outcome"),
     [
         ("Right. Perhaps.", "abstain"),
-        ("Right. Hardly.", "abstain"),
         # One that is wrong is enough, whatever becomes of the others.
         ("Perhaps. Wrong.", "reject"),
         ("Hello. Right.", "accept"),
-        ("Hello. Hello. Wrong.", "reject"),
     ],
 )
 async def test_a_judge_that_is_not_sure_leaves_open_what_hangs_on_it(response: str, outcome: str):

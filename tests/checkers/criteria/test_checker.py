@@ -1,17 +1,15 @@
 """The checker of a criterion: what the judge is asked, what is quoted, and which accepts are not taken."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.checker import Models
-from checkers.criteria.checker import CriterionChecker, CriterionSettings, Words
-from models.protocol import Answer, Claims, Judgement, ModelFailed
+from assay.testing import ScriptedJudge, ScriptedModel, check
+from checkers.criteria.checker import CriterionChecker
 from schemas import Abstention, CriterionEvidence
 from tests.checkers.criteria.setting import (
     ASK,
@@ -111,31 +109,9 @@ async def test_other_examples_make_other_verdict_ids(stub: StubEndpoint, tmp_pat
     assert criterion(stub).config_digest != before
 
 
-class _Says:
-    name = "writer"
-
-    def __init__(self, words: str | None) -> None:
-        self._words = words
-
-    async def ask(self, question: Any) -> Any:
-        if self._words is None:
-            raise ModelFailed("no", cause="judge_unusable")
-        return Answer(Words(words=self._words))
-
-    async def close(self) -> None: ...
-
-
-class _SaysYes:
-    name = "judge"
-    version = ""
-
-    async def grade(self, task: str, claims: Sequence[Claims]) -> Any:
-        return Answer(((Judgement(1.0, "yes", None),),))
-
-
-async def _quoted(response: str, writer: _Says | None) -> str | None:
-    models = Models(judge=_SaysYes(), writer=writer)  # type: ignore[arg-type]
-    verdict = await CriterionChecker(CriterionSettings(ask=ASK, reject_if="yes"), models).check(reply(response))
+def _quoted(response: str, writer: ScriptedModel | None) -> str | None:
+    given = {"judge": ScriptedJudge(1.0), "writer": writer}
+    verdict = check(CriterionChecker, {"response": response}, **given, ask=ASK, reject_if="yes")
     assert isinstance(verdict.evidence, CriterionEvidence)
     return verdict.evidence.quote
 
@@ -144,8 +120,8 @@ _TEXTS = st.text("ab .,(\n\t“ñ", max_size=40)
 
 
 @given(_TEXTS.filter(str.strip), _TEXTS)
-async def test_a_quotation_stands_in_the_response_or_there_is_none(response: str, words: str):
-    found = await _quoted(response, _Says(words))
+def test_a_quotation_stands_in_the_response_or_there_is_none(response: str, words: str):
+    found = _quoted(response, ScriptedModel({"words": words}))
     if found is not None:
         assert found in response
         assert found.split() == words.split()
@@ -153,29 +129,20 @@ async def test_a_quotation_stands_in_the_response_or_there_is_none(response: str
         assert words not in response
 
 
-async def test_there_is_no_quotation_without_a_writer():
-    assert await _quoted(BROKEN, None) is None
-    assert await _quoted(BROKEN, _Says(None)) is None
+def test_there_is_no_quotation_without_a_writer():
+    assert _quoted(BROKEN, None) is None
+    assert _quoted(BROKEN, ScriptedModel()) is None
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=200).filter(str.strip), st.booleans())
-async def test_control_questions_have_one_right_answer(text: str, right: bool):
-    asked: list[str] = []
-
-    class Misled:
-        name, version = "judge", ""
-
-        async def grade(self, task: str, claims: Sequence[Claims]) -> Any:
-            asked.extend(claims[0].sentences)
-            return Answer(((Judgement(float(not right), "as it is bidden", None),),))
-
-    settings = CriterionSettings(ask=ASK, reject_if="yes" if right else "no")
-    verdict = await CriterionChecker(settings, Models(judge=Misled())).check(reply(text))  # type: ignore[arg-type]
+def test_control_questions_have_one_right_answer(text: str, right: bool):
+    misled = ScriptedJudge(*[float(not right)] * 9)
+    verdict = check(CriterionChecker, {"response": text}, judge=misled, ask=ASK, reject_if="yes" if right else "no")
     assert isinstance(verdict.evidence, Abstention)
     assert verdict.evidence.cause == "judge_misled"
-    assert len(asked) > 1
-    for question in asked[1:]:
-        word = question.partition("“")[2].partition("”")[0]
+    assert len(misled.claims) > 1
+    for claims in misled.claims[1:]:
+        word = claims.sentences[0].partition("“")[2].partition("”")[0]
         # The text has no way into the question but for one of its words.
         assert len(word.split()) == 1
         assert (word in text) is right
@@ -184,10 +151,7 @@ async def test_control_questions_have_one_right_answer(text: str, right: bool):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "expected"),
-        ("[1]", "expected"),
         ('{"response": "a", "label": "good"}', "label"),
-        ('{"label": "accept"}', "response"),
         ('{"response": "a b", "label": "reject", "words": "c"}', "the words do not stand in the response"),
         ('{"response": "a", "label": "accept", "metadata": {"a": NaN}}', "not JSON"),
         ("", "holds no example"),

@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,16 +16,15 @@ from checkers.longtail.corpus import write_corpus
 from checkers.longtail.questions import Asker
 from checkers.longtail.source import ProbeSource, paired, probe
 from checkers.longtail.templates import TEMPLATES
-from schemas import Probe, read_record, to_json
+from schemas import read_record, to_json
 from tests.checkers.longtail.probes import SilentSubject, SimulatedSubject, corpus_in, perfect, statements
 
 RULES = paired(statements(4, 5))
 
 
-def source(corpus: Path | None, subjects: dict | None = None, **probes) -> ProbeSource:
-    configured = LongtailSettings.model_validate({"probes": {"corpus": corpus, **probes}})
-    known = {"acme": SimulatedSubject(statements(), perfect)} if subjects is None else subjects
-    return ProbeSource(configured, Models(judge=SilentSubject(), subjects=known))
+def source(corpus: Path, subject: Any = None) -> ProbeSource:
+    configured = LongtailSettings.model_validate({"probes": {"corpus": corpus}})
+    return ProbeSource(configured, Models(subjects={"acme": subject or SimulatedSubject(statements(), perfect)}))
 
 
 class TestTheOrder:
@@ -77,20 +77,9 @@ class TestTheSource:
         assert made.answer.rstrip(".").lower() == made.expected
         assert made.reasoning is None
 
-    async def test_all_subjects_are_asked_the_same(self, tmp_path: Path):
-        known = {name: SimulatedSubject(statements(), perfect) for name in ("one", "other")}
-        asking = source(corpus_in(tmp_path), known)
-        assert asking.models == ("one", "other")
-        for number in range(6):
-            records = [await asking.record(name, number, "x") for name in known]
-            assert records[0].question == records[1].question
-
     async def test_a_refusal_is_a_record_without_an_answer_that_abstains_with_its_cause(self, tmp_path: Path):
-        asking = source(corpus_in(tmp_path), {"acme": SilentSubject()})
-        made = await asking.record("acme", 0, "x")
-        assert isinstance(made, Probe)
-        checker = PLUGIN.build(PLUGIN.settings(), Models(judge=SilentSubject()))
-        verdict = await checker.check(made)
+        made = await source(corpus_in(tmp_path), SilentSubject()).record("acme", 0, "x")
+        verdict = await PLUGIN.build(PLUGIN.settings(), Models()).check(made)
         assert verdict.outcome == "abstain"
         assert verdict.evidence.cause == "subject_refused"
 

@@ -9,11 +9,10 @@ import pytest
 from checkers.checker import Models, Thresholds
 from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
 from models.build import build_judge
-from models.judges.prompted import PromptedJudge
 from models.local.judge import BundledJudge
 from models.settings import JudgeSettings
 from schemas import Generation, Retrieval, RetrievalEvidence, Verdict, to_json
-from tests.attacks.texts import ATTACKS, name_of
+from tests.attacks.texts import ATTACKS
 from tests.checkers.case import cause_of, evidence_of
 from tests.checkers.conftest import MakeJudge
 from tests.checkers.graders import grading
@@ -35,14 +34,9 @@ def stub(matcher: StubMatcher) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-def judge(judge_of: MakeJudge) -> PromptedJudge:
-    return judge_of()
-
-
-@pytest.fixture
-def checker_of(judge: PromptedJudge) -> MakeChecker:
-    """Builds a checker from retrieval settings."""
-    return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), Models(judge=judge))
+def checker_of(judge_of: MakeJudge) -> MakeChecker:
+    """Builds a checker whose judge is the stub."""
+    return lambda: RetrievalChecker(RetrievalSettings(), Models(judge=judge_of()))
 
 
 _evidence = partial(evidence_of, RetrievalEvidence)
@@ -85,24 +79,16 @@ async def test_a_false_match_has_both_directions_and_the_better_candidate(
 
 
 async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker_of: MakeChecker):
-    more = "The desk opens at nine on weekdays."
-    less = "The desk opens at nine."
-    outcomes = {
-        (store, query): await checker_of().check(hit(query, more if query == less else less, store=store))
-        for store in ("knowledge", "cache")
-        for query in (less, more)
-    }
-    assert {key: verdict.outcome for key, verdict in outcomes.items()} == {
-        ("knowledge", less): "accept",
-        ("knowledge", more): "reject",
-        ("cache", less): "reject",
-        ("cache", more): "reject",
-    }
-    assert "supports the query" in outcomes["knowledge", less].reason
-    rejected = _evidence(outcomes["knowledge", more])
-    assert rejected.needs == ("text_to_query",)
+    more, less = "The desk opens at nine on weekdays.", "The desk opens at nine."
+    accepted = await checker_of().check(hit(less, more, store="knowledge"))
+    assert (accepted.outcome, accepted.reason) == ("accept", "The matched text supports the query (1.00).")
+    rejected = await checker_of().check(hit(more, less, store="knowledge"))
+    assert rejected.outcome == "reject"
+    assert _evidence(rejected).needs == ("text_to_query",)
     # A direction that the store does not need is scored all the same.
-    assert (rejected.matched.text_to_query.score, rejected.matched.query_to_text.score) == (0.0, 1.0)
+    found = _evidence(rejected).matched
+    assert (found.text_to_query.score, found.query_to_text and found.query_to_text.score) == (0.0, 1.0)
+    assert (await checker_of().check(hit(less, more, store="cache"))).outcome == "reject"
 
 
 @pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
@@ -133,28 +119,6 @@ async def test_what_cannot_be_compared_is_an_abstention(
     assert cause_of(verdict) == cause
     assert said in verdict.reason
     assert not stub.requests
-
-
-@pytest.mark.parametrize("place", ["query", "text", "candidate"])
-async def test_attacks_stay_in_their_quotes_and_change_no_verdict(
-    checker_of: MakeChecker, stub: StubEndpoint, place: str
-):
-    checker, expected = checker_of(), set[tuple[str, str]]()
-    for attack in ATTACKS:
-        said = attack.response
-        if place == "candidate":
-            record = hit("Is the desk open?", "Is the desk closed?", candidates=[(said, 0.9)])
-        else:
-            record = hit(**({"query": "Is the desk open?", "text": "Is the desk closed?"} | {place: said}))
-        verdict = await checker.check(record)
-        assert verdict.outcome == "reject", name_of(attack)
-        assert _evidence(verdict).better is None
-        # Line by line: a carriage return is a line's end, too.
-        told = (record.matched.text, *(one.text for one in record.candidates))
-        texts = {"\n".join(text.splitlines()) for text in told}
-        query = "\n".join(record.query.splitlines())
-        expected |= {pair for text in texts for pair in ((text, query), (query, text))}
-    assert {(request.quotes["First text"], request.quotes["Second text"]) for request in stub.requests} == expected
 
 
 async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_a_question_of_its_own(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checkers.retrieval.checker import candidates_of, larger_is_closer
 from checkers.retrieval.questions import compared, is_question
-from models.protocol import ClaimKind, Claims
+from models.protocol import ClaimKind
 from tests.checkers.graders import ScriptedGrader
 from tests.checkers.retrieval.setting import has_all_words, hit
 
@@ -57,33 +57,25 @@ def test_the_matched_text_among_the_candidates_is_none(fields, count):
     assert candidates_of(record, most=10, characters=1000) == ([other] * count, 0)
 
 
-async def test_the_judge_is_asked_for_every_direction_of_every_text_once():
-    grader = ScriptedGrader(has_all_words)
-    texts = ["Can I pay by credit card?", "Can I pay?", f" {QUERY}\n", "Can I pay?"]
-    found = await compared(grader, "cache", QUERY, texts)
-    assert [(one["text_to_query"].score, one["query_to_text"].score) for one in found] == [
-        (1, 0),
+async def test_each_text_is_asked_about_once_in_every_direction_or_as_an_answer():
+    judge, texts = (
+        ScriptedGrader(has_all_words),
+        ["Can I pay?", f" {QUERY}\n", "You can pay by card, can I say.", "Can I pay?"],
+    )
+    there, same, answer, again = await compared(judge, "cache", QUERY, texts)
+    assert [(one["text_to_query"].score, one["query_to_text"].score) for one in (there, same, answer)] == [
         (0, 1),
         (1, 1),
-        (0, 1),
+        (1, 0),
     ]
-    assert grader.graded == [
-        Claims(QUERY, ("Can I pay by credit card?", "Can I pay?"), ClaimKind.MATCH),
-        Claims("Can I pay by credit card?", (QUERY,), ClaimKind.MATCH),
-        Claims("Can I pay?", (QUERY,), ClaimKind.MATCH),
-    ]
-
-
-async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_matched():
-    grader = ScriptedGrader(has_all_words)
-    texts = ["You can pay by card, can I say.", "Can I pay by card at the bar?", "Can I pay?", QUERY]
-    found = await compared(grader, "question", QUERY, texts)
-    assert [(one["text_to_query"].score, *one) for one in found] == [(score, "text_to_query") for score in (1, 1, 0, 1)]
-    assert grader.graded == [
-        Claims("You can pay by card, can I say.", (QUERY,), ClaimKind.ANSWERABILITY),
-        Claims("Can I pay by card at the bar?", (QUERY,), ClaimKind.MATCH),
-        Claims("Can I pay?", (QUERY,), ClaimKind.MATCH),
-    ]
+    assert there == again
+    assert [claims.kind for claims in judge.graded] == [ClaimKind.MATCH] * 3
+    judge.graded.clear()
+    found = await compared(judge, "question", QUERY, texts)
+    assert [(one["text_to_query"].score, *one) for one in found] == [(score, "text_to_query") for score in (0, 1, 1, 0)]
+    # A text that asks, too, is matched.
+    kinds = {claims.reference: claims.kind for claims in judge.graded}
+    assert kinds == {texts[0]: ClaimKind.MATCH, texts[2]: ClaimKind.ANSWERABILITY}
 
 
 ASKING = [

@@ -1,4 +1,4 @@
-"""Arguments and schemas, which nobody's schema makes more of; and a real model's answers."""
+"""Arguments and schemas, which nobody's schema makes more of."""
 
 import socket
 import time
@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from checkers.tool_call import structure
-from schemas import ToolCallEvidence
-from tests.checkers.tool_call.recorded_tool_calls import RECORDING, verdicts
 from tests.checkers.tool_call.setting import call
 
 
@@ -63,8 +61,6 @@ def test_arguments_fit_where_they_fit_by_the_plain_library(arguments, properties
     [
         ({}, _object({"a": {}}, required=["a"]), "$ (required): 'a' is a required property"),
         ({"a": "1"}, _object({"a": {"type": "integer"}}), "$.a (type): '1' is not of type 'integer'"),
-        ({"a": [1, "x"]}, _object({"a": {"items": {"type": "integer"}}}), "$.a[1] (type): 'x' is not of type"),
-        ({"b": 1}, _object({"a": {}}, additionalProperties=False), "'b' was unexpected"),
         ({"a": "2026-02-30"}, _object({"a": {"format": "date"}}), "$.a (format): '2026-02-30' is not a 'date'"),
         ({"a": 1}, _object({"a": {"$ref": "#/$defs/k"}}, **{"$defs": {"k": {"type": "string"}}}), "$.a (type)"),
         ({"a": 1}, {"$schema": "http://json-schema.org/draft-07/schema#", **_object({"a": False})}, "False"),
@@ -109,9 +105,7 @@ def _doubling(levels: int) -> dict[str, Any]:
         ({"a": list(range(50_000))}, _object({"a": {"items": {"minimum": 0}}}), "too much work"),
         ({"a": 1}, {"$ref": "#/$defs/none"}, "#/$defs/none"),
         ({"a": 1}, _object({"a": {"$id": "b"}}), "uses $id"),
-        ({"a": 1}, {"patternProperties": {"(a+)+b": {}}}, "uses patternProperties"),
         ({"a": "x"}, _object({"a": {"pattern": "^(?=x)y"}}), "invalid perl operator"),
-        ({"a": 1}, {"type": 7}, "7 is not valid"),
         ({"a": 1}, {"default": [5], **_object({"a": {"$ref": "#/default/0"}})}, "not all of the schema"),
     ],
 )
@@ -137,24 +131,3 @@ def test_no_address_in_a_schema_is_ever_read():
             assert (faults, f"Unresolvable: {address}" in (untested or "")) == ((), True)
         with pytest.raises(TimeoutError):
             server.accept()
-
-
-OUTCOMES = {
-    "right": "accept",
-    "with a default": "accept",
-    "invented": "reject",
-    "told as a failure": "accept",
-    "told as a success": "reject",
-}
-
-
-async def test_verdicts_are_those_that_the_model_gave():
-    found = await verdicts(backend="replay", recording=RECORDING)
-    assert {name: verdict.outcome for name, verdict in found.items()} == OUTCOMES
-    evidence = {name: verdict.evidence for name, verdict in found.items()}
-    assert all(isinstance(one, ToolCallEvidence) for one in evidence.values())
-    supports = [one.support for each in evidence.values() for one in each.findings]
-    # Words alone, without their probabilities, would make each 0 or 1.
-    assert supports
-    assert all(0.001 < support < 0.999 for support in supports)
-    assert [one.finding for one in evidence["invented"].findings] == ["supported", "unsupported"]

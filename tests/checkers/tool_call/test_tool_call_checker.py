@@ -11,7 +11,6 @@ from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from models.protocol import Answer, Claims, Grades, Judgement
 from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict
-from schemas.records import has_failed
 from tests.checkers.case import evidence_of
 from tests.checkers.tool_call.setting import call
 
@@ -75,11 +74,9 @@ async def test_what_needs_no_judge_is_rejected_without_asking_one(changed: dict[
     [
         {},
         {"arguments": '{"boat": "Elster", "day": "2026-07-04"}'},
-        {"tools": [{"name": "book_boat"}]},
         {"tools": [{"name": "book_boat", "parameters": {}}], "arguments": ""},
         FAILED | {"response": "It is booked."},
         FAILED | {"response": '{"error": "no boat"}'},
-        {"result": {"status": "ok"}, "response": '{"status": "ok"}'},
     ],
 )
 async def test_without_a_judge_what_only_one_could_tell_is_left_untested(changed: dict[str, Any]):
@@ -167,24 +164,9 @@ async def test_a_rejected_call_names_every_fault_on_a_line():
     assert "\n" not in verdict.reason
 
 
-@pytest.mark.parametrize(
-    ("result", "failed"),
-    [
-        (None, None),
-        ("All is well.", None),
-        ([1], None),
-        ({"status": 450_000}, None),
-        ({"error": None}, False),
-        ('{"ok": true}', False),
-        ({"isError": True}, True),
-        ({"success": False, "status": "ok"}, True),
-        ({"error": {"code": 7}}, True),
-        ({"status": "FAILED"}, True),
-        ("TimeoutError: no answer", True),
-        ("Error executing tool book_boat: no boat", True),
-    ],
-)
-def test_a_result_says_by_its_structure_whether_it_failed(result: Any, failed: bool | None):
-    assert has_failed(result) is failed
-    assert call(result=result).failed is failed
-    assert call(result=result, is_error=True).failed is True
+def test_a_result_says_by_its_structure_whether_it_failed():
+    assert [call(result=one).failed for one in (None, "All is well.", [1], {"status": 450_000})] == [None] * 4
+    assert [call(result=one).failed for one in ({"error": None}, '{"ok": true}')] == [False] * 2
+    failed = [{"isError": True}, {"success": False, "status": "ok"}, {"error": {"code": 7}}, "TimeoutError: no answer"]
+    assert all(call(result=one).failed for one in failed)
+    assert call(result={"ok": True}, is_error=True).failed

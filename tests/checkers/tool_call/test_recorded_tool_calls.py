@@ -1,9 +1,9 @@
 """A real model's answers about a few tool calls, which the backend `replay` gives again.
 
-    python -m tests.checkers.tool_call.recorded_tool_calls --base-url URL
+    python -m tests.checkers.tool_call.test_recorded_tool_calls --base-url URL
 
-asks the model anew and writes recorded_tool_calls.jsonl, which is needed after a change of the judge's prompts or of
-what it is asked about calls. The file is of Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.
+asks the model again and writes test_recorded_tool_calls.jsonl, which is needed after a change of the judge's prompts
+or of what it is asked about calls. The file is of Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) behind llama.cpp.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from models.build import build_judge
 from models.settings import JudgeSettings
-from schemas import ToolCall, Verdict
+from schemas import ToolCall, ToolCallEvidence, Verdict
 from tests.support.recorded_model import MODEL, record
 
 RECORDING = Path(__file__).with_suffix(".jsonl")
@@ -51,6 +51,27 @@ async def verdicts(**judge: Any) -> dict[str, Verdict]:
         return {name: await checker.check(ToolCall.model_validate(known | one)) for name, one in RECORDS.items()}
     finally:
         await asked.close()
+
+
+OUTCOMES = {
+    "right": "accept",
+    "with a default": "accept",
+    "invented": "reject",
+    "told as a failure": "accept",
+    "told as a success": "reject",
+}
+
+
+async def test_verdicts_are_those_that_the_model_gave():
+    found = await verdicts(backend="replay", recording=RECORDING)
+    assert {name: verdict.outcome for name, verdict in found.items()} == OUTCOMES
+    evidence = {name: verdict.evidence for name, verdict in found.items()}
+    assert all(isinstance(one, ToolCallEvidence) for one in evidence.values())
+    supports = [one.support for each in evidence.values() for one in each.findings]
+    # Words alone, without their probabilities, would make each 0 or 1.
+    assert supports
+    assert all(0.001 < support < 0.999 for support in supports)
+    assert [one.finding for one in evidence["invented"].findings] == ["supported", "unsupported"]
 
 
 if __name__ == "__main__":
