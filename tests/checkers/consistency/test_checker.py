@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from checkers.consistency.evidence import graded_score
 from schemas import ConsistencyEvidence
 from schemas.evidence import SelfTestFigure
 from tests.checkers.case import cause_of, evidence_of
@@ -38,18 +37,6 @@ async def test_the_sentence_at_fault_is_named_with_its_place_and_what_is_wrong(c
     assert TWO[fault.start : fault.end] == FALSE
     assert FALSE in verdict.reason
     assert "not in the reference" in verdict.reason
-
-
-async def test_the_supports_rank_and_thresholds_accept_less(checker_of: MakeChecker, stub: StubEndpoint):
-    supports = {GOOD: 0.55, FALSE: 0.2, TWO: 0.3}
-    stub.probability = lambda request, place: (
-        0.9 if request.kind == "informs" else supports.get(request.sentences[0], 0.01)
-    )
-    verdict = await checker_of(thresholds={"accept_from": 0.3}).check(generation(TWO))
-    assert verdict.outcome == "accept"
-    assert [found.support for found in _evidence(verdict).sentences] == pytest.approx([0.55, 0.2])
-    assert verdict.score == pytest.approx(graded_score([0.55, 0.2]))
-    assert _evidence(verdict).consistent_share == 0.5
 
 
 async def test_a_courtesy_beside_a_claim_counts_for_nothing_and_is_shown(checker_of: MakeChecker, stub: StubEndpoint):

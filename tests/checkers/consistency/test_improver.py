@@ -129,22 +129,13 @@ async def test_the_second_round_goes_by_the_findings_of_the_first(improve: Impro
 
 
 async def test_what_cannot_be_mended_ends_after_the_last_round_as_not_improved(improve: Improve, writer: StubEndpoint):
-    rounds = 3
-
-    def worse(request: StubRequest) -> Act:
-        return rewrites(f"{asked(request).rstrip('.')} yesterday.")
-
-    writer.play(worse)
-    found = await improve(f"{GOOD} {FALSE}", rounds=rounds)
-    assert found.status == "not_improved"
-    assert len(found.rounds) == len(writer.requests) == rounds
+    writer.play(lambda request: rewrites(f"{asked(request).rstrip('.')} yesterday."))
+    found = await improve(f"{GOOD} {FALSE}", rounds=3)
+    assert (found.status, len(found.rounds), len(writer.requests)) == ("not_improved", 3, 3)
     (left,) = found.inconsistent
-    assert found.after is not None
-    assert found.after[left.start : left.end] == left.text == FALSE.replace(".", " yesterday" * rounds + ".")
-    assert left.reason
+    assert (found.after or "")[left.start : left.end] == left.text == FALSE.replace(".", " yesterday" * 3 + ".")
     assert found.score_after == found.score_before == 0.3
-    assert f"After {rounds} round" in found.reason
-    assert "1 of 2 sentences not consistent" in found.reason
+    assert found.reason.startswith("After 3 rounds")
 
 
 async def test_a_false_sentence_smuggled_in_with_a_rewrite_is_caught(improve: Improve, writer: StubEndpoint):
@@ -195,18 +186,15 @@ async def test_a_verdict_about_another_response_is_not_gone_by(checker_of: MakeC
     ("fields", "said"),
     [
         ({"reference": None, "samples": ["The board met."]}, "neither a reference nor contexts"),
-        ({"reference": None}, "neither a reference nor contexts nor other samples"),
         ({"response": f"{FALSE} {FALSE * 1000}"}, "at most 30000 are rewritten"),
     ],
-    ids=["samples only", "nothing", "too long"],
+    ids=["samples only", "too long"],
 )
 async def test_what_cannot_be_rewritten_is_told_so_without_a_call(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, fields: dict[str, Any], said: str
 ):
-    checker = checker_of()
-    verdict = await checker.check(generation(FALSE))
-    record = generation(**({"response": FALSE} | fields))
-    found = await improver_of(checker).improve(record, verdict)
+    checker, record = checker_of(), generation(**({"response": FALSE} | fields))
+    found = await improver_of(checker).improve(record, await checker.check(generation(FALSE)))
     assert (found.status, found.before) == ("not_tried", record.response)
     assert said in found.reason
     assert not writer.requests
@@ -290,13 +278,6 @@ async def test_every_sentence_is_a_question_of_its_own_and_what_is_usable_is_use
     assert [asked(request) for request in writer.requests].count(OTHER) == 2
 
 
-async def test_a_rewrite_that_is_a_text_of_its_own_is_refused(improve: Improve, writer: StubEndpoint):
-    writer.play([rewrites("word " * 100)])
-    found = await improve(f"{GOOD} {FALSE}")
-    assert found.status == "improved"
-    assert "has more than" in str(writer.requests[1].body["messages"][-1])
-
-
 @pytest.mark.parametrize(("form", "others"), [("short", "list"), ("list", "supported")])
 async def test_a_rewrite_is_checked_in_another_form_than_its_response(
     checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, form: str, others: str
@@ -316,7 +297,7 @@ async def test_a_rewrite_is_checked_in_another_form_than_its_response(
     [
         ([nonsense(), nonsense()], "no usable reply, after one repair turn"),
         ([status(400, "no")], "refused"),
-        ([rewrites("a\x00b"), rewrites("a\x00b")], "no usable reply"),
+        ([rewrites("word " * 100)] * 2, "has more than"),
     ],
 )
 async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(

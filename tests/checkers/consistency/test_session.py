@@ -4,8 +4,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from checkers.checker import Models, Thresholds
@@ -196,9 +194,3 @@ async def test_a_judge_that_is_not_sure_leaves_open_what_hangs_on_it(response: s
     else:
         assert isinstance(found.evidence, ConsistencyEvidence)
         assert "Hello." not in [sentence.text for sentence in found.evidence.sentences]
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_a_graded_score_lies_between_the_worst_sentence_and_the_mean(supports: list[float]):
-    score = graded_score(supports)
-    assert min(supports) - 1e-6 <= score <= sum(supports) / len(supports) + 1e-6

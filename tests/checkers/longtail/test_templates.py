@@ -53,11 +53,6 @@ def test_six_are_positive_and_seven_negative():
         assert signs == ["positive"] * 6 + ["negative"] * 7
 
 
-def test_braces_in_a_statement_stay_as_they_are():
-    odd = STATEMENT.model_copy(update={"premise": "Person X {about} {0}"})
-    assert "Person X {about} {0}." in TEMPLATES[1].question(odd)
-
-
 def test_of_an_incorrect_statement_only_what_is_known_is_asked_and_denied():
     asked = list(templates_of(INCORRECT))
     assert [template.number for template in asked] == [1, 2, 3, 4, 5, 6]
@@ -105,19 +100,6 @@ def test_what_is_no_statement_is_named_with_its_line(data: bytes, complaint: str
     path.write_bytes(data)
     with pytest.raises(ValueError, match=complaint):
         list(read_corpus(path))
-
-
-def test_a_corpus_that_fails_half_way_leaves_the_older_one(tmp_path: Path):
-    path = tmp_path / "corpus.jsonl"
-    path.write_bytes(LINE)
-
-    def broken():
-        yield Statement.model_validate_json(LINE)
-        raise KeyError
-
-    with pytest.raises(KeyError):
-        write_corpus(path, broken())
-    assert path.read_bytes() == LINE
 
 
 def test_the_bundled_corpus_has_head_and_tail_of_every_domain_and_no_statement_twice():

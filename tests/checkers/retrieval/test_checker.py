@@ -11,7 +11,7 @@ from checkers.retrieval.checker import RetrievalChecker, RetrievalSettings
 from models.build import build_judge
 from models.local.judge import BundledJudge
 from models.settings import JudgeSettings
-from schemas import Generation, Retrieval, RetrievalEvidence, Verdict, to_json
+from schemas import RetrievalEvidence, Verdict, to_json
 from tests.attacks.texts import ATTACKS
 from tests.checkers.case import cause_of, evidence_of
 from tests.checkers.conftest import MakeJudge
@@ -141,33 +141,22 @@ async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_a_quest
     assert Verdict.model_validate_json(to_json(verdict)) == verdict
 
 
-SHOES = hit(
-    "Can I return shoes that I have worn?",
-    "Can I return shoes that I have not worn?",
-    id="shoes",
-    candidates=[("May worn shoes be sent back?", 0.91)],
-)
-
-
-def _attacked(attack: Generation, number: int) -> Retrieval:
-    """A false hit with the attack after its text, after its query, or in the place of its text."""
-    query, text = SHOES.query, SHOES.matched.text
-    told = [(query, f"{text} {attack.response}"), (f"{query} {attack.response}", text), (query, attack.response)]
-    return hit(*told[number % len(told)], id=attack.id)
-
-
 async def test_the_local_judge_finds_the_negation_in_a_false_hit_and_is_talked_into_nothing():
-    attacks = [_attacked(attack, number) for number, attack in enumerate(ATTACKS)]
+    query, text = "Can I return shoes that I have worn?", "Can I return shoes that I have not worn?"
+    shoes = hit(query, text, candidates=[("May worn shoes be sent back?", 0.91)])
+    # After the text, after the query, or in the place of the text.
+    attacked = [
+        hit(*((query, f"{text} {said}"), (f"{query} {said}", text), (query, said))[number % 3], id=ATTACKS[number].id)
+        for number, said in enumerate(attack.response for attack in ATTACKS)
+    ]
     # What is loaded in this process is there at once: no question's patience runs out on a busy machine.
     BundledJudge().load()
     judge = build_judge(JudgeSettings())
     checker = RetrievalChecker(RetrievalSettings(), Models(judge=judge, record_seconds=3600))
     try:
-        verdict, *others = await asyncio.gather(*(checker.check(record) for record in (SHOES, *attacks)))
+        verdict, *others = await asyncio.gather(*map(checker.check, (shoes, *attacked)))
     finally:
         await judge.close()
-    assert verdict.outcome == "reject"
-    evidence = _evidence(verdict)
-    assert evidence.better is not None
-    assert evidence.better.id == "c1"
+    better = _evidence(verdict).better
+    assert (verdict.outcome, better and better.id) == ("reject", "c1")
     assert {one.record_id: one.outcome for one in others} == {attack.id: "reject" for attack in ATTACKS}
