@@ -37,43 +37,36 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-class ProbePromises:
-    """To be inherited with a fixture `place`."""
-
-    async def test_a_subject_that_knows_the_head_alone_has_the_whole_gap(
-        self, place: Place, stub: StubEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr("checkers.longtail.source.SECONDS_BETWEEN", 0.01)
-        raw: dict[str, Any] = place.settings()
-        await create_topics(place.checked())
-        settings = LongtailSettings.model_validate({"probes": {"corpus": corpus_in(tmp_path)}})
-        subject = build_model(SubjectSettings(base_url=stub.base_url, model="acme-1"))
-        models = Models(judge=SilentSubject(), subjects={"acme": subject})
-        assert PLUGIN.source is not None
-        source = PLUGIN.source(settings, models)
-        agents = [partial(CheckerAgent, PLUGIN.build(settings, models), count=PLUGIN.count), partial(Scheduler, source)]
-        async with agents_here(agents, raw) as worker:
-            await until(lambda: worker.metric("assay_probe_gap_ratio", **SUBJECT, polarity="all") == 1.0)
-            for outcome, distribution in (("accept", "head"), ("reject", "tail")):
-                labels = {**SUBJECT, "distribution": distribution, "outcome": outcome, "domain": "temporal"}
-                counts = [
-                    worker.metric("assay_probe_verdicts_total", **labels, polarity=polarity)
-                    for polarity in ("positive", "negative")
-                ]
-                assert min(counts) > 0
-            assert worker.metric("assay_probe_gap_lower_ratio", **SUBJECT, polarity="all") > 0.8
-        topics = place.checked().topics
-        (first, *_), (last, *_) = [
-            await first_verdicts(place.servers, topic, 3) for topic in (topics.accepted, topics.rejected)
-        ]
-        assert isinstance(first.evidence, ProbeEvidence)
-        assert isinstance(last.evidence, ProbeEvidence)
-        assert (first.evidence.distribution, last.evidence.distribution) == ("head", "tail")
-        assert first.source == "probe-scheduler"
-
-
-class TestOnKafka(ProbePromises):
-    pass
+async def test_a_subject_that_knows_the_head_alone_has_the_whole_gap(
+    place: Place, stub: StubEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("checkers.longtail.source.SECONDS_BETWEEN", 0.01)
+    raw: dict[str, Any] = place.settings()
+    await create_topics(place.checked())
+    settings = LongtailSettings.model_validate({"probes": {"corpus": corpus_in(tmp_path)}})
+    subject = build_model(SubjectSettings(base_url=stub.base_url, model="acme-1"))
+    models = Models(judge=SilentSubject(), subjects={"acme": subject})
+    assert PLUGIN.source is not None
+    source = PLUGIN.source(settings, models)
+    agents = [partial(CheckerAgent, PLUGIN.build(settings, models), count=PLUGIN.count), partial(Scheduler, source)]
+    async with agents_here(agents, raw) as worker:
+        await until(lambda: worker.metric("assay_probe_gap_ratio", **SUBJECT, polarity="all") == 1.0)
+        for outcome, distribution in (("accept", "head"), ("reject", "tail")):
+            labels = {**SUBJECT, "distribution": distribution, "outcome": outcome, "domain": "temporal"}
+            counts = [
+                worker.metric("assay_probe_verdicts_total", **labels, polarity=polarity)
+                for polarity in ("positive", "negative")
+            ]
+            assert min(counts) > 0
+        assert worker.metric("assay_probe_gap_lower_ratio", **SUBJECT, polarity="all") > 0.8
+    topics = place.checked().topics
+    (first, *_), (last, *_) = [
+        await first_verdicts(place.servers, topic, 3) for topic in (topics.accepted, topics.rejected)
+    ]
+    assert isinstance(first.evidence, ProbeEvidence)
+    assert isinstance(last.evidence, ProbeEvidence)
+    assert (first.evidence.distribution, last.evidence.distribution) == ("head", "tail")
+    assert first.source == "probe-scheduler"
 
 
 class TestInTheService:
