@@ -8,7 +8,7 @@ from typing import Any
 from checkers.checker import Models
 from checkers.criteria import PLUGIN
 from checkers.criteria.checker import CriterionChecker, CriterionSettings
-from schemas import Generation, to_json
+from schemas import Generation
 from tests.checkers.case import prompted
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
@@ -63,10 +63,6 @@ def reply(response: str, **fields: Any) -> Generation:
     return Generation.model_validate(
         {"kind": "generation", "source": "support-bot", "model": "m", "response": response, **fields}
     )
-
-
-def as_bytes(record: Generation) -> bytes:
-    return to_json(record)
 
 
 def write_examples(folder: Path, count: int = 5) -> Path:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from schemas import CriterionEvidence, Verdict
+from schemas import CriterionEvidence, Verdict, to_json
 from tests.checkers.case import StreamCase
-from tests.checkers.criteria.setting import ASK, BROKEN, KEPT, WORDS, as_bytes, criterion, obeys, reply
+from tests.checkers.criteria.setting import ASK, BROKEN, KEPT, WORDS, criterion, obeys, reply
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -26,7 +26,7 @@ RECORDS = [
 CASE = StreamCase(
     endpoint=lambda: StubEndpoint(answer=obeys),
     checker=criterion,
-    records={one.id: as_bytes(one) for one in RECORDS},
+    records={one.id: to_json(one) for one in RECORDS},
     accepted={"a0", "a1", "a2"},
     rejected={"r0", "r1"},
     causes={"attack": "judge_misled", "empty": "empty_response"},

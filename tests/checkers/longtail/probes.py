@@ -65,10 +65,6 @@ def perfect(asked: Asked, _: random.Random) -> str:
     return asked.right
 
 
-def coin(asked: Asked, draw: random.Random) -> str:
-    return draw.choice((asked.right, asked.wrong))
-
-
 def always_no(asked: Asked, _: random.Random) -> str:
     return {"yes": "no", "true": "false", "right": "wrong"}.get(asked.right, asked.right)
 

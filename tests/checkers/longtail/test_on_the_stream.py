@@ -20,7 +20,7 @@ from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import ProbeEvidence
 from streams.topics import create_topics
-from tests.checkers.longtail.probes import SilentSubject, SimulatedSubject, corpus_in, right_at, statements
+from tests.checkers.longtail.probes import SimulatedSubject, corpus_in, right_at, statements
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import first_verdicts
@@ -45,7 +45,7 @@ async def test_a_subject_that_knows_the_head_alone_has_the_whole_gap(
     await create_topics(place.checked())
     settings = LongtailSettings.model_validate({"probes": {"corpus": corpus_in(tmp_path)}})
     subject = build_model(SubjectSettings(base_url=stub.base_url, model="acme-1"))
-    models = Models(judge=SilentSubject(), subjects={"acme": subject})
+    models = Models(subjects={"acme": subject})
     assert PLUGIN.source is not None
     source = PLUGIN.source(settings, models)
     agents = [partial(CheckerAgent, PLUGIN.build(settings, models), count=PLUGIN.count), partial(Scheduler, source)]

@@ -21,11 +21,6 @@ def hit(query: str = "How do I reset my password?", text: str = "What resets my 
     )
 
 
-def as_bytes(record: Retrieval) -> bytes:
-    """As a producer would put it on the topic."""
-    return record.model_dump_json(exclude_defaults=True).encode()
-
-
 class StubMatcher:
     """A judge that finds a text entailed, or a question answered, where `entails` says so of premise and hypothesis."""
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from checkers.checker import Models
 from checkers.retrieval import PLUGIN
-from schemas import RetrievalEvidence, Verdict
+from schemas import RetrievalEvidence, Verdict, to_json
 from tests.checkers.case import StreamCase, prompted
-from tests.checkers.retrieval.setting import StubMatcher, as_bytes, hit
+from tests.checkers.retrieval.setting import StubMatcher, hit
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -27,7 +27,7 @@ HITS = [
 CASE = StreamCase(
     endpoint=lambda: StubEndpoint(answer=StubMatcher()),
     checker=_checker,
-    records={one.id: as_bytes(one) for one in HITS},
+    records={one.id: to_json(one) for one in HITS},
     accepted={"a0", "a1", "a2", "a3"},
     rejected={"r0", "r1", "r2"},
     causes={"empty": "empty_text"},

@@ -37,22 +37,15 @@ def call(**fields: Any) -> ToolCall:
     return ToolCall.model_validate(known | fields)
 
 
-def as_bytes(record: ToolCall) -> bytes:
-    """As a producer would put it on the topic."""
-    return record.model_dump_json(exclude_defaults=True).encode()
-
-
-class StubListener:
+def listens(request: StubRequest) -> str:
     """A judge that supports values that stand in the passages, and a failure where the response says `sorry`."""
-
-    def __call__(self, request: StubRequest) -> str:
-        if request.kind == "reason":
-            return '{"reason": "something else was said"}'
-        if request.kind == "informs":
-            return "yes"
-        if request.kind == "entails" and not request.reference.startswith("The user says"):
-            failed = "sorry" in request.reference.lower()
-            return "yes" if failed == ("could not" in request.quotes["Second text"]) else "no"
-        lines = [line for text in request.sentences for line in text.splitlines()]
-        values = [line.rpartition(": ")[2].rstrip(".") for line in lines]
-        return "yes" if all(value in request.reference for value in values) else "no"
+    if request.kind == "reason":
+        return '{"reason": "something else was said"}'
+    if request.kind == "informs":
+        return "yes"
+    if request.kind == "entails" and not request.reference.startswith("The user says"):
+        failed = "sorry" in request.reference.lower()
+        return "yes" if failed == ("could not" in request.quotes["Second text"]) else "no"
+    lines = [line for text in request.sentences for line in text.splitlines()]
+    values = [line.rpartition(": ")[2].rstrip(".") for line in lines]
+    return "yes" if all(value in request.reference for value in values) else "no"

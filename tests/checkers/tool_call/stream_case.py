@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from checkers.checker import Models
 from checkers.tool_call import PLUGIN
-from schemas import ToolCallEvidence, Verdict
+from schemas import ToolCallEvidence, Verdict, to_json
 from tests.checkers.case import StreamCase, prompted
-from tests.checkers.tool_call.setting import StubListener, as_bytes, call
+from tests.checkers.tool_call.setting import call, listens
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -31,9 +31,9 @@ CALLS = [
     call(id="nothing", tools=[], prompt=None),
 ]
 CASE = StreamCase(
-    endpoint=lambda: StubEndpoint(answer=StubListener()),
+    endpoint=lambda: StubEndpoint(answer=listens),
     checker=_checker,
-    records={one.id: as_bytes(one) for one in CALLS},
+    records={one.id: to_json(one) for one in CALLS},
     accepted={"a0", "a1"},
     rejected={"r0", "r1", "r2"},
     causes={"nothing": "no_reference"},
