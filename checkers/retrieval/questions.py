@@ -63,8 +63,8 @@ _QUESTION = re.compile(
     (who | whom | whose | what | which | when | where | why | how)\b
     | (in | on | at | by | for | with | from | to | of | after | before | since | until | about | during)
       \ (what | which | whom | whose)\b
-    | (is | are | was | were | am | do | does | did | has | have | had | can | could | may | might | must | sh(all|ould)
-      | will | would)
+    | (is | are | was | were | am | do | does | did | has | have | had | can | could | may | might | must | shall
+      | should | will | would)
       \ (i | you | he | she | it | we | they | there | this | that | these | those | the | an? | my | your | our | any
       | anyone)\ \w
     )""",
