@@ -278,10 +278,8 @@ class Matcher:
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The grades of the better one; raises as `Judge.grade` does."""
-        from models.local.text import language_of
-
         own, other = ([one.right for one in each.outcomes] for each in await self._test.result(self._run))
-        if sum(other) <= sum(own) or any(language_of(text) for one in claims for text in (one.reference, one.whole)):
+        if sum(other) <= sum(own) or not all(map(_is_english, claims)):
             return await self._grade(task, claims)
         bundled = self._bundled_judge()
         answer = await bundled.grade(task, claims)
@@ -307,6 +305,13 @@ class Matcher:
 
             self._bundled = local_judge(LocalSettings())
         return self._bundled
+
+
+def _is_english(claims: Claims) -> bool:
+    """True if the bundled judge can read them."""
+    from models.local.text import language_of
+
+    return not any(map(language_of, (claims.reference, claims.whole)))
 
 
 async def _matched(name: str, grade: Grade) -> FormResult:
