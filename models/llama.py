@@ -30,7 +30,7 @@ _SECONDS = 240.0
 _LOG = structlog.get_logger(__name__)
 
 
-class LlamaModel:
+class LlamaModel(ModelThread["ChatModel"]):
     """The model of a file; belongs to one event loop, and is loaded with the first question, or by `load`."""
 
     def __init__(
@@ -41,26 +41,17 @@ class LlamaModel:
         self._source = settings.model or DEFAULT
         self.name = f"llama/{Path(self._source).name}"
         self._server: subprocess.Popen[bytes] | None = None
-        self._thread = ModelThread(f"the model {Path(self._source).name}", self._started)
-
-    def load(self) -> None:
-        """Begin to load the model now, on the running event loop."""
-        self._thread.load()
-
-    @property
-    def fault(self) -> str | None:
-        """Why nothing can be asked, or None."""
-        return self._thread.fault
+        super().__init__(f"the model {Path(self._source).name}", self._started)
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         """As any model; raises ModelFailed, too, if the file cannot be had or loaded."""
-        return await (await self._thread.model()).ask(question)
+        return await (await self.model()).ask(question)
 
     async def close(self) -> None:
         """End the server."""
-        if not self._thread.fault:
-            await (await self._thread.model()).close()
-        self._thread.close()
+        if not self.fault:
+            await (await self.model()).close()
+        self.end()
         if self._server is not None:
             self._server.terminate()
             await asyncio.to_thread(self._server.wait)

@@ -48,7 +48,7 @@ class _Waiting:
     phase: Phase
 
 
-class LocalGrader:
+class LocalGrader(ModelThread[ClaimModel]):
     """Belongs to one event loop, which it never blocks; the model is loaded with the first claims, or by `load`.
 
     While a batch is judged, the claims that arrive make up the next one; nothing waits for a batch to fill.
@@ -65,27 +65,18 @@ class LocalGrader:
         """Messages call the model `called`. A batch ends before its entries' sizes are beyond `batch_size` together."""
         self.name, self.version = model.name, ""
         self.self_test: SelfTestFigure | None = None
-        self._called, self._size_of, self._batch_size = called, size_of, batch_size
-        self._thread = ModelThread(called, partial(_loaded, model))
+        self._size_of, self._batch_size = size_of, batch_size
         self._waiting: deque[_Waiting] = deque()
         self._worker: asyncio.Task[None] | None = None
-
-    def load(self) -> None:
-        """Begin to load the model now, on the running event loop."""
-        self._thread.load()
-
-    @property
-    def fault(self) -> str | None:
-        """Why nothing can be graded, or None."""
-        return self._thread.fault
+        super().__init__(called, partial(_loaded, model))
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The model's grades; raises ModelFailed if it is not there, failed, or cannot judge these claims."""
         if any(one.kind in _NOT_COMPARED for one in claims):
-            detail = f"{self._called} compares texts and judges no {task}; configure an endpoint as judge"
+            detail = f"{self._name} compares texts and judges no {task}; configure an endpoint as judge"
             raise ModelFailed(detail, cause="judge_failed")
         with Phase("waits") as phase:
-            model = await self._thread.model()
+            model = await self.model()
             judged: asyncio.Future[Answer[Grades]] = asyncio.get_running_loop().create_future()
             self._waiting.append(_Waiting(claims, judged, sum(map(self._size_of, claims)), phase))
             if self._worker is None or self._worker.done():
@@ -99,20 +90,20 @@ class LocalGrader:
         for waiting in self._waiting:
             waiting.judged.cancel()
         self._waiting.clear()
-        self._thread.close()
+        self.end()
 
     async def _work(self, model: ClaimModel) -> None:
         while batch := self._next_batch():
             claims = [one for waiting in batch for one in waiting.claims]
             begun = time.monotonic()
             try:
-                results = await self._thread.run(partial(model.judge, claims))
+                results = await self.run(partial(model.judge, claims))
                 if len(results) != len(claims):
                     raise ValueError(f"{len(results)} results for {len(claims)} claims")
             except Exception as error:  # noqa: BLE001 models run code of others: all that it raises goes to the callers
                 for waiting in batch:
                     if not waiting.judged.done():
-                        detail = f"{self._called} failed: {error}"[:300]
+                        detail = f"{self._name} failed: {error}"[:300]
                         waiting.judged.set_exception(ModelFailed(detail, cause="judge_failed"))
             else:
                 judged = iter(results)

@@ -56,11 +56,7 @@ class ModelThread(Generic[ModelT]):
         return None if fault is None else f"{fault}"[:300]
 
     async def model(self) -> ModelT:
-        """The model, once it is loaded, however long that takes.
-
-        Raises:
-            ModelFailed: it cannot be loaded.
-        """
+        """The model, once it is loaded, however long that takes; raises ModelFailed."""
         loading = self.load()
         with Phase("waits"):
             await asyncio.wait({loading})
@@ -72,7 +68,7 @@ class ModelThread(Generic[ModelT]):
         """Work with the model, on the thread."""
         return asyncio.get_running_loop().run_in_executor(self._thread, call)
 
-    def close(self) -> None:
+    def end(self) -> None:
         """End the thread once its work is done."""
         if self._loading is not None:
             self._loading.cancel()
@@ -91,11 +87,7 @@ def being_loaded() -> list[str]:
 
 
 def sentence_transformer(name: str, *, local_files_only: bool = False) -> "SentenceTransformer":
-    """The sentence-transformers model of a name or path, on the fastest device.
-
-    Raises:
-        ModelUnusable: there is no such model, or the package is not installed.
-    """
+    """The sentence-transformers model of a name or path, on the fastest device; raises ModelUnusable."""
     with loading("sentence-transformers model", name):
         from sentence_transformers import SentenceTransformer
 

@@ -196,7 +196,7 @@ class Aligner:
 
     async def close(self) -> None:
         """End the thread once its work is done."""
-        self._thread.close()
+        self._thread.end()
 
 
 def _aligned(encode: _Encode, first: str, second: str) -> Alignments:
