@@ -21,7 +21,6 @@ from checkers.extraction.evidence import causes, not_given
 from checkers.extraction.linearity import (
     Extracted,
     LinearityTest,
-    Pairs,
     Reading,
     TestResult,
     Tried,
@@ -29,11 +28,11 @@ from checkers.extraction.linearity import (
     draw_tests,
     further,
     majority,
-    missing,
     needed,
     rejection_probability,
     result_of,
 )
+from checkers.extraction.mentions import Located, missing
 
 ENTITIES = 4
 """As many as the paper's sentences have on average (18,636 in 5,000), rounded."""
@@ -44,18 +43,17 @@ FULL = (3 * TESTS + 1) * REPEATS
 _NAMES = ("Ada Okafor", "Lagos", "Turin", "Fermata")
 
 
-def _sentence(v: Vector) -> str:
-    return "; ".join(_in_places(v))
-
-
-class _Known(Pairs):
+class _Known(Located):
     """Reads the same answer once."""
 
-    def read(self, extracted: Extracted | None) -> Reading:
-        return _read(extracted)
+    def sentence(self, v: Vector) -> str:
+        return "; ".join(_in_places(v))
+
+    def read(self, extracted: Sequence[str] | None) -> Reading:
+        return _read(None if extracted is None else tuple(extracted))
 
 
-_PAIRS = _Known(_NAMES, ("Ines Varga", "Bergen", "Porto", "Novitas"), _sentence)
+_PAIRS = _Known("", _NAMES, (), (), ("Ines Varga", "Bergen", "Porto", "Novitas"))
 _VECTORS = 1 << ENTITIES
 _DEVIATIONS = 3
 _MOST_TAKEN = 0.4
@@ -164,7 +162,7 @@ class Found:
 
 @lru_cache(maxsize=10_000)
 def _read(extracted: Extracted | None) -> Reading:
-    return Pairs.read(_PAIRS, extracted)
+    return Located.read(_PAIRS, extracted)
 
 
 class _Table(defaultdict[Vector, list[Extracted | None]]):

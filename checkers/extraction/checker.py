@@ -1,7 +1,6 @@
 """The extraction checker: every record's entities are put to the linearity test with its subject."""
 
 from dataclasses import replace
-from functools import cache, partial
 from importlib import metadata
 from typing import Annotated, Literal
 
@@ -12,7 +11,6 @@ from checkers.draws import generator, seed_of
 from checkers.extraction.evidence import absent, causes, not_given, reason_of, shown, statistics
 from checkers.extraction.linearity import (
     Answers,
-    Pairs,
     Vector,
     consistency,
     draw_tests,
@@ -22,7 +20,7 @@ from checkers.extraction.linearity import (
 )
 from checkers.extraction.mentions import Located, find_mentions
 from checkers.extraction.questions import ExtractionPrompts, Respondent
-from checkers.extraction.replacement import Names, replaced
+from checkers.extraction.replacement import Names
 from models.protocol import Judge, Model
 from schemas import Extraction, ExtractionEvidence, FailureCause
 
@@ -100,20 +98,18 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         seed = seed_of(record.source, record.id)
         self._names.keep(record, respondent.classes.items())
         entities = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
-        located = located.tested({one.text for one in entities})
         if not entities:
             raise Undecidable("no_replacement", "nothing is known that fits in the place of an entity")
-        replacements = tuple(one.replacement for one in entities)
-        pairs = Pairs(located.entities, replacements, cache(partial(replaced, located, replacements)))
+        located = located.replaced_by({one.text: one.replacement for one in entities})
 
         async def ask(v: Vector, count: int, first: int) -> Answers:
-            return await respondent.extracted(pairs.sentence(v), count, first)
+            return await respondent.extracted(located.sentence(v), count, first)
 
         tests = draw_tests(len(entities), self.settings.tests_of(len(entities), repeats), generator(seed, "tests"))
         if is_full:
-            made = await tried_fully(tests, ask, pairs, repeats)
+            made = await tried_fully(tests, ask, located, repeats)
         else:
-            made = await tried_fast(tests, ask, pairs, untouched, repeats)
+            made = await tried_fast(tests, ask, located, untouched, repeats)
         outcomes = {one.outcome for one in made.results}
         if "unusable" in outcomes and "failed" not in outcomes:
             detail = f"too many answers of {subject.name} could not be read to decide a test"

@@ -16,12 +16,10 @@ from checkers.extraction.linearity import (
     Vector,
     consistency,
     groups,
-    is_among,
     majority,
-    missing,
     strays,
 )
-from checkers.extraction.mentions import Located, find_mentions
+from checkers.extraction.mentions import Located, find_mentions, is_among, missing
 from checkers.wording import labelled
 from models.wording import on_a_line
 from schemas import (
@@ -68,7 +66,7 @@ def causes(tried: Tried) -> tuple[FailureCause, ...]:
     """
     results = [one for one in tried.results if one.outcome == "failed"][:1] or tried.results
     counts = list(zip(tried.named(replaced=False), tried.named(replaced=True), strict=True))
-    lost = strays(results, tried.pairs.mask)
+    lost = strays(results, tried.located.mask)
     if tried.lenient and results[0].outcome != "failed":
         lost = sum(1 << j for j, two in enumerate(counts) if any(2 * one.times < one.answers for one in two))
     if not lost:
@@ -79,11 +77,11 @@ def causes(tried: Tried) -> tuple[FailureCause, ...]:
 
 
 def _of_entity(j: int, tried: Tried, unreplaced: EntityCount, replaced: EntityCount) -> Iterator[FailureCause]:
-    entity, replacement = tried.pairs.entities[j], tried.pairs.replacements[j]
+    entity, replacement = tried.located.entities[j], tried.located.replacements[j]
     tally = {"entity": entity, "named": replaced.times, "answers": replaced.answers}
     forms: dict[Literal["merged", "split", "partial"], dict[str, None]] = {"merged": {}, "split": {}, "partial": {}}
     for v, known in tried.answers.items():
-        there = tried.pairs.in_places(v)
+        there = tried.located.in_places(v)
         for one in known:
             if one is not None and not is_among(there[j], one):
                 kind, seen = _form(j, there, one)
@@ -123,11 +121,11 @@ def _form(
 
 def _assumed(tried: Tried, vectors: set[Vector]) -> Iterator[FailureCause]:
     """What was extracted from these texts and is in none of those that it was extracted from."""
-    pairs = tried.pairs
+    located = tried.located
     for found in tried.besides(vectors):
         entity = found.entity
         about = (v for v in vectors if any(one and entity in one for one in tried.answers[v]))
-        texts = [pairs.sentence(v) for v in about if not is_among(entity, pairs.in_places(v))]
+        texts = [located.sentence(v) for v in about if not is_among(entity, located.in_places(v))]
         if all((entity, "not_in_text") in find_mentions(text, [entity]).unreplaceable for text in texts):
             yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
 
@@ -146,15 +144,15 @@ def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
 
 def shown(tried: Tried) -> dict[str, object]:
     """The evidence's tests, with their texts and answers, and what the vectors do not show."""
-    pairs = tried.pairs
+    located = tried.located
 
     def digits(vector: Vector) -> str:
-        return "".join(str(vector >> j & 1) for j in range(len(pairs.entities)))
+        return "".join(str(vector >> j & 1) for j in range(len(located.entities)))
 
     def text(v: Vector, u: Reading, about: Answers) -> TransformedSentence:
         told = (AnswerGroup(entities=None if one is None else one[:_MOST_SHOWN], count=n) for one, n in groups(about))
         value = None if u is None else digits(u)
-        return TransformedSentence(vector=digits(v), text=pairs.sentence(v), value=value, answers=tuple(told))
+        return TransformedSentence(vector=digits(v), text=located.sentence(v), value=value, answers=tuple(told))
 
     lost = [one.model_copy(update={"times": one.answers - one.times}) for one in tried.named(replaced=False)]
     return {
@@ -174,9 +172,9 @@ def shown(tried: Tried) -> dict[str, object]:
 def statistics(tried: Tried) -> dict[str, object]:
     """A_test, A_rate and Con_rs of the full schedule (the paper's table 1)."""
     combinations = passing = 0
-    mask = tried.pairs.mask
+    mask = tried.located.mask
     for result in tried.results:
-        read = ([tried.pairs.read(one) for one in about] for about in result.answers)
+        read = ([tried.located.read(one) for one in about] for about in result.answers)
         of_x, of_y, of_xor = (Counter(u & mask for u in known if u is not None) for known in read)
         # Of the k^3 combinations of answers.
         passing += sum(n * m * of_xor[~(a ^ b) & mask] for a, n in of_x.items() for b, m in of_y.items())

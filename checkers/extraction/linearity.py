@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from checkers.extraction.mentions import bare
+from checkers.extraction.mentions import Located, is_among
 from models.work import gather_or_cancel
 from schemas import EntityCount
 
@@ -42,30 +42,6 @@ Ask = Callable[[Vector, int, int], Awaitable[Answers]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """The tested entities and their replacements, in the order of the vectors' bits."""
-
-    entities: tuple[str, ...]
-    replacements: tuple[str, ...]
-    sentence: Callable[[Vector], str]
-    """R(v)."""
-
-    @property
-    def mask(self) -> Vector:
-        """A 1 for each entity."""
-        return (1 << len(self.entities)) - 1
-
-    def in_places(self, v: Vector) -> tuple[str, ...]:
-        """For each entity what is in its place in R(v): itself, or its replacement."""
-        pairs = zip(self.entities, self.replacements, strict=True)
-        return tuple(other if v >> j & 1 else entity for j, (entity, other) in enumerate(pairs))
-
-    def read(self, extracted: Extracted | None) -> Reading:
-        """u: a 0 for each replacement that was extracted, whatever the sentence; above it the same of the entities."""
-        return missing((*self.replacements, *self.entities), extracted)
-
-
-@dataclass(frozen=True, slots=True)
 class TestResult:
     """The outcome of a test, and the values of f that it depends on."""
 
@@ -83,7 +59,7 @@ class TestResult:
 class Tried:
     """The tests that were made, and by vector all answers that were taken."""
 
-    pairs: Pairs
+    located: Located
     results: Sequence[TestResult]
     answers: Mapping[Vector, Answers]
     lenient: bool = False
@@ -91,14 +67,14 @@ class Tried:
     @property
     def ideal_share(self) -> float | None:
         """The share of the sentences, each counted once, with f(v) = not v; None if none was read."""
-        known, mask = values_of(self.results), self.pairs.mask
+        known, mask = values_of(self.results), self.located.mask
         return sum(u & mask == ~v & mask for v, u in known.items()) / len(known) if known else None
 
     def named(self, *, replaced: bool) -> list[EntityCount]:
         """Counts of each entity extracted where it stands, or of its replacement where that does."""
         found = []
-        for j, entity in enumerate(self.pairs.entities):
-            known = [is_among(self.pairs.in_places(v)[j], one) for v, one in self._read() if v >> j & 1 == replaced]
+        for j, entity in enumerate(self.located.entities):
+            known = [is_among(self.located.in_places(v)[j], one) for v, one in self._read() if v >> j & 1 == replaced]
             found.append(EntityCount(entity=entity, times=sum(known), answers=len(known)))
         return found
 
@@ -110,7 +86,7 @@ class Tried:
         known = [(v, one) for v, one in self._read() if among is None or v in among]
         counts: Counter[str] = Counter()
         for v, one in known:
-            there = self.pairs.in_places(v)
+            there = self.located.in_places(v)
             counts.update({entity for entity in one if not is_among(entity, there)})
         return [EntityCount(entity=entity, times=times, answers=len(known)) for entity, times in counts.most_common()]
 
@@ -118,7 +94,9 @@ class Tried:
         return ((v, one) for v, known in self.answers.items() for one in known if one is not None)
 
 
-async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Answers, repeats: int) -> Tried:
+async def tried_fast(
+    tests: Sequence[LinearityTest], ask: Ask, located: Located, untouched: Answers, repeats: int
+) -> Tried:
     """The tests up to the first that fails, with as few answers as decide them; raises what `ask` raises.
 
     `untouched` are the first answers about the text itself.
@@ -130,17 +108,17 @@ async def tried_fast(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, unt
         answers[v] += await ask(v, count - len(answers[v]), len(answers[v]))
 
     for test in tests:
-        while wanted := needed(test, {v: [pairs.read(one) for one in answers[v]] for v in test}, repeats):
+        while wanted := needed(test, {v: [located.read(one) for one in answers[v]] for v in test}, repeats):
             await gather_or_cancel(ask_further(v, count) for v, count in wanted.items())
         made.append(test)
-        if result_of(test, [answers[v] for v in test], pairs).outcome == "failed":
+        if result_of(test, [answers[v] for v in test], located).outcome == "failed":
             break
     # Later tests may have asked further about a sentence.
-    results = [result_of(test, [answers[v] for v in test], pairs) for test in made]
-    return Tried(pairs, results, {v: known for v, known in answers.items() if known})
+    results = [result_of(test, [answers[v] for v in test], located) for test in made]
+    return Tried(located, results, {v: known for v, known in answers.items() if known})
 
 
-async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, repeats: int) -> Tried:
+async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, located: Located, repeats: int) -> Tried:
     """All tests with all answers, a text that comes again asked about again; raises what `ask` raises."""
     slots = [v for test in tests for v in test]
     # The first about no transformed text are those about the text itself.
@@ -150,8 +128,8 @@ async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, re
     for v, known in zip(slots, taken, strict=True):
         answers[v] += known
     about = zip(taken[::3], taken[1::3], taken[2::3], strict=True)
-    results = [result_of(test, known, pairs, lenient=True) for test, known in zip(tests, about, strict=True)]
-    return Tried(pairs, results, answers, lenient=True)
+    results = [result_of(test, known, located, lenient=True) for test, known in zip(tests, about, strict=True)]
+    return Tried(located, results, answers, lenient=True)
 
 
 def draw_tests(entities: int, count: int, draw: Random) -> list[LinearityTest]:
@@ -174,9 +152,11 @@ def majority(samples: Sequence[Reading]) -> Reading:
     return sum(1 << j for j, count in enumerate(ones) if 2 * count >= len(known))
 
 
-def result_of(test: LinearityTest, answers: Sequence[Answers], pairs: Pairs, *, lenient: bool = False) -> TestResult:
+def result_of(
+    test: LinearityTest, answers: Sequence[Answers], located: Located, *, lenient: bool = False
+) -> TestResult:
     """The result of a test from the answers about each of its three sentences."""
-    samples = [[pairs.read(one) for one in about] for about in answers]
+    samples = [[located.read(one) for one in about] for about in answers]
     choices: list[Sequence[Reading]] = [(majority(one),) for one in samples]
     if lenient:
         # Each value once; if no answer could be read, that.
@@ -187,7 +167,7 @@ def result_of(test: LinearityTest, answers: Sequence[Answers], pairs: Pairs, *, 
         of_x, of_y, of_xor = values
         if of_x is None or of_y is None or of_xor is None:
             return 0
-        return (~(of_x ^ of_y ^ of_xor) & pairs.mask).bit_count()
+        return (~(of_x ^ of_y ^ of_xor) & located.mask).bit_count()
 
     values = min(itertools.product(*choices), key=wrong_bits)
     outcome: Outcome = "unusable" if None in values else "failed" if wrong_bits(values) else "passed"
@@ -241,18 +221,6 @@ def further(samples: Sequence[Reading], repeats: int) -> int:
     more, left = repeats // 2 + 1 - len(samples), repeats - len(samples)
     might = {majority([*samples, *[u] * left]) for u in (0, _ALL, None)}
     return more if more > 0 else left * (len(might) > 1)
-
-
-def missing(entities: Iterable[str], extracted: Extracted | None) -> Reading:
-    """A 1 for each of the entities that was not extracted."""
-    if extracted is None:
-        return None
-    return sum(1 << j for j, entity in enumerate(entities) if not is_among(entity, extracted))
-
-
-def is_among(entity: str, extracted: Iterable[str]) -> bool:
-    """True if the entity was extracted, in whatever spelling."""
-    return any(bare(entity) == bare(one) for one in extracted)
 
 
 def groups(answers: Answers) -> list[tuple[Extracted | None, int]]:

@@ -12,7 +12,7 @@ Overlaps: a place belongs to the longest entity there, of equally long ones to t
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -43,6 +43,8 @@ class Located:
     """In the order of the text; none overlaps another."""
     unreplaceable: tuple[tuple[str, Reason], ...]
     """The other entities, in the order of the extraction."""
+    replacements: tuple[str, ...] = ()
+    """What takes the entities' places; none until they are chosen."""
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -50,12 +52,48 @@ class Located:
         away = {"blank", "repeated", "not_in_text"}
         return self.entities + tuple(entity for entity, reason in self.unreplaceable if reason not in away)
 
-    def tested(self, entities: Collection[str]) -> "Located":
-        """Only these are replaced: nothing is known that fits in the places of the others."""
-        kept = [one for one in self.entities if one in entities]
-        others: list[tuple[str, Reason]] = [(one, "no_replacement") for one in self.entities if one not in entities]
-        mentions = tuple(hit for hit in self.mentions if hit.entity in entities)
-        return Located(self.text, tuple(kept), mentions, (*self.unreplaceable, *others))
+    @property
+    def mask(self) -> int:
+        """A vector with a 1 for each entity (see `linearity`)."""
+        return (1 << len(self.entities)) - 1
+
+    def replaced_by(self, found: Mapping[str, str]) -> "Located":
+        """Only these are replaced, by what they are mapped to: nothing fits in the places of the others."""
+        kept = tuple(one for one in self.entities if one in found)
+        others: list[tuple[str, Reason]] = [(one, "no_replacement") for one in self.entities if one not in found]
+        mentions = tuple(hit for hit in self.mentions if hit.entity in found)
+        replacements = tuple(found[one] for one in kept)
+        return Located(self.text, kept, mentions, (*self.unreplaceable, *others), replacements)
+
+    def in_places(self, v: int) -> tuple[str, ...]:
+        """For each entity what is in its place in R(v): itself, or its replacement."""
+        pairs = zip(self.entities, self.replacements, strict=True)
+        return tuple(other if v >> j & 1 else entity for j, (entity, other) in enumerate(pairs))
+
+    def sentence(self, v: int) -> str:
+        """R(v): the text with `replacements[j]` in place of every mention of entity j where bit j of `v` is 1.
+
+        A mention in capitals gets its replacement in capitals; one in lower case gets a capital where a sentence
+        begins.
+        """
+        text, made, at = self.text, "", 0
+        for entity, start, end in self.mentions:
+            j = self.entities.index(entity)
+            if v >> j & 1:
+                written, new = text[start:end], self.replacements[j]
+                if written.isupper() and not entity.isupper():
+                    new = new.upper()
+                elif begins_sentence(text, start) and written[:1].isupper() and new.split(maxsplit=1)[0].islower():
+                    new = new[:1].upper() + new[1:]
+                # An abbreviation's full stop ends its sentence too.
+                ends = written.endswith(".") and not new.endswith(".") and not text[end:].strip()
+                made += f"{text[at:start]}{new}{'.' * ends}"
+                at = end
+        return made + text[at:]
+
+    def read(self, extracted: Sequence[str] | None) -> int | None:
+        """u: a 0 for each replacement that was extracted, whatever the sentence; above it the same of the entities."""
+        return missing((*self.replacements, *self.entities), extracted)
 
 
 def find_mentions(text: str, entities: Sequence[str]) -> Located:
@@ -120,6 +158,18 @@ def bare(entity: str) -> str:
     make no difference.
     """
     return POSSESSIVE_ENDING.sub("", LEADING_ARTICLE.sub("", _spelling(_plain(entity)).casefold()))
+
+
+def missing(entities: Iterable[str], extracted: Sequence[str] | None) -> int | None:
+    """A vector with a 1 for each of the entities that was not extracted; None for an answer that could not be read."""
+    if extracted is None:
+        return None
+    return sum(1 << j for j, entity in enumerate(entities) if not is_among(entity, extracted))
+
+
+def is_among(entity: str, extracted: Iterable[str]) -> bool:
+    """True if the entity was extracted, in whatever spelling."""
+    return any(bare(entity) == bare(one) for one in extracted)
 
 
 def words_of(*texts: str) -> frozenset[str]:

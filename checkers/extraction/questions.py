@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from checkers.checker import Undecidable
-from checkers.extraction.linearity import Answers, further, missing
-from checkers.extraction.mentions import bare
+from checkers.extraction.linearity import Answers, further
+from checkers.extraction.mentions import bare, missing
 from checkers.form_test import FormCase
 from models.prompts import PromptSet, as_list
 from models.protocol import Model, ModelFailed, Question, Reply, sample

@@ -4,7 +4,7 @@ Names come from the traffic, from the model that writes, or from Faker; a date o
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from checkers.draws import generator, seed_of
-from checkers.extraction.linearity import Vector
-from checkers.extraction.mentions import LEADING_ARTICLE, Located, begins_sentence, is_initials, words_of
+from checkers.extraction.mentions import LEADING_ARTICLE, Located, is_initials, words_of
 from checkers.extraction.questions import ExtractionPrompts
 from models.protocol import Model, ModelFailed
 from models.work import gather_or_cancel
@@ -21,27 +20,6 @@ from schemas import Extraction, TestedEntity
 
 if TYPE_CHECKING:
     from faker import Faker
-
-
-def replaced(located: Located, replacements: Sequence[str], vector: Vector) -> str:
-    """The sentence with `replacements[j]` in place of every mention of entity j where bit j of `vector` is 1.
-
-    A mention in capitals gets its replacement in capitals; one in lower case gets a capital where a sentence begins.
-    """
-    text, made, at = located.text, "", 0
-    for entity, start, end in located.mentions:
-        j = located.entities.index(entity)
-        if vector >> j & 1:
-            written, new = text[start:end], replacements[j]
-            if written.isupper() and not entity.isupper():
-                new = new.upper()
-            elif begins_sentence(text, start) and written[:1].isupper() and new.split(maxsplit=1)[0].islower():
-                new = new[:1].upper() + new[1:]
-            # An abbreviation's full stop ends its sentence too.
-            ends = written.endswith(".") and not new.endswith(".") and not text[end:].strip()
-            made += f"{text[at:start]}{new}{'.' * ends}"
-            at = end
-    return made + text[at:]
 
 
 _LONGEST = 100

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from checkers.extraction.evidence import statistics
 from checkers.extraction.linearity import (
     LinearityTest,
-    Pairs,
     Reading,
     TestResult,
     Tried,
@@ -25,13 +24,14 @@ from checkers.extraction.linearity import (
     strays,
 )
 from checkers.extraction.linearity import result_of as result_of_answers
+from checkers.extraction.mentions import Located
 
 X, Y, BOTH = 0b01, 0b11, 0b11
 """x = 10 and y = 11 of the worked case, the first entity in the lowest bit."""
 
 
 class Read(NamedTuple):
-    """In the place of pairs: answers that are read already."""
+    """In the place of entities: answers that are read already."""
 
     mask: Vector
 
@@ -103,7 +103,7 @@ SAMPLES = st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=3, max_size=3)
 def test_the_combinations_that_pass_are_counted_and_lenient_needs_one(of_x, of_y, of_xor):
     combinations = itertools.product(of_x, of_y, of_xor)
     counted = sum(None not in (a, b, c) and c == ~(a ^ b) & BOTH for a, b, c in combinations)
-    pairs = Pairs(("Ada", "Lagos"), ("Eve", "Turin"), str)
+    pairs = Located("", ("Ada", "Lagos"), (), (), ("Eve", "Turin"))
     answers = [
         [None if u is None else tuple(new for j, new in enumerate(pairs.replacements) if not u >> j & 1) for u in one]
         for one in (of_x, of_y, of_xor)

@@ -1,6 +1,8 @@
 """Replacements: their sources, in order, those that are never taken, and the sentences with them."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -9,15 +11,19 @@ from hypothesis import strategies as st
 
 from assay.testing import ScriptedModel
 from checkers.extraction import replacement as module
-from checkers.extraction.mentions import find_mentions, words_of
+from checkers.extraction.mentions import Located, find_mentions, words_of
 from checkers.extraction.questions import ExtractionPrompts
-from checkers.extraction.replacement import Names, fits, other_figures, replaced
+from checkers.extraction.replacement import Names, fits, other_figures
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 from tests.checkers.extraction.setting import proposing
 
 TEXT = "Ada Okafor flew a kite over Lagos on 3 May 2019."
 CLASSES = {"Ada Okafor": "person", "Lagos": "city", "3 May 2019": "date"}
+
+
+def replaced(located: Located, names: Sequence[str], vector: int) -> str:
+    return replace(located, replacements=tuple(names)).sentence(vector)
 
 
 def record(text: str = TEXT, **fields: str) -> Extraction:
