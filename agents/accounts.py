@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, get_args
 
 import orjson
-from pydantic import ValidationError
 
-from agents.routing import RoutingSettings
+from agents.routing import Head, RoutingSettings, read_head
 from checkers.checker import NOBODY
 from checkers.wording import plain
 from models.wording import counted
@@ -183,7 +182,7 @@ class Accounts:
         # It was unreadable then, whatever this version can read.
         dead = any(fate == "unreadable" and mark == content for (_, mark), fate in answers.items())
         record = None if dead else self._read(message.value)
-        kind = None if record is None else record.kind  # type: ignore[attr-defined]  # every record has one
+        kind = None if record is None else record.kind  # type: ignore[union-attr]  # every record has one
         asked = recheck_of(message.headers)
         for checker, kinds in self._checkers.items():
             fate = "others"
@@ -202,25 +201,21 @@ class Accounts:
         else:
             self._count(NOBODY, hour, answers.get((NOBODY, record.id)) or unanswered, place, record)
 
-    def _read(self, value: bytes | None) -> Envelope | None:
-        """The record, or the envelope of an invalid one that every checker's rules skip: none reads it in full."""
+    def _read(self, value: bytes | None) -> Envelope | Head | None:
+        """The record, or the head of an invalid one that every checker's rules skip: none reads it in full."""
         try:
             return read_record(value, max_bytes=self._max_bytes)
         except Unreadable:
             pass
-        try:
-            document = orjson.loads(value or b"")
-            given = {name: document[name] for name in ("kind", "id", "source", "model")}
-            record = Envelope.model_validate(given | {"tenant": document.get("tenant")})
-        except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError, AttributeError):
+        if (head := read_head(value, self._max_bytes)) is None:
             return None
-        takers = [checker for checker, kinds in self._checkers.items() if given["kind"] in kinds]
-        return record if takers and all(self._routing.left_out(checker, record) for checker in takers) else None
+        takers = [checker for checker, kinds in self._checkers.items() if head.kind in kinds]
+        return head if takers and all(self._routing.left_out(checker, head) for checker in takers) else None
 
     def _began_and_finished(self, checker: str, partition: int) -> tuple[int, int]:
         return self._finished[checker].get(partition, (0, 0))
 
-    def _unanswered(self, checker: str, record: Envelope, partition: int, offset: int, *, by_rules: bool) -> str:
+    def _unanswered(self, checker: str, record: Envelope | Head, partition: int, offset: int, *, by_rules: bool) -> str:
         """The fate of a record without an answer."""
         began, finished = self._began_and_finished(checker, partition)
         if offset < began:
@@ -230,7 +225,7 @@ class Accounts:
         return (self._routing.left_out(checker, record) if by_rules else None) or "missing"
 
     def _count(
-        self, checker: str, hour: datetime, fate: str, place: tuple[int, int], record: Envelope | None = None
+        self, checker: str, hour: datetime, fate: str, place: tuple[int, int], record: Envelope | Head | None = None
     ) -> None:
         self.fates[checker, hour][fate] += 1
         if fate == "missing" and len(self.named) < _MOST_NAMED:

@@ -4,14 +4,14 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 import orjson
 from prometheus_client import CollectorRegistry
 
 from agents.monitor.outcomes import missing_outcome, with_outcome
-from agents.routing import Budgets, RoutingSettings
+from agents.routing import Budgets, RoutingSettings, read_head
 from agents.runtime import Listener, Runtime
 from agents.sessions import Sessions
 from checkers.checker import Checker, unclaimed
@@ -20,14 +20,12 @@ from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import ModelUnavailable
 from models.work import observed_waits
 from schemas import (
-    RECORD_KINDS,
     Envelope,
     Generation,
     Origin,
     Trace,
     Unreadable,
     Verdict,
-    is_name,
     read_record,
 )
 from streams.admission import Slot, Slots
@@ -41,9 +39,6 @@ _MOST_TRIES = 20
 _READ_ALL_THE_SAME = 0.01
 """The part of skipped records that is read in full, so that a producer's mistakes show: a hundredth costs little. Of a
 thousand invalid records some ten are counted."""
-
-_Head: TypeAlias = tuple[str, str, str, str | None, str]
-"""Of a record: kind, source, model, tenant and id."""
 
 _PassedOver: TypeAlias = tuple[str, LeftOut | None, str, str]
 """Kind, reason, source and model; no more than the kind where the checker does not take it."""
@@ -77,6 +72,7 @@ class CheckerAgent(Listener):
         topics = runtime.settings.topics
         self._checker, self._settings, self._answers_for = checker, runtime.settings, answers_for
         self._routing, self._budgets = routing or RoutingSettings(), budgets or Budgets()
+        self._max_bytes = runtime.settings.records.max_bytes
         self._counts = runtime.metrics.checker(checker.name, counts)
         self._count = None if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
         self._own_kinds = [orjson.dumps(kind) for kind in checker.kinds]
@@ -122,33 +118,30 @@ class CheckerAgent(Listener):
     def passed_over(self, value: bytes | None, headers: Sequence[tuple[str, bytes]]) -> _PassedOver | None:
         """Skip by the record's head alone what is left out or of another kind; everything else, and all doubt, goes on.
 
-        A message whose head cannot be read goes on. So does one without an id, which is drawn by what is in it. Who
-        answers for the other checkers skips only what none of them looks at.
+        Who answers for the other checkers skips only what none of them looks at.
         """
         if value is None or (not self._routing.rules and any(kind in value for kind in self._own_kinds)):
             return None
         # Of a session, what is left out was said, too.
         is_turn = self._checker.turns > 0 and b'"session"' in value
         # No rule holds for what is checked again.
-        if is_turn or recheck_of(headers) is not None or (head := self._head(value)) is None:
+        if is_turn or recheck_of(headers) is not None or (head := read_head(value, self._max_bytes)) is None:
             return None
-        kind, source, model, *_ = head
         reason = None
-        if kind in self._checker.kinds and (reason := self._routing.skips(self._checker.name, *head[1:])) is None:
+        if head.kind in self._checker.kinds and (reason := self._routing.left_out(self._checker.name, head)) is None:
             return None
         if self._answers_for is not None:
-            takers = [name for name, kinds in self._answers_for.items() if kind in kinds]
-            looked_at = any(self._routing.skips(name, *head[1:]) is None for name in takers)
-            if looked_at or not (takers or reason):
+            takers = [name for name, kinds in self._answers_for.items() if head.kind in kinds]
+            if not (takers or reason) or any(self._routing.left_out(name, head) is None for name in takers):
                 return None
         if reason is None:
-            return kind, None, "", ""
+            return head.kind, None, "", ""
         if random.random() < _READ_ALL_THE_SAME:  # noqa: S311
             try:
-                read_record(value, max_bytes=self._settings.records.max_bytes)
+                read_record(value, max_bytes=self._max_bytes)
             except Unreadable:
                 self._counts.invalid_left_out()
-        return kind, reason, source, model
+        return head.kind, reason, head.source, head.model
 
     def _skipped_ahead(self, records: Iterable[Any]) -> int:
         """Count those of these messages that are skipped before the first that is not."""
@@ -165,22 +158,9 @@ class CheckerAgent(Listener):
                 self._counts.left_out(reason, source, model, number)
         return skipped.total()
 
-    def _head(self, value: bytes) -> _Head | None:
-        """None if it cannot be read, or is not whole."""
-        if len(value) > self._settings.records.max_bytes:
-            return None
-        try:
-            document = orjson.loads(value)
-            kind, source, model, id_ = document["kind"], document["source"], document["model"], document["id"]
-            tenant = document.get("tenant")
-            whole = _is_name(source) and _is_name(model) and is_name(id_) and (tenant is None or _is_name(tenant))
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return None
-        return (kind, source, model, tenant, id_) if whole and kind in RECORD_KINDS else None
-
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         try:
-            record = read_record(incoming.value, max_bytes=self._settings.records.max_bytes)
+            record = read_record(incoming.value, max_bytes=self._max_bytes)
         except Unreadable:
             if self._answers_for is not None:
                 raise
@@ -285,7 +265,3 @@ class CheckerAgent(Listener):
             self._taken_in.remove(incoming)
             if not answered:
                 self._counts.give_back()
-
-
-_is_name = lru_cache(4096)(is_name)
-"""For names that are few and the same all the time."""

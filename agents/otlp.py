@@ -11,7 +11,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from prometheus_client import CollectorRegistry, Counter
 
 from agents.runtime import Agent, AgentFactory, Listener, Runtime, read_verdict
-from agents.webhooks.target import AT_ONCE, Reply, Target
+from agents.webhooks import AT_ONCE, Reply, Target
 from schemas import Unreadable
 from streams.messages import Hold, Incoming, Outgoing, record_message
 from streams.otlp.decoding import Signal, read_request

@@ -9,13 +9,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property, lru_cache, partial
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
+import orjson
 from prometheus_client import CollectorRegistry, Gauge
 from pydantic import Field, field_validator, model_validator
 
 from models.work import Work
-from schemas import Envelope
+from schemas import RECORD_KINDS, Envelope, is_name
 from streams.settings import SettingsSection
 
 _REMEMBERED = 4096
@@ -93,18 +94,42 @@ class RoutingSettings(SettingsSection):
 
         return lru_cache(_REMEMBERED)(first_that_matches)
 
-    def skips(
-        self, checker: str, source: str, model: str, tenant: str | None, record_id: str
-    ) -> Literal["route", "sample"] | None:
+    def left_out(self, checker: str, record: "Envelope | Head") -> Literal["route", "sample"] | None:
         """The reason why `checker` skips a record: a rule with share 0, or the draw; None if it checks it."""
-        if not self.rules or (share := self.share(checker, source, model, tenant)) >= 1:
+        if not self.rules or (share := self.share(checker, record.source, record.model, record.tenant)) >= 1:
             return None
         if share <= 0:
             return "route"
-        return None if sample_point(source, record_id) < share else "sample"
+        return None if sample_point(record.source, record.id) < share else "sample"
 
-    def left_out(self, checker: str, record: Envelope) -> Literal["route", "sample"] | None:
-        return self.skips(checker, record.source, record.model, record.tenant, record.id)
+
+class Head(NamedTuple):
+    """The part of a record that decides whether it is checked."""
+
+    kind: str
+    source: str
+    model: str
+    tenant: str | None
+    id: str
+
+
+def read_head(value: bytes | None, max_bytes: int) -> Head | None:
+    """None if it cannot be read, or is not whole: without an id a record is drawn by all that is in it."""
+    if value is None or len(value) > max_bytes:
+        return None
+    try:
+        document = orjson.loads(value)
+        kind, source, model, id_ = document["kind"], document["source"], document["model"], document["id"]
+        head = Head(kind, source, model, document.get("tenant"), id_)
+        names = (head.source, head.model) if head.tenant is None else (head.source, head.model, head.tenant)
+        whole = head.kind in RECORD_KINDS and is_name(head.id) and all(map(_is_name, names))
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    return head if whole else None
+
+
+_is_name = lru_cache(4096)(is_name)
+"""For names that are few and the same all the time."""
 
 
 def sample_point(source: str, record_id: str) -> float:

@@ -84,8 +84,10 @@ class Conversation(BaseModel):
     def record(self, turns: int) -> Generation:
         """Its last turns as one response; its id is that of the session, and where it began."""
         tenant, source, session = self.session
-        asked = [f"User: {one.turn.prompt}\n" if one.turn.prompt else "" for one in self.turns]
-        said = [f"{prompt}Answer: {one.turn.response}" for prompt, one in zip(asked, self.turns, strict=True)]
+        said = [
+            (f"User: {one.turn.prompt}\n" if one.turn.prompt else "") + f"Answer: {one.turn.response}"
+            for one in self.turns
+        ]
         return Generation(
             kind="generation",
             id=f"{session[:200]}/{self.partition}-{self.began}",
@@ -156,19 +158,15 @@ class Sessions:
             self._kept.setdefault(place, {})[offset] = one
             if len(self._kept) == _MOST_SESSIONS:
                 _log.warning("too many sessions, new ones are not kept", most=_MOST_SESSIONS)
-        self._say(one, record, offset, at)
+        recent = {each.turn.record_id for each in one.turns[-self._turns :]}
+        # One that comes again is said once.
+        if not one.turns or (offset > one.last.offset and record.id not in recent):
+            at = max(at, one.last.at) if one.turns else at
+            one.turns.append(SaidTurn(offset=offset, at=at, model=record.model, turn=record.turn))
+            # One that comes twice is behind turns before its first.
+            del one.turns[: -2 * self._turns - _UNDER_WAY]
         incoming.before_answer = partial(self._store, one, offset)
         return one.before(record.id, self._turns, offset)
-
-    def _say(self, one: Conversation, record: Generation, offset: int, at: float) -> None:
-        recent = {each.turn.record_id for each in one.turns[-self._turns :]}
-        if one.turns and (offset <= one.last.offset or record.id in recent):
-            # It comes again.
-            return
-        at = max(at, one.last.at) if one.turns else at
-        one.turns.append(SaidTurn(offset=offset, at=at, model=record.model, turn=record.turn))
-        # One that comes twice is behind turns before its first.
-        del one.turns[: -2 * self._turns - _UNDER_WAY]
 
     async def _store(self, one: Conversation, offset: int) -> None:
         """Return when it is stored up to the offset; all that wait meanwhile are stored by one message."""

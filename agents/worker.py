@@ -87,18 +87,13 @@ class Worker:
         self._runtime.metrics.kafka_last_answer.set_function(lambda: self._watch.last_answer)
         ready: dict[str, Probe] = {"kafka": self._broker}
         ready |= {agent.name: agent.ready for agent in self._agents}
-        if judge_probe is not None:
-            ready["judge"] = judge_probe
-        self._http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
+        ready |= {} if judge_probe is None else {"judge": judge_probe}
+        self.http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
         self._tasks: list[asyncio.Task[None]] = []
         self._asked = False
         self.stuck = False
         """True if clients are left that still wait for a broker."""
         self._stopped = False
-
-    @property
-    def http_port(self) -> int:
-        return self._http.port
 
     async def start(self) -> None:
         """Connect and begin to listen; returns once every agent has asked to join its group.
@@ -108,7 +103,7 @@ class Worker:
         """
         needed = dict.fromkeys(topic for agent in self._agents for topic in agent.topics)
         await require_topics(self._settings.kafka, list(needed))
-        await self._http.start()
+        await self.http.start()
         await self._publisher.start()
         if self._preparing is not None:
             await self._preparing()
@@ -120,7 +115,7 @@ class Worker:
             "worker started",
             version=version("assay"),
             agents=[agent.name for agent in self._agents],
-            port=self.http_port,
+            port=self.http.port,
             servers=self._settings.kafka.bootstrap_servers,
             topics=f"{self._settings.topics.prefix}.*",
             **self._about,
@@ -150,7 +145,7 @@ class Worker:
             self.stuck = True
         if self.stuck:
             _log.warning("the broker did not answer in time; what is not committed comes back")
-        await self._http.stop()
+        await self.http.stop()
         for close in self._closing:
             await close()
         _log.info("worker stopped")
@@ -223,14 +218,6 @@ class Worker:
             await asyncio.sleep(_MEASURE_EVERY_SECONDS)
 
 
-def _calm_garbage_collection() -> None:
-    # Imported objects stay alive. Traversing them again and again stops the loop for tens of milliseconds each time,
-    # which leaves the judge's endpoint idle: measured as 1 to 2% of its calls a second.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
-
-
 def run(factory: Callable[[], Awaitable[Worker]], started: Callable[[], None] = lambda: None) -> int:
     """Build a worker on an event loop and run it until a signal, `started` called once it has started.
 
@@ -240,7 +227,8 @@ def run(factory: Callable[[], Awaitable[Worker]], started: Callable[[], None] = 
 
     async def main() -> int:
         worker = await factory()
-        _calm_garbage_collection()
+        # What was imported stays alive, and need not be gone through again and again.
+        gc.freeze()
         status = await worker.run_until_signal(started)
         if worker.stuck:
             # Threads of clients that wait for a broker would keep the process for as long as it is away.
@@ -248,8 +236,6 @@ def run(factory: Callable[[], Awaitable[Worker]], started: Callable[[], None] = 
             os._exit(status)
         return status
 
-    if sys.platform == "win32":
-        return asyncio.run(main())
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings
 
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.routing import BudgetSettings, RoutingSettings
-from agents.webhooks.settings import WebhookName, WebhookSettings
+from agents.webhook_settings import WebhookName, WebhookSettings
 from assay.origins import Origins, from_environment, variables
 from checkers.checker import NOBODY, CheckerSettings, ScoringSettings
 from checkers.plugin import CheckerName, ImproverSettings, InstalledCheckers, installed_checkers

@@ -100,7 +100,7 @@ def _followers(
     from agents.monitor.labels import labels_agent
     from agents.monitor.trust import trust_monitor
     from agents.scheduler import Scheduler
-    from agents.webhooks.agent import webhook
+    from agents.webhooks import webhook
 
     factories: list[AgentFactory] = []
     own: list[Model] = []

@@ -13,7 +13,7 @@ from prometheus_client import Counter
 
 from agents.monitor.counter import Key, Raised
 from agents.monitor.settings import AlertmanagerSettings
-from agents.webhooks.target import Target
+from agents.webhooks import Target
 from schemas import Alert, RejectedRecord, TrueRateAlert
 
 RESEND_SECONDS: Final = 60.0

@@ -142,7 +142,7 @@ async def _run(*, follow: bool, program: str) -> None:
                 say(_NEXT.format(program=program))
                 if follow:
                     async with served_page(configuration) as page:
-                        say(_FOLLOWING.format(settings=settings, page=page, port=worker.http_port, program=program))
+                        say(_FOLLOWING.format(settings=settings, page=page, port=worker.http.port, program=program))
                         await shown.follow()
         finally:
             await worker.stop()

@@ -62,7 +62,9 @@ def judged(
     with contextlib.ExitStack() as stack:
         agent = stack.enter_context(_endpoint(given))
         running = [stack.enter_context(place.worker([agent], raw, f"worker{number}")) for number in range(workers)]
-        processes = [psutil.Process(each.wait_ready().pid) for each in running]
+        for each in running:
+            each.wait_ready()
+        processes = [psutil.Process(each.pid) for each in running]
         before = _cpu_seconds(processes)
         asyncio.run(put(place.servers, topics.outputs, lines, spread=partitions > 1))
         wanted = len(lines) if decided is None else decided

@@ -38,11 +38,9 @@ def endure(faults: int, seed: int) -> bool:
     folder = Path(tempfile.mkdtemp(prefix="assay-faults-"))
     storm = Storm(folder, plan(seed, faults, _GAP_SECONDS), rate=_RATE, tell=_tell)
     ledger = storm.run()
-    kept = storm.kept
-    print(
-        f"{len(kept.done)} faults in {kept.seconds / 60:.0f} minutes, {kept.sent:,} messages sent; logs in {folder}\n"
-    )
-    print(table(["fault", "times", "well again after (s, median)", "(longest)"], by_kind(kept.done)))
+    minutes = storm.seconds / 60
+    print(f"{len(storm.done)} faults in {minutes:.0f} minutes, {storm.sent:,} messages sent; logs in {folder}\n")
+    print(table(["fault", "times", "well again after (s, median)", "(longest)"], by_kind(storm.done)))
     print()
     _print(ledger, storm)
     if ledger.kept:
@@ -63,7 +61,7 @@ def sustain(minutes: float, seed: int, rate: float | None) -> bool:
         )
         run.given = rate
         ledger = run.run()
-    done = run.kept.done
+    done = run.done
     print(f"{len(done)} faults in {minutes:g} minutes at {run.at:,.0f} records a second\n")
     print(table(["fault", "times", "well again after (s, median)", "(longest)"], by_kind(done)))
     print()
@@ -174,12 +172,12 @@ def _print(ledger: Ledger, storm: Storm) -> None:
     if ledger.store_off is not None:
         rows.append(["store off from the topics, in rows and counts", ledger.store_off])
     rows += [
-        ["most records that waited", storm.kept.most_lag],
-        ["longest time without progress (s)", storm.kept.longest_stall],
+        ["most records that waited", storm.most_lag],
+        ["longest time without progress (s)", storm.longest_stall],
         ["none waited so many seconds after the last record", round(storm.drained_after, 1)],
         *(
             [f"{name} ended by itself with status {status}", times]
-            for name, statuses in storm.kept.ended.items()
+            for name, statuses in storm.ended.items()
             for status, times in statuses.items()
         ),
         *([f"most memory of {name} (MB)", member.most_bytes // 2**20] for name, member in storm.members.items()),

@@ -236,7 +236,7 @@ async def _archived(worker: WorkerHere, **kinds: int) -> None:
 
 async def _ready(*workers: WorkerHere) -> bool:
     async with httpx.AsyncClient() as client:
-        return all([(await client.get(f"http://127.0.0.1:{each.http_port}/readyz")).is_success for each in workers])
+        return all([(await client.get(f"http://127.0.0.1:{each.http.port}/readyz")).is_success for each in workers])
 
 
 async def _not_ready(worker: WorkerHere) -> str:
@@ -244,7 +244,7 @@ async def _not_ready(worker: WorkerHere) -> str:
 
     async def said() -> str | None:
         async with httpx.AsyncClient() as client:
-            answer = await client.get(f"http://127.0.0.1:{worker.http_port}/readyz")
+            answer = await client.get(f"http://127.0.0.1:{worker.http.port}/readyz")
         return None if answer.is_success else answer.text
 
     return await until(said)

@@ -3,20 +3,14 @@
 import asyncio
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from checkers.checker import Checker
 from streams.clients import admin
 from tests.support.checkers import (
     Accept,
-    AsksASlowModel,
-    FailsOn,
-    Large,
-    Raise,
-    RunIntoCancellation,
+    OnBad,
     Sleep,
     WhileFileIsThere,
     asking,
@@ -98,21 +92,6 @@ class TestOnApacheKafka(DeliveryPromises):
         assert seen.repeats == 0
         assert not seen.letters
 
-    async def test_a_model_thirty_times_as_slow_as_usual_changes_no_verdict_and_fewer_records_are_begun(
-        self, place: Place
-    ):
-        raw, settings = await place.ready()
-        await put(place.servers, settings.topics.outputs, map(record, range(150)))
-        # Usually twice that many records would be done within the limit of one.
-        checker = AsksASlowModel(seconds=0.01, limit=0.1)
-        async with worker_here([checker], raw) as worker:
-            await worker.wait_for("assay_checker_records_total", 20, checker="slow", kind="generation")
-            begun = worker.metric("assay_records_in_flight", agent="slow")
-            seen = await collect(place.servers, settings.topics, records=150, settle=0.2)
-        await checker.close()
-        assert seen.outcomes == {"accept": 150}
-        assert begun <= 64
-
     async def test_records_that_wait_for_their_turn_leave_their_slots_to_others(self, place: Place):
         # Two questions of a length that was never answered are asked at once, and there are slots for four records.
         raw, settings = await place.ready(concurrency=4, drain_seconds=1)
@@ -139,18 +118,16 @@ class TestOnApacheKafka(DeliveryPromises):
         seen = await collect(place.servers, settings.topics, records=20)
         assert len(seen.verdicts) == 20
 
-    @pytest.mark.parametrize(
-        ("checker", "named"), [(Raise(), "ValueError"), (RunIntoCancellation("raise"), "CancelledError")]
-    )
+    @pytest.mark.parametrize(("does", "named"), [("raises", "ValueError"), ("is cancelled", "CancelledError")])
     async def test_a_checker_that_raises_makes_a_dead_letter_without_its_message(
-        self, place: Place, checker: Checker[Any], named: str
+        self, place: Place, does: str, named: str
     ):
         raw, settings = await place.ready()
         values = [record(1), record(0, id="bad-secret"), record(2)]
         await put(place.servers, settings.topics.outputs, values)
-        async with worker_here([checker], raw) as worker:
+        async with worker_here([OnBad(does)], raw) as worker:
             seen = await collect(place.servers, settings.topics, records=2, letters=1)
-            await worker.wait_for("assay_dead_letters_total", 1, agent="raise", reason="checker_failed")
+            await worker.wait_for("assay_dead_letters_total", 1, agent=does, reason="checker_failed")
         (letter,) = seen.letters.values()
         assert letter.reason == "checker_failed"
         assert letter.payload == values[1]
@@ -176,7 +153,7 @@ class TestOnApacheKafka(DeliveryPromises):
         raw, settings = await place.ready(concurrency=4)
         records = [record(number, id="bad") if number == 0 else record(number) for number in range(200)]
         await put(place.servers, settings.topics.outputs, records)
-        async with worker_here([FailsOn()], raw):
+        async with worker_here([OnBad("fails")], raw):
             seen = await collect(place.servers, settings.topics, records=200, settle=0.3)
         assert seen.outcomes == {"accept": 199, "abstain": 1}
         assert seen.causes == {"judge_failed": 1}
@@ -190,7 +167,7 @@ class TestOnApacheKafka(DeliveryPromises):
 
             def ended() -> bool:
                 worker.signal(signal.SIGINT)
-                return not worker.alive
+                return worker.exit_status is not None
 
             await asyncio.to_thread(worker.wait_ready)
             await asyncio.to_thread(worker.wait_for, READ, 1)
@@ -209,13 +186,6 @@ class TestOnApacheKafka(DeliveryPromises):
         assert seen.headers["content-type"] == b"application/json"
         assert seen.headers["gen_ai.evaluation.score.label"] == b"accept"
 
-    async def test_two_checkers_in_one_worker_do_not_hold_each_other_up(self, place: Place):
-        raw, settings = await place.ready(drain_seconds=0)
-        await put(place.servers, settings.topics.outputs, map(record, range(300)))
-        async with worker_here([Sleep(50), Accept()], raw):
-            seen = await collect(place.servers, settings.topics, records=300)
-        assert len(seen.verdicts) == 300
-
     async def test_a_letter_too_large_for_its_topic_leaves_the_message_where_it_stands(self, place: Place):
         raw, settings = await place.ready()
         async with admin(settings.kafka) as client:
@@ -229,13 +199,6 @@ class TestOnApacheKafka(DeliveryPromises):
         (letter,) = seen.letters.values()
         assert letter.reason == "undeliverable"
         assert (letter.truncated, letter.payload, letter.payload_bytes) == (True, b"", len(rubbish))
-
-    async def test_a_verdict_too_large_for_the_broker_makes_a_dead_letter(self, place: Place):
-        raw, settings = await place.ready()
-        await put(place.servers, settings.topics.outputs, [record(1)])
-        async with worker_here([Large()], raw):
-            seen = await collect(place.servers, settings.topics, letters=1)
-        assert [letter.reason for letter in seen.letters.values()] == ["undeliverable"]
 
 
 class TestOnTheEmbeddedBroker(DeliveryPromises):

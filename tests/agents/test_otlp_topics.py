@@ -103,7 +103,8 @@ async def test_kill_9_in_the_middle_loses_no_span_and_gives_none_another_id(prep
     def killed() -> None:
         for _ in range(2):
             with prepared.worker(agents, settings) as worker:
-                worker.wait_ready().wait_for("assay_otlp_records_total", 100)
+                worker.wait_ready()
+                worker.wait_for("assay_otlp_records_total", 100)
                 time.sleep(draw.uniform(0, 0.4))
                 worker.kill()
 

@@ -25,8 +25,6 @@ from streams.admission import Slot, Slots
 from streams.faust_app import PartitionProgress
 from streams.messages import RECHECK, Incoming, Outgoing, Publisher
 from streams.metrics import StreamMetrics
-from streams.record_lines import Line
-from streams.record_sender import send_records
 from streams.settings import StreamSettings, TopicSettings
 from streams.takeover import Commit
 from tests.checkers.criteria.setting import BROKEN, KEPT, WORDS, by_word, criterion
@@ -206,12 +204,6 @@ def test_a_record_of_the_past_is_no_turn():
     assert [run.follow(message) for message in run.messages] == [[], ["r0"], ["r0"], [], ["r0", "r1"]]
 
 
-def test_sources_and_tenants_have_their_own_sessions():
-    values = [record(0, session="a"), record(1, session="a", source="other"), record(2, session="a", tenant="north")]
-    run = Run([Message(offset, value) for offset, value in enumerate(values)])
-    assert [run.follow(message) for message in run.messages] == [[], [], []]
-
-
 @given(st.lists(SAID, max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=4), st.data())
 def test_each_conversation_is_concluded_once_it_is_silent_whoever_takes_over(said, steps, data):
     messages = _messages(said)
@@ -283,34 +275,8 @@ def test_no_turn_is_lost_or_doubled_by_kills(place: Place):
     assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
 
 
-async def test_sessions_go_on_where_partitions_go_to_other_workers(place: Place):
-    raw, settings = await place.ready(partitions=3, concurrency=4)
-    with place.worker([RECALLS], raw, "first") as first:
-        await _send(settings, range(RECORDS // 2))
-        await asyncio.to_thread(first.wait_ready)
-        await asyncio.to_thread(first.wait_for, "assay_verdicts_total", RECORDS / 8)
-        with place.worker([RECALLS], raw, "second") as second:
-            await asyncio.to_thread(second.wait_ready)
-            await _send(settings, range(RECORDS // 2, RECORDS))
-            await asyncio.to_thread(second.wait_for, "assay_verdicts_total", 1)
-            assert await asyncio.to_thread(first.terminate) == 0
-            said = await _reasons(place)
-    assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
-
-
 def _said(number: int) -> bytes:
     return record(number, session=f"s{number % SESSIONS}")
-
-
-async def _send(settings: StreamSettings, numbers: Iterable[int]) -> None:
-    """As `assay send` does: it keys records by their session."""
-
-    async def lines() -> AsyncIterator[Line]:
-        for number in numbers:
-            data = _said(number)
-            yield Line(number, data, length=len(data), end=0)
-
-    await send_records(settings, lines())
 
 
 def _expected(number: int) -> str:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from agents.webhooks.settings import WebhookSettings, keys_of
-from agents.webhooks.target import signed_headers
+from agents.webhook_settings import WebhookSettings, keys_of
+from agents.webhooks import signed_headers
 from tests.support.webhook_target import SECRET
 
 keys = st.binary(min_size=24, max_size=64)

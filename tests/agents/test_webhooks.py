@@ -11,8 +11,8 @@ import orjson
 import pytest
 from aiohttp import web
 
-from agents.webhooks.agent import webhook
-from agents.webhooks.settings import WebhookSettings
+from agents.webhook_settings import WebhookSettings
+from agents.webhooks import webhook
 from schemas import to_json
 from streams.replay import read_dead_letters, replay
 from streams.settings import StreamSettings
@@ -131,8 +131,8 @@ class TestOnApacheKafka:
     async def test_a_message_that_the_target_cannot_take_is_given_up_while_it_takes_others(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 1)
-        monkeypatch.setattr("agents.webhooks.agent._GIVE_UP_SECONDS", 0.5)
+        monkeypatch.setattr("agents.webhooks.AT_ONCE", 1)
+        monkeypatch.setattr("agents.webhooks._GIVE_UP_SECONDS", 0.5)
         _, settings = await place.ready()
         poison, *others = _rejected(settings, 200)
         unwelcome = json.loads(poison)["id"]
@@ -163,7 +163,7 @@ class TestOnApacheKafka:
     async def test_a_target_that_does_not_answer_holds_nobody_else_back(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("agents.webhooks.target._TIMEOUT_SECONDS", 0.5)
+        monkeypatch.setattr("agents.webhooks._TIMEOUT_SECONDS", 0.5)
         _, settings = await place.ready()
         await put(place.servers, settings.topics.rejected, _rejected(settings, 40))
         quick, slow = WebhookTarget(), WebhookTarget(answer=hangs(60))
@@ -201,21 +201,12 @@ class TestOnApacheKafka:
 
     async def test_what_is_no_verdict_is_a_dead_letter(self, place: Place):
         _, settings = await place.ready()
-        wrong = [
-            b"{",
-            None,
-            b'{"id": "v1"}',
-            to_json(rejection(0, settings.topics.outputs, id="two\u2009words. And a stop")),
-            *_rejected(settings, 1),
-        ]
-        await put(place.servers, settings.topics.rejected, wrong)
-        target = WebhookTarget()
-        async with target.running(), _working(settings, tuning=_to(target)):
-            await target.wait_for(1)
-            letters = [letter async for letter, _ in read_dead_letters(settings)]
-        reasons = {letter.origin.offset: letter.reason for letter in letters}
+        signed_by_id = to_json(rejection(0, settings.topics.outputs, id="two\u2009words. And a stop"))
+        await put(place.servers, settings.topics.rejected, [b"{", None, b'{"id": "v1"}', signed_by_id])
+        async with _working(settings, tuning=_to(WebhookTarget())):
+            seen = await collect(place.servers, settings.topics, letters=4)
+        reasons = {letter.origin.offset: letter.reason for letter in seen.letters.values()}
         assert reasons == {0: "not_json", 1: "empty", 2: "invalid_record", 3: "invalid_record"}
-        assert len(target.ids) == 1
 
     async def test_a_record_that_is_gone_is_null_and_another_at_its_place_is_not_sent(self, place: Place):
         _, settings = await place.ready()

@@ -36,7 +36,7 @@ async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place
     raw, _ = await place.ready()
     async with (
         worker_here([Accept(), Sleep(1)], raw, judge_probe=probe) as worker,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http_port}") as client,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http.port}") as client,
     ):
 
         async def joined() -> bool:
@@ -88,9 +88,9 @@ async def test_a_port_that_is_taken_is_named(place: Place):
     from agents.worker import Worker
 
     async with worker_here([Accept()], raw) as first:
-        taken = settings.model_copy(update={"http": settings.http.model_copy(update={"port": first.http_port})})
+        taken = settings.model_copy(update={"http": settings.http.model_copy(update={"port": first.http.port})})
         second = Worker([partial(CheckerAgent, Accept())], taken)
-        with pytest.raises(StreamError, match=rf"{first.http_port}.*http\.port"):
+        with pytest.raises(StreamError, match=rf"{first.http.port}.*http\.port"):
             await second.start()
         await second.stop()
 
@@ -152,7 +152,7 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
     following = asyncio.create_task(follow())
     async with (
         worker_here([Accept()], raw) as worker,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http_port}") as client,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http.port}") as client,
     ):
 
         async def parts() -> dict[str, str]:

@@ -206,7 +206,7 @@ def test_after_kill_9_the_accounts_are_exact_and_what_was_skipped_is_named(place
     asyncio.run(put(place.servers, topics.outputs, rng.sample([*values, *others], 312), spread=True))
     variables = environment(steady, **given)
     with running_worker(tmp_path, "--checkers", "steady", environment=variables) as service:
-        wait_until(lambda: service.total("assay_verdicts_total") >= 50, service.said)
+        wait_until(lambda: service.metric("assay_verdicts_total") >= 50, service.said)
         service.process.kill()
     status, found = accounts()
     assert (status, found["messages"], found["missing"]) == (0, 312, [])

@@ -19,7 +19,7 @@ from models.protocol import ModelUnavailable
 from schemas import Generation, Usage, to_json
 from streams.record_lines import Line
 from tests.assay.running import assay
-from tests.support.checkers import FailsOn, Recalls
+from tests.support.checkers import OnBad, Recalls
 from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.trust_verdicts import verdict
@@ -87,7 +87,7 @@ async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_other
             yield Line(number, data, len(data), number)
 
     # One at a time beside it, so that it has others to be compared with.
-    await check_lines([FailsOn(seconds=0.03)], records(), found.append, patience, max_bytes=1000, window=2)
+    await check_lines([OnBad("fails", 0.03)], records(), found.append, patience, max_bytes=1000, window=2)
     assert [checked.verdicts[0].outcome for checked in found] == ["abstain"] + ["accept"] * 49
     assert "answered others meanwhile: connection reset" in found[0].verdicts[0].reason
     assert not patience.lost

@@ -15,8 +15,8 @@ from agents.monitor.trust_series import Plan, TrustSeries
 from agents.otlp import otlp_agents
 from agents.routing import Budgets, BudgetSettings
 from agents.scheduler import Scheduler
-from agents.webhooks.agent import webhook
-from agents.webhooks.settings import WebhookSettings
+from agents.webhook_settings import WebhookSettings
+from agents.webhooks import webhook
 from agents.worker import Worker
 from checkers.longtail.probe_metrics import ProbeMetrics
 from store.settings import StoreSettings

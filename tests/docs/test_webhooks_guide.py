@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.webhooks.settings import WebhookSettings
-from agents.webhooks.target import Target, signed_headers
+from agents.webhook_settings import WebhookSettings
+from agents.webhooks import Target, signed_headers
 from tests.assay.running import assay
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until

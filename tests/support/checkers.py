@@ -16,7 +16,7 @@ from models.judges.prompted import PromptedJudge
 from models.local_grader import Graded, LocalGrader
 from models.protocol import ClaimKind, Claims, Judge, Judgement, ModelUnavailable
 from models.work import book
-from schemas import Envelope, Generation, Usage, Verdict
+from schemas import Envelope, Generation, Usage
 
 
 class Accept(Checker[CheckerSettings]):
@@ -119,25 +119,25 @@ class Concludes(Accept):
         return Decision(accepted=True, reason=getattr(record, "response", ""))
 
 
-class Raise(Accept):
-    """Raises for records whose id begins with `bad`."""
+class OnBad(Accept):
+    """Does what its name says for records whose id begins with `bad`, which its judge may fail on again and again."""
 
-    def __init__(self) -> None:
-        super().__init__("raise")
+    def __init__(self, name: str, seconds: float = 0.0) -> None:
+        super().__init__(name)
+        self._seconds = seconds
 
     async def _work(self, record: Envelope) -> None:
-        if record.id.startswith("bad"):
+        await asyncio.sleep(self._seconds)
+        if not record.id.startswith("bad"):
+            return
+        if self.name == "raises":
             raise ValueError(f"cannot take {record.id}")
-
-
-class RunIntoCancellation(Accept):
-    """Waits, for records whose id begins with `bad`, for something that somebody else cancelled."""
-
-    async def _work(self, record: Envelope) -> None:
-        if record.id.startswith("bad"):
-            other: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            other.cancel()
-            await other
+        if self.name == "fails":
+            raise ModelUnavailable("connection reset", retry_after=0.05, suspect=True)
+        # It waits for something that somebody else cancelled.
+        other: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        other.cancel()
+        await other
 
 
 class WhileFileIsThere(Accept):
@@ -155,19 +155,6 @@ class WhileFileIsThere(Accept):
         await asyncio.sleep(0.02)
         if self._file.exists():
             raise ModelUnavailable("connection refused", retry_after=self._retry_after)
-
-
-class FailsOn(Accept):
-    """Its judge fails on records whose id begins with `bad`, again and again, and takes `seconds` for all others."""
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        super().__init__("fails-on")
-        self._seconds = seconds
-
-    async def _work(self, record: Envelope) -> None:
-        await asyncio.sleep(self._seconds)
-        if record.id.startswith("bad"):
-            raise ModelUnavailable("connection reset", retry_after=0.05, suspect=True)
 
 
 class Slow:
@@ -199,14 +186,6 @@ class AsksASlowModel(Accept):
 
     async def close(self) -> None:
         await self._grader.close()
-
-
-class Large(Accept):
-    """Gives a verdict that no broker takes."""
-
-    async def check(self, record: Envelope) -> Verdict:
-        verdict = await super().check(record)
-        return verdict.model_copy(update={"reason": "x" * 9_000_000})
 
 
 def asking(checker: str, base_url: str, **judge: Any) -> Checker[Any]:

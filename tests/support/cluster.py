@@ -82,7 +82,6 @@ class KafkaCluster:
         self.brokers[node].kill()
 
     def stop(self, node: int) -> None:
-        """Stop it in good order."""
         self.brokers[node].stop()
 
     def start(self, node: int) -> None:
@@ -109,8 +108,7 @@ class KafkaCluster:
         """Carry nothing between it and the others, or clients."""
         self._proxies.cut(node)
 
-    def heal(self) -> None:
-        """Carry everything again."""
+    def heal(self, _: int | None = None) -> None:
         self._proxies.cut(None)
 
     def wait_whole(self) -> bool:

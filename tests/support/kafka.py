@@ -153,7 +153,6 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
 
     @property
     def pid(self) -> int | None:
-        """Its process id while it runs."""
         return None if self._process is None else self._process.pid
 
     def state(self) -> str:
@@ -177,7 +176,6 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
         self._process = self._java(*cache, "kafka.Kafka", str(self._properties))
 
     def stop(self) -> None:
-        """Stop it in good order."""
         self._end(kill=False)
 
     def kill(self) -> None:

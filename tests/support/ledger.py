@@ -1,33 +1,22 @@
 """What became of every record of a run, by the topics, the trust monitor's state and the store, once nothing waits."""
 
-import asyncio
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from agents.monitor.counter_agent import stored_messages
 from agents.routing import RoutingSettings
 from schemas import Unreadable, read_record
 from store.tables import DAY_COUNTS, VERDICTS
 from streams.settings import StreamSettings
+from streams.topic_reader import read_topic
 from tests.support.stored import Stored
 
-_PATIENCE_SECONDS = 120
-_READ_SECONDS = 1
-_AT_ONCE = 5000
 _ANSWER_SECONDS = 10
-
-
-class _Message(NamedTuple):
-    topic: str
-    partition: int
-    offset: int
-    value: bytes
 
 
 class Subject(NamedTuple):
@@ -78,7 +67,7 @@ class Ledger:
         return not (self.lost or self.held or any(wrong) or self.store_off) and self.sum == self.offsets
 
 
-def read_ledger(
+async def read_ledger(
     settings: StreamSettings, *, checker: str, routing: RoutingSettings, sent: int, stored: Stored | None
 ) -> Ledger:
     """Read all topics from their beginning. `sent`: messages that the brokers acknowledged to the producer."""
@@ -87,21 +76,37 @@ def read_ledger(
     ids: dict[str, Subject] = {}
     decided = set[str]()
     topics = settings.topics
-    for message in messages_of(settings, topics.accepted, topics.rejected, topics.abstained):
+    async for message in read_topic(settings.kafka, topics.accepted, topics.rejected, topics.abstained):
         verdict = orjson.loads(message.value)
-        verdicts.add(verdict["origin"], verdict["id"], decided=verdict["outcome"] != "abstain")
+        decides = verdict["outcome"] != "abstain"
+        verdicts.add(verdict["origin"], verdict["id"], decided=decides)
         ids[verdict["id"]] = Subject(verdict["source"], verdict["model"], verdict["checker"])
-        if verdict["outcome"] != "abstain":
-            decided.add(verdict["id"])
-    for message in messages_of(settings, topics.dead_letter):
+        decided |= {verdict["id"]} if decides else set()
+    async for message in read_topic(settings.kafka, topics.dead_letter):
         letter = orjson.loads(message.value)
         letters.add(letter["origin"], letter["id"], decided=False)
-    _go_through_records(ledger, settings, verdicts, letters, checker=checker, routing=routing)
+    done, _ = committed(settings, f"{topics.prefix}.{checker}", [topics.outputs])
+    async for message in read_topic(settings.kafka, topics.outputs):
+        ledger.offsets += 1
+        place = (message.partition, message.offset)
+        verdict, letter = verdicts.by_place.get(place), letters.by_place.get(place)
+        ledger.two_ways += verdict is not None and letter is not None
+        if verdict is not None:
+            ledger.decided += verdict[1]
+            ledger.abstained += not verdict[1]
+        elif letter is not None:
+            ledger.dead_letters += 1
+        elif _is_left_out(message.value, checker, routing, settings.records.max_bytes):
+            ledger.left_out += 1
+        elif place[1] >= done[topics.outputs, place[0]]:
+            ledger.held += 1
+        else:
+            ledger.lost.append(place)
     ledger.missing_of_sent = max(0, sent - ledger.offsets)
     ledger.clashes = verdicts.clashes + letters.clashes
     ledger.repeated = verdicts.repeated + letters.repeated
     ledger.changed = verdicts.changed
-    _go_through_trust(ledger, settings, decided)
+    await _go_through_trust(ledger, settings, decided)
     if stored is not None:
         ledger.store_off = _store_off(stored, ids, len(letters.by_place))
     return ledger
@@ -127,40 +132,6 @@ class _Answers:
             self.by_place[place] = (before[0], True)
 
 
-def messages_of(settings: StreamSettings, *topics: str) -> Iterator[_Message]:
-    """The messages that are on these topics now, those of a partition in order."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": settings.kafka.bootstrap_servers,
-            "group.id": "ledger",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "log_level": 0,
-        }
-    )
-    try:
-        known = consumer.list_topics(timeout=_PATIENCE_SECONDS).topics
-        places = [TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions]
-        consumer.assign(places)
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        open_ = {(place.topic, place.partition) for place in places}
-        while open_:
-            messages = consumer.consume(_AT_ONCE, timeout=_READ_SECONDS)
-            assert messages or time.monotonic() < deadline, f"no message of {sorted(open_)}"
-            for message in messages:
-                deadline = time.monotonic() + _PATIENCE_SECONDS
-                error = message.error()
-                if error is None:
-                    yield _Message(
-                        message.topic() or "", message.partition() or 0, message.offset() or 0, message.value() or b""
-                    )
-                elif error.code() == KafkaError._PARTITION_EOF:
-                    open_.discard((message.topic() or "", message.partition() or 0))
-    finally:
-        consumer.close()
-
-
 def committed(settings: StreamSettings, group: str, topics: Iterable[str]) -> tuple[dict[tuple[str, int], int], int]:
     """By topic and partition the group's committed offset, 0 where there is none; and how many messages lie behind."""
     consumer = Consumer(
@@ -184,35 +155,6 @@ def committed(settings: StreamSettings, group: str, topics: Iterable[str]) -> tu
         consumer.close()
 
 
-def _go_through_records(
-    ledger: Ledger,
-    settings: StreamSettings,
-    verdicts: _Answers,
-    letters: _Answers,
-    *,
-    checker: str,
-    routing: RoutingSettings,
-) -> None:
-    outputs = settings.topics.outputs
-    done, _ = committed(settings, f"{settings.topics.prefix}.{checker}", [outputs])
-    for message in messages_of(settings, outputs):
-        ledger.offsets += 1
-        place = (message.partition, message.offset)
-        verdict, letter = verdicts.by_place.get(place), letters.by_place.get(place)
-        ledger.two_ways += verdict is not None and letter is not None
-        if verdict is not None:
-            ledger.decided += verdict[1]
-            ledger.abstained += not verdict[1]
-        elif letter is not None:
-            ledger.dead_letters += 1
-        elif _is_left_out(message.value, checker, routing, settings.records.max_bytes):
-            ledger.left_out += 1
-        elif place[1] >= done[outputs, place[0]]:
-            ledger.held += 1
-        else:
-            ledger.lost.append(place)
-
-
 def _is_left_out(value: bytes, checker: str, routing: RoutingSettings, max_bytes: int) -> bool:
     try:
         return routing.left_out(checker, read_record(value, max_bytes=max_bytes)) is not None
@@ -220,15 +162,15 @@ def _is_left_out(value: bytes, checker: str, routing: RoutingSettings, max_bytes
         return False
 
 
-def _go_through_trust(ledger: Ledger, settings: StreamSettings, decided: set[str]) -> None:
+async def _go_through_trust(ledger: Ledger, settings: StreamSettings, decided: set[str]) -> None:
     outcomes: dict[str, Subject] = {}
     partitions = set[int]()
-    for message in messages_of(settings, settings.topics.outcomes):
+    async for message in read_topic(settings.kafka, settings.topics.outcomes):
         outcome = orjson.loads(message.value)
         outcomes[outcome["verdict_id"]] = Subject(outcome["source"], outcome["model"], outcome["checker"])
         partitions.add(message.partition)
     ledger.outcomes_missing = len(decided ^ outcomes.keys())
-    stored = asyncio.run(stored_messages(settings.kafka, settings.topics.trust_state, sorted(partitions)))
+    stored = await stored_messages(settings.kafka, settings.topics.trust_state, sorted(partitions))
     counted = Counter[Subject]()
     for series in (orjson.loads(each) for by_key in stored.values() for each in by_key.values()):
         counted[Subject(*series["key"])] += series["series"]["counted"]

@@ -39,26 +39,22 @@ class Member:
         with self._changing:
             self._process = WorkerProcess(self._agents, self._settings, self._log, level="WARNING", clock=self.clock)
 
-    @property
-    def pid(self) -> int | None:
-        process = self._process
-        return None if process is None else process.pid
-
     def kill(self) -> None:
         """SIGKILL; it is not started again by itself."""
-        with self._changing:
-            process, self._process = self._process, None
-        if process is not None:
+        if (process := self._let_go()) is not None:
             process.kill()
 
     def terminate(self) -> int | None:
         """SIGTERM, and wait; its status. It is not started again by itself."""
-        with self._changing:
-            process, self._process = self._process, None
+        process = self._let_go()
         return None if process is None else process.terminate()
 
+    def _let_go(self) -> WorkerProcess | None:
+        with self._changing:
+            process, self._process = self._process, None
+            return process
+
     def freeze(self) -> None:
-        """SIGSTOP."""
         if self._process is not None:
             self._process.signal(SIGSTOP)
 
@@ -68,17 +64,16 @@ class Member:
 
     def fill_disk(self) -> None:
         """Let no file grow but for some lines of its log."""
-        at_most = self._log.stat().st_size + 50_000
-        self._limit_files(at_most)
+        self._limit_files(self._log.stat().st_size + 50_000)
 
     def empty_disk(self) -> None:
         self._limit_files(resource.RLIM_INFINITY)
 
     def _limit_files(self, at_most: int) -> None:
         # It may end at any moment.
-        if (pid := self.pid) is not None:
+        if (process := self._process) is not None:
             with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, (at_most, resource.RLIM_INFINITY))
+                resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (at_most, resource.RLIM_INFINITY))
 
     def shift_clock(self, seconds: int) -> None:
         self.clock.write_text(str(seconds))
@@ -98,7 +93,7 @@ class Member:
             process = self._process
             if process is None:
                 return
-            if process.alive:
+            if process.exit_status is None:
                 with contextlib.suppress(psutil.Error):
                     self.most_bytes = max(self.most_bytes, process.resident_bytes)
                 return

@@ -8,6 +8,8 @@ from typing import Any
 from aiohttp import web
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
+from tests.support.ports import serving
+
 
 @dataclass
 class Endpoint:
@@ -26,16 +28,8 @@ class Endpoint:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
-        app = web.Application()
-        app.router.add_post("/base/v1/logs", self._handle)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
-        self.port = int(runner.addresses[0][1])
-        try:
+        async with serving("/base/v1/logs", self._handle, self.port) as self.port:
             yield f"http://127.0.0.1:{self.port}/base"
-        finally:
-            await runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.Response:
         read = ExportLogsServiceRequest.FromString(await request.read())

@@ -94,7 +94,6 @@ class PageStore:
         self._keep((one, read_verdict(one)) for one in messages)
 
     def keep_record(self, **fields: Any) -> None:
-        """Keep a generation."""
         record = {"kind": "generation", "model": "acme-chat-4", **fields}
         self._keep([(orjson.dumps(record), Generation.model_validate(record))])
 
@@ -137,14 +136,12 @@ ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
 
 
 async def text_of(client: TestClient, path: str, status: int = 200) -> str:
-    """The HTML of a page."""
     answer = await client.get(path, headers={"Accept": "text/html"})
     assert answer.status == status, path
     return await answer.text()
 
 
 async def shown_on(client: TestClient, path: str) -> str:
-    """The words of a page."""
     html = re.sub(r"</(td|th|li|p|d[td]|h\d)>", " ", await text_of(client, path))
     return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 

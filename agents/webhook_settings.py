@@ -1,7 +1,6 @@
 """The `webhooks` sections of the configuration, one by the name of each webhook."""
 
 import base64
-import binascii
 import re
 from typing import Annotated, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
@@ -58,15 +57,10 @@ class WebhookSettings(SettingsSection):
         keys_of(value)
         return value
 
-    @field_validator("topics")
-    @classmethod
-    def _are_different(cls, value: tuple[WebhookTopic, ...]) -> tuple[WebhookTopic, ...]:
-        if len(set(value)) < len(value):
-            raise ValueError("a topic is named twice")
-        return value
-
     @model_validator(mode="after")
-    def _has_records(self) -> Self:
+    def _is_consistent(self) -> Self:
+        if len(set(self.topics)) < len(self.topics):
+            raise ValueError("a topic is named twice")
         if self.include_record and "rejected" not in self.topics:
             raise ValueError("include_record is for rejected verdicts; add rejected to topics, or remove it")
         return self
@@ -82,18 +76,14 @@ def keys_of(secret: SecretStr) -> tuple[bytes, ...]:
     Raises:
         ValueError: it does not have the form; the message says how one is made, and not what was given.
     """
-    first, *others = secret.get_secret_value().split(" ")
-    if len(others) > 1:
-        raise ValueError(f"{len(others) + 1} secrets; allowed are two at most, the new one and the old one")
-    return tuple(_key_of(each) for each in (first, *others))
-
-
-def _key_of(secret: str) -> bytes:
-    prefix, _, encoded = secret.partition("_")
+    secrets = secret.get_secret_value().split(" ")
+    if len(secrets) > 2:
+        raise ValueError(f"{len(secrets)} secrets; allowed are two at most, the new one and the old one")
     try:
-        key = base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
-    except (binascii.Error, ValueError):
+        encoded = [each.removeprefix(SECRET_PREFIX) for each in secrets if each.startswith(SECRET_PREFIX)]
+        keys = [base64.b64decode(each + "=" * (-len(each) % 4), validate=True) for each in encoded]
+    except ValueError:
         raise ValueError(_FORM) from None
-    if f"{prefix}_" != SECRET_PREFIX or len(key) not in _KEY_BYTES:
+    if len(keys) < len(secrets) or any(len(key) not in _KEY_BYTES for key in keys):
         raise ValueError(_FORM)
-    return key
+    return tuple(keys)

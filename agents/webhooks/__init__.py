@@ -1,1 +1,0 @@
-"""Webhooks: rejected verdicts, improvements and alerts as signed HTTP requests."""
