@@ -38,8 +38,7 @@ _GATHER_SECONDS: Final = 0.5
 """The longest that a message waits for others to be written with: one alone costs as much as a hundred."""
 
 _POLL_SECONDS: Final = 0.2
-_FIRST_PAUSE_SECONDS: Final = 0.5
-_LONGEST_PAUSE_SECONDS: Final = 10.0
+_PAUSE_SECONDS: Final = 1.0  # Between tries while the store or the broker is away.
 _PRUNE_EVERY_SECONDS: Final = 60.0
 
 _T = TypeVar("_T")
@@ -123,7 +122,6 @@ class Archivist(GroupReader):
         self._progress = {}
 
     async def _run(self, consumer: Consumer) -> None:
-        pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
                 writer = self._writer or await self._open()
@@ -137,16 +135,14 @@ class Archivist(GroupReader):
             except KafkaError as error:
                 if not error.retriable:
                     raise
-                await asyncio.sleep(pause)
+                await asyncio.sleep(_PAUSE_SECONDS)
             except StoreAway as error:
                 self._progress = {}
                 self._tell_away(error)
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+                await asyncio.sleep(_PAUSE_SECONDS)
             except StoreError as error:
                 raise StreamError(str(error)) from None
             else:
-                pause = _FIRST_PAUSE_SECONDS
                 if self._away is not None:
                     self._away = None
                     _log.info("the store can be written to again", agent=NAME)
@@ -207,10 +203,9 @@ class Archivist(GroupReader):
         for kind, number in kept.items():
             self._archived.labels(kind).inc(number)
         self._gathered = 0
-        try:
+        # The store alone says where it reads on.
+        with suppress(KafkaError, IllegalStateError):
             await consumer.commit({TopicPartition(*place): at for place, at in behind(entries).items()})
-        except (KafkaError, IllegalStateError) as error:
-            _log.debug("offsets not committed", agent=NAME, error=type(error).__name__)
 
     def _written(
         self, writer: StoreWriter, batch: Sequence[Any], progress: Mapping[Place, int]

@@ -57,8 +57,8 @@ class JudgeMetrics:
     def ended(self, request: EndedRequest) -> None:
         """Count a question that ended."""
         labels, usage = (request.model, request.task), request.usage
+        # All begin at once, so that the first failure is an increase.
         for ending in get_args(Ending):
-            # All begin at once, so that the first failure is an increase.
             self._answers.labels(*labels, ending).inc(ending == request.ending)
         self._calls.labels(*labels).inc(usage.calls)
         self._hits.labels(*labels).inc(usage.cached)

@@ -23,10 +23,6 @@ _REMEMBERED = 4096
 """Combinations of checker, source, model and tenant whose share is known without going through the rules. As
 names are at most 256 characters, some 4 MB at the very most."""
 
-_POINT_BITS = 53
-_POINTS = 2.0**_POINT_BITS
-"""As many as a float distinguishes: a point is then below 1, always."""
-
 _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
 _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
 
@@ -53,10 +49,6 @@ class RoutingRule(SettingsSection):
             for name, patterns in named
         )
 
-    @property
-    def unconditional(self) -> bool:
-        return all(each is None for each in (self.checkers, self.sources, self.models, self.tenants))
-
 
 class RoutingSettings(SettingsSection):
     """Which records are checked by which checkers: the first rule that matches decides. Others are checked."""
@@ -73,7 +65,7 @@ class RoutingSettings(SettingsSection):
     @classmethod
     def _reached(cls, rules: tuple[RoutingRule, ...]) -> tuple[RoutingRule, ...]:
         for number, rule in enumerate(rules[:-1]):
-            if rule.unconditional:
+            if all(each is None for each in (rule.checkers, rule.sources, rule.models, rule.tenants)):
                 raise ValueError(
                     f"rule {number} (from 0) has no condition, so those after it are never asked; put it last"
                 )
@@ -140,7 +132,8 @@ def sample_point(source: str, record_id: str) -> float:
     """
     # Names hold no control character, so no two records are joined to the same text.
     drawn = hashlib.sha256(f"{source}\x1f{record_id}".encode()).digest()
-    return (int.from_bytes(drawn[:8], "big") >> (64 - _POINT_BITS)) / _POINTS
+    # A float distinguishes as many points: each is below 1, always.
+    return (int.from_bytes(drawn[:8], "big") >> 11) / 2.0**53
 
 
 class BudgetSettings(SettingsSection):

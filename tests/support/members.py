@@ -5,10 +5,9 @@ import resource
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
-from typing import Any, Self
+from typing import Any
 
 import psutil
 
@@ -16,7 +15,6 @@ from tests.support.cluster import WELL_SECONDS
 from tests.support.workers import WorkerProcess
 
 _LOOK_SECONDS = 0.2
-_START_AGAIN_SECONDS = 1.0
 
 
 class Member:
@@ -99,25 +97,3 @@ class Member:
                 return
             self.ended[process.exit_status or 0] += 1
             self.start()
-
-
-class Keeper:
-    """Looks after members from a thread of its own, while the context is open."""
-
-    def __init__(self, members: Callable[[], Sequence[Member]]) -> None:
-        self._members = members
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._keep, daemon=True, name="keeper")
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _keep(self) -> None:
-        while not self._done.wait(_START_AGAIN_SECONDS):
-            for member in self._members():
-                member.look()

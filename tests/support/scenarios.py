@@ -182,8 +182,8 @@ def rubbish(place: Place, *, malformed: int, good: int, huge: int, seed: int = 7
         worker.wait_ready()
         before = worker.resident_bytes
         asyncio.run(put(place.servers, settings.topics.outputs, messages))
-        seen, most = asyncio.run(_watched(place, settings, worker, good, malformed))
-        alive = worker.exit_status is None
+        seen = asyncio.run(collect(place.servers, settings.topics, records=good, letters=malformed))
+        alive, most = worker.exit_status is None, worker.most_bytes
         status = worker.terminate()
     notes = {
         "malformed": malformed,
@@ -193,20 +193,3 @@ def rubbish(place: Place, *, malformed: int, good: int, huge: int, seed: int = 7
         "grew by (MB)": round((most - before) / 1e6),
     }
     return Found(good, seen, time.monotonic() - begun, notes)
-
-
-async def _watched(
-    place: Place, settings: StreamSettings, worker: WorkerProcess, good: int, malformed: int
-) -> tuple[Seen, int]:
-    most = 0
-
-    async def watch() -> None:
-        nonlocal most
-        while worker.exit_status is None:
-            most = max(most, worker.resident_bytes)
-            await asyncio.sleep(0.1)
-
-    watching = asyncio.create_task(watch())
-    seen = await collect(place.servers, settings.topics, records=good, letters=malformed)
-    watching.cancel()
-    return seen, most

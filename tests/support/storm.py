@@ -23,7 +23,7 @@ from streams.settings import StreamSettings
 from tests.support.clock import clocks_can_jump, make_clocks_shiftable
 from tests.support.cluster import NODES, TOPICS, KafkaCluster
 from tests.support.ledger import Ledger, committed, read_ledger
-from tests.support.members import Keeper, Member
+from tests.support.members import Member
 from tests.support.scenarios import Place
 from tests.support.stored import Stored
 from tests.support.stub_acts import good, nonsense
@@ -31,7 +31,7 @@ from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import record
 
 _SESSION_SECONDS = 6.0
-_SAMPLE_SECONDS = 2.0
+_WATCH_SECONDS = 1.0
 _DRAIN_PATIENCE_SECONDS = 900.0
 
 ROUTING = {"rules": [{"sources": ["unwatched"], "share": 0.5}]}
@@ -227,11 +227,11 @@ class Storm:
                 member.start()
                 stack.callback(member.kill)
             stack.callback(self._extra.kill)
-            stack.enter_context(Keeper(lambda: [*self.members.values()]))
+            watching = threading.Thread(target=self._watch, daemon=True)
+            watching.start()
+            stack.callback(self._over.set)
             for member in self.members.values():
                 member.wait_ready()
-            sampling = threading.Thread(target=self._sample, daemon=True)
-            sampling.start()
             servers, outputs = self.cluster.bootstrap_servers, self.settings.topics.outputs
             traffic = Traffic(servers, outputs, self._rate, message, self._partitions)
             try:
@@ -240,11 +240,11 @@ class Storm:
                 self.after(traffic)
             finally:
                 self.sent = traffic.stop()
-                self._over.set()
-                sampling.join()
-            last = time.monotonic()
+                last = time.monotonic()
             self._drain()
             self.drained_after = time.monotonic() - last
+            self._over.set()
+            watching.join()
             for member in self.members.values():
                 member.terminate()
             self.seconds = time.monotonic() - begun
@@ -339,9 +339,12 @@ class Storm:
             verdicts = [topics.accepted, topics.rejected, topics.abstained]
             yield f"{prefix}.archivist", [*verdicts, topics.alerts, topics.improved, topics.dead_letter]
 
-    def _sample(self) -> None:
+    def _watch(self) -> None:
+        """Start members again that have ended by themselves, and see how far the records have come."""
         moved, at = -1, time.monotonic()
-        while not self._over.wait(_SAMPLE_SECONDS):
+        while not self._over.wait(_WATCH_SECONDS):
+            for member in [*self.members.values()]:
+                member.look()
             if (progress := self.progress()) is not None:
                 finished, behind = progress
                 self.most_lag = max(self.most_lag, behind)

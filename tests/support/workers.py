@@ -141,6 +141,12 @@ class WorkerProcess(Served):
         return int(psutil.Process(self.pid).memory_info().rss)
 
     @property
+    def most_bytes(self) -> int:
+        """The most memory that it ever held."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+
+    @property
     def exit_status(self) -> int | None:
         return self._process.exitcode
 
