@@ -14,7 +14,6 @@ from typing import Any, Final, TypeVar
 import structlog
 from aiokafka import TopicPartition
 from aiokafka.errors import IllegalStateError, KafkaError
-from prometheus_client import Counter
 from pydantic import ValidationError
 
 from agents.runtime import GroupReader, Runtime, first_unread
@@ -64,16 +63,15 @@ class Archivist(GroupReader):
         super().__init__(runtime, reads=tuple(self._readers))
         self._settings = settings
         self._url = settings.url or ""
-        counter = partial(Counter, registry=runtime.metrics.registry)
-        self._archived = counter("assay_archived", "Messages that the archivist wrote to the store", ["kind"])
+        self._archived = runtime.counter("assay_archived", "Messages that the archivist wrote to the store", "kind")
         kinds = "verdict", "alert", "improvement", "record", "dead_letter", "review_request", "label", "calibration"
+        # Prometheus sees no increase in a series that begins at 1.
         for kind in kinds:
-            # Prometheus sees no increase in a series that begins at 1.
             self._archived.labels(kind)
-        self._passed_over = counter(
-            "assay_archive_passed_over", "Messages that the archivist could not read, or the database refused"
-        )
-        self._failures = counter("assay_archive_failures", "Attempts to reach or to write to the store that failed")
+        said = "Messages that the archivist could not read, or the database refused"
+        self._passed_over = runtime.counter("assay_archive_passed_over", said)
+        said = "Attempts to reach or to write to the store that failed"
+        self._failures = runtime.counter("assay_archive_failures", said)
         runtime.metrics.watch(
             self.name, in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None
         )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from cachetools import LRUCache
-from prometheus_client import Counter, Histogram
+from prometheus_client import Histogram
 
 from agents.routing import Budgets
 from agents.runtime import Listener, Runtime, read_verdict
@@ -44,23 +44,15 @@ class ImproverAgent(Listener):
         self._improver = improver
         self._budgets = budgets or Budgets()
         self._topics = topics
-        registry = runtime.metrics.registry
-        self._improvements = Counter(
-            "assay_improvements",
-            "Rejected responses that the improver has dealt with, by what came of it",
-            ["source", "model", "status"],
-            registry=registry,
-        )
-        self._skipped = Counter(
-            "assay_improver_skipped",
-            "Rejected verdicts that were not improved: of another checker, of the past, or improved before",
-            ["reason"],
-            registry=registry,
-        )
+        said = "Rejected responses that the improver has dealt with, by what came of it"
+        self._improvements = runtime.counter("assay_improvements", said, "source", "model", "status")
+        said = "Rejected verdicts that were not improved: of another checker, of the past, or improved before"
+        self._skipped = runtime.counter("assay_improver_skipped", said, "reason")
+        histogram = partial(Histogram, registry=runtime.metrics.registry)
         said = "Rounds of rewriting that one response took"
-        self._rounds = Histogram("assay_improver_rounds", said, buckets=_ROUNDS, registry=registry)
+        self._rounds = histogram("assay_improver_rounds", said, buckets=_ROUNDS)
         said = "Time of improving one response, without waiting for its turn"
-        self._seconds = Histogram("assay_improver_duration_seconds", said, buckets=_SECONDS, registry=registry)
+        self._seconds = histogram("assay_improver_duration_seconds", said, buckets=_SECONDS)
         self._flights: dict[str, Flight[Improvement]] = {}
         self._delivered: LRUCache[str, None] = LRUCache(_REMEMBERED)
 

@@ -8,7 +8,6 @@ from typing import Final, get_args
 
 import structlog
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
-from prometheus_client import CollectorRegistry, Counter
 
 from agents.runtime import Agent, AgentFactory, Listener, Runtime, read_verdict
 from agents.webhooks import AT_ONCE, Reply, Target
@@ -56,28 +55,17 @@ def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFac
     return [*readers, *(partial(Exporter, settings, topic) for topic in verdicts)]
 
 
-# A registry takes each metric once, however many agents there are.
-@cache
-def _counters(registry: CollectorRegistry) -> tuple[Counter, Counter, Counter]:
-    """Of records made, of what became no record, and of verdicts exported."""
-    counter = partial(Counter, registry=registry)
-    records = counter("assay_otlp_records", "Records made of spans and log records")
-    left_out = counter("assay_otlp_left_out", "Spans and log records that became no record", ["reason"])
-    exported = counter("assay_otlp_exported", "Verdicts sent to the OTLP endpoint, by its reply", ["outcome"])
-    # Prometheus sees no increase in a series that begins at 1.
-    for reason in get_args(SkipReason):
-        left_out.labels(reason)
-    for outcome in ("taken", "failed", "refused"):
-        exported.labels(outcome)
-    return records, left_out, exported
-
-
 class Intake:
     """Makes records, one request after the other: calls find the documents of requests before theirs."""
 
     def __init__(self, settings: OtlpSettings, runtime: Runtime) -> None:
         most = min(runtime.settings.records.max_bytes, _LARGEST_RECORD)
-        self._records, self._left_out, _ = _counters(runtime.metrics.registry)
+        self._records = runtime.counter("assay_otlp_records", "Records made of spans and log records")
+        said = "Spans and log records that became no record"
+        self._left_out = runtime.counter("assay_otlp_left_out", said, "reason")
+        # Prometheus sees no increase in a series that begins at 1.
+        for reason in get_args(SkipReason):
+            self._left_out.labels(reason)
         self._maker = RecordMaker(settings, max_bytes=most)
         # In a thread, as verdicts wait for the event loop: a request may be 16 MB.
         self._thread = ThreadPoolExecutor(1, "otlp")
@@ -133,7 +121,10 @@ class Exporter(Listener):
         trial, needs = _LONGEST_TRIAL_SECONDS, [self._target]
         super().__init__(f"{_EXPORTER}-{topic}", source, self._handle, runtime, trial_seconds=trial, needs=needs)
         self._explained = settings.explanations
-        *_, self._exported = _counters(runtime.metrics.registry)
+        said = "Verdicts sent to the OTLP endpoint, by its reply"
+        self._exported = runtime.counter("assay_otlp_exported", said, "outcome")
+        for outcome in ("taken", "failed", "refused"):
+            self._exported.labels(outcome)
         self._headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
         self._places = asyncio.Semaphore(AT_ONCE)
         self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []

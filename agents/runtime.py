@@ -4,11 +4,13 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import structlog
 from aiokafka import ConsumerRebalanceListener, TopicPartition
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from prometheus_client import CollectorRegistry, Counter
 from pydantic import ValidationError
 
 from agents.pace import Pace
@@ -52,6 +54,15 @@ class Runtime:
                 self.fail(error)
 
         task.add_done_callback(ended)
+
+    def counter(self, name: str, said: str, *labels: str) -> Counter:
+        """The counter of this name: a registry takes each once, however many agents share it."""
+        return _counter(self.metrics.registry, name, said, labels)
+
+
+@cache
+def _counter(registry: CollectorRegistry, name: str, said: str, labels: tuple[str, ...]) -> Counter:
+    return Counter(name, said, labels, registry=registry)
 
 
 class Agent(ABC):

@@ -7,10 +7,8 @@ kept: a worker that restarts, or a second one, makes the records of an interval 
 import asyncio
 import time
 from collections.abc import Collection
-from functools import cache
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter
 
 from agents.routing import Budgets
 from agents.runtime import Agent, Runtime
@@ -27,13 +25,6 @@ _SHORTEST_WAIT_SECONDS = 0.05
 _log = structlog.get_logger(__name__)
 
 
-# A registry takes each metric once, however many sources there are.
-@cache
-def _made_on(registry: CollectorRegistry) -> Counter:
-    said = "Records that the agent made on a schedule and published"
-    return Counter("assay_scheduled_records", said, ["agent", "model"], registry=registry)
-
-
 class Scheduler(Agent):
     """Makes no record for an interval that has passed: not after a restart, nor for a subject that was away."""
 
@@ -44,7 +35,8 @@ class Scheduler(Agent):
         self._source = source
         self._budgets = budgets or Budgets()
         self._runtime = runtime
-        self._records = _made_on(runtime.metrics.registry)
+        said = "Records that the agent made on a schedule and published"
+        self._records = runtime.counter("assay_scheduled_records", said, "agent", "model")
         self._asking: set[str] = set()
         self._waiting: set[str] = set()
         """Subjects that are away, or that no budget is left for."""

@@ -18,7 +18,7 @@ from typing import Literal
 import httpx
 import orjson
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Histogram
 
 from agents.runtime import AgentFactory, Listener, Runtime
 from agents.webhook_settings import WebhookName, WebhookSettings, WebhookTopic
@@ -155,15 +155,9 @@ def signed_headers(identifier: str, body: bytes, keys: Sequence[bytes]) -> dict[
 
 # A registry takes each metric once, however many webhooks there are.
 @cache
-def _metrics_on(registry: CollectorRegistry) -> tuple[Counter, Histogram]:
-    """Deliveries and durations of all webhooks."""
-    # `undeliverable`: given up, a dead letter.
-    said = "Messages to a webhook that were delivered or given up, and attempts that failed"
-    deliveries = Counter("assay_webhook_deliveries", said, ["webhook", "outcome"], registry=registry)
+def _durations(registry: CollectorRegistry) -> Histogram:
     said = "Time of one request to a webhook's target"
-    return deliveries, Histogram(
-        "assay_webhook_duration_seconds", said, ["webhook"], buckets=_SECONDS, registry=registry
-    )
+    return Histogram("assay_webhook_duration_seconds", said, ["webhook"], buckets=_SECONDS, registry=registry)
 
 
 def webhook(name: WebhookName, settings: WebhookSettings) -> list[AgentFactory]:
@@ -178,9 +172,11 @@ class _Webhook(Listener):
         self._webhook = name
         self._type = _TYPES[topic]
         self._settings = settings
-        deliveries, seconds = _metrics_on(runtime.metrics.registry)
+        # `undeliverable`: given up, a dead letter.
+        said = "Messages to a webhook that were delivered or given up, and attempts that failed"
+        deliveries = runtime.counter("assay_webhook_deliveries", said, "webhook", "outcome")
         self._ended = partial(deliveries.labels, name)
-        self._target = Target(settings.url, seconds.labels(name).observe)
+        self._target = Target(settings.url, _durations(runtime.metrics.registry).labels(name).observe)
         self._places = asyncio.Semaphore(AT_ONCE)
         self._asked_until = 0.0
         """Until then the target asked to be left alone, by the monotonic clock."""
