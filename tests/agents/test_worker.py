@@ -12,12 +12,17 @@ import httpx
 import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaTimeoutError
+from prometheus_client import CollectorRegistry
 
 from agents import worker as worker_module
 from agents.checker_agent import CheckerAgent
+from agents.judge import JudgeProbe
 from agents.worker import COULD_NOT_FINISH
+from models.settings import JudgeSettings
 from streams import connection
 from streams.errors import StreamError
+from streams.http import HttpServer
+from streams.settings import HttpSettings
 from streams.topic_reader import read_topic
 from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
@@ -194,3 +199,24 @@ async def test_a_verdict_says_when_its_output_was_made_and_of_which_version_of_t
         (verdict,) = await first_verdicts(place.servers, settings.topics.accepted, 1)
     assert verdict.occurred_at == datetime(2026, 11, 21, 10, tzinfo=UTC)
     assert verdict.metadata == {"prompt_version": "7"}
+
+
+async def test_a_judge_that_takes_connections_and_says_nothing_stays_unready():
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    endpoint = await asyncio.start_server(silent, "127.0.0.1", 0)
+    port = endpoint.sockets[0].getsockname()[1]
+    probe = JudgeProbe(JudgeSettings(backend="openai", base_url=f"http://127.0.0.1:{port}/v1", model="m"))
+    server = HttpServer(HttpSettings(port=0), CollectorRegistry(), alive={}, ready={"judge": probe})
+    await server.start()
+    try:
+        async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+            for _ in range(2):
+                answer = await client.get(f"http://127.0.0.1:{server.port}/readyz")
+                assert answer.status_code == 503
+                assert answer.json()["parts"]["judge"].startswith("no answer from judge.base_url")
+    finally:
+        await server.stop()
+        endpoint.close()
