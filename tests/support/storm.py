@@ -189,17 +189,16 @@ class Storm:
         self.drained_after = 0.0
         """Seconds from the last record until none waited."""
         self.place = Place(self.cluster.bootstrap_servers, "storm", folder)
-        self.raw = self.place.settings(partitions=partitions, session_seconds=_SESSION_SECONDS)
-        self.raw["topics"] |= TOPICS
-        self.settings = StreamSettings.model_validate(self.raw)
+        self.settings = StreamSettings.model_validate(self._raw())
         self.name = "consistency" if checker is None else str(checker["type"])
 
+    def _raw(self, instance_id: str | None = None) -> dict[str, Any]:
+        given = {"partitions": self._partitions, "session_seconds": _SESSION_SECONDS, "instance_id": instance_id}
+        raw = self.place.settings(**given)
+        return raw | {"topics": raw["topics"] | TOPICS}
+
     def _member(self, name: str, agents: list[dict[str, Any]], instance_id: str | None = None) -> Member:
-        raw = self.raw
-        if instance_id is not None:
-            kafka = self.raw["kafka"]
-            raw = raw | {"kafka": kafka | {"properties": kafka["properties"] | {"group.instance.id": instance_id}}}
-        self.members[name] = Member(name, agents, raw, self.folder)
+        self.members[name] = Member(name, agents, self._raw(instance_id), self.folder)
         return self.members[name]
 
     def _cast(self) -> None:
@@ -210,7 +209,7 @@ class Storm:
             self._member("worker-0", [checker], instance_id="worker-0"),
             self._member("worker-1", [checker]),
         ]
-        self._extra = Member("worker-2", [checker], self.raw, self.folder)
+        self._extra = Member("worker-2", [checker], self._raw(), self.folder)
         self._member("monitor", [{"type": "monitor", "flush_seconds": 1.0}], instance_id="monitor")
         if self.store is not None:
             self._member("archivist", [{"type": "archivist", "url": self.store}], instance_id="archivist")
@@ -221,7 +220,7 @@ class Storm:
         with ExitStack() as stack:
             stack.enter_context(self.cluster)
             stack.enter_context(self.judge)
-            self.place.prepare(self.raw)
+            self.place.prepare(self._raw())
             self._cast()
             for member in self.members.values():
                 member.start()
