@@ -1,10 +1,10 @@
 """A worker's judge: metrics of asking it, to be fed by the caller, and its part of readiness."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import get_args
 
+import httpx
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from models.flow import BreakerState
@@ -18,11 +18,8 @@ from models.settings import JudgeSettings
 # From a cached or local answer to a long one of a large model.
 _SECONDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 60)
 
-_ASK_AGAIN_SECONDS = 10.0
-"""Orchestrators probe every worker every few seconds; the endpoint is probed less often."""
-
 _ANSWER_SECONDS = 1.5
-"""Below the two seconds that `/readyz` gives each part, so that the fault is known and kept."""
+"""Below the two seconds that `/readyz` gives each part, so that the fault is known."""
 
 
 class JudgeMetrics:
@@ -77,8 +74,6 @@ class JudgeProbe:
         self._settings = settings
         self._breaker: BreakerState = "closed"
         self._local: LocalGrader | LlamaModel | None = None
-        self._asked_at = float("-inf")
-        self._fault: str | None = None
 
     def breaker(self, state: BreakerState) -> None:
         self._breaker = state
@@ -98,14 +93,6 @@ class JudgeProbe:
             return "the judge's endpoint is down: it does not answer a health probe"
         if self._settings.backend not in {"openai", "cascade"}:
             return None
-        if time.monotonic() - self._asked_at >= _ASK_AGAIN_SECONDS:
-            self._asked_at = time.monotonic()
-            self._fault = await self._connection_fault()
-        return self._fault
-
-    async def _connection_fault(self) -> str | None:
-        import httpx
-
         try:
             async with asyncio.timeout(_ANSWER_SECONDS), httpx.AsyncClient(timeout=_ANSWER_SECONDS) as client:
                 # Any answer will do: a refusal without the key shows that the endpoint can be reached.
