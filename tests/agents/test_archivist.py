@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 import resource
 import time
 from collections import Counter
@@ -14,7 +15,7 @@ import httpx
 import pytest
 
 from agents.archivist import Archivist
-from schemas import Alert, Calibration, DeadLetter, Label, Origin, ReviewRequest, Verdict, to_json
+from schemas import Alert, Calibration, Label, ReviewRequest, Verdict, to_json
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
 from store.settings import StoreSettings
@@ -32,6 +33,7 @@ from store.tables import (
 )
 from store.writing import Entry, StoreWriter
 from tests.support.labels import CALIBRATION, LABEL, REQUEST
+from tests.support.page import dead_letter
 from tests.support.postgres import running_postgres
 from tests.support.rejections import alert, improvement
 from tests.support.scenarios import Place
@@ -55,17 +57,9 @@ class ArchivistPromises:
         request = REQUEST.model_copy(update={"asked_at": datetime.now(UTC)})
         verdicts = [verdict(number, number % 3 > 0) for number in range(30)]
         await put_verdicts(prepared.servers, topics, verdicts)
-        letter = DeadLetter.of(
-            b"{",
-            reason="not_json",
-            detail="",
-            origin=Origin(topic=topics.outputs, partition=0, offset=9),
-            checker="fair",
-            keep_bytes=9,
-        )
         await put(prepared.servers, topics.alerts, [to_json(alert(1))])
         await put(prepared.servers, topics.improved, [to_json(improvement(1, topics.outputs))])
-        await put(prepared.servers, topics.dead_letter, [to_json(letter)])
+        await put(prepared.servers, topics.dead_letter, [to_json(dead_letter("fair"))])
         await put(prepared.servers, topics.outputs, [record(1)])
         await put(prepared.servers, topics.review_requests, [to_json(request)])
         await put(prepared.servers, topics.labels, [to_json(LABEL)])
@@ -160,11 +154,7 @@ class TestArchivistOnSqlite(ArchivistPromises):
             worker.wait_ready()
             before = resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
             asyncio.run(put_verdicts(prepared.servers, topics, _large(200)))
-            wait_until(
-                lambda: (
-                    "database or disk is full" in worker.get("/readyz").text or "disk I/O" in worker.get("/readyz").text
-                )
-            )
+            wait_until(lambda: re.search("database or disk is full|disk I/O", worker.get("/readyz").text))
             # Checks go on.
             asyncio.run(put(prepared.servers, topics.outputs, map(record, range(20))))
             worker.wait_for("assay_verdicts_total", 20)
