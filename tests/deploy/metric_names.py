@@ -1,7 +1,7 @@
 """The time series that a worker exposes, and the labels of each: what dashboards and rules may ask for."""
 
 import asyncio
-from functools import partial
+from functools import cache, partial
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
@@ -40,8 +40,9 @@ ON_ALL = {"job", "instance"}
 """Labels that Prometheus puts on whatever it scrapes."""
 
 
+@cache
 def labels_by_series() -> dict[str, set[str]]:
-    """The labels of every series of our own, by its name."""
+    """The labels of every series of our own, by its name; to be called first where no event loop runs."""
     registry = asyncio.run(_registry())
     series = StreamMetrics(CollectorRegistry(), max_subjects=1)
     trust, labels = TrustMetrics(series), LabelMetrics(series)

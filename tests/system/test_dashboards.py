@@ -28,11 +28,14 @@ VALUES = {
 """The values of labels for which it matters, or there are several."""
 
 
+SERIES = labels_by_series()
+
+
 def metrics() -> str:
     """Every series: counters that grow, a backlog that shrinks, budgets half spent."""
     seconds = time.monotonic() - BEGUN
     lines = [f"process_start_time_seconds {time.time() - seconds}"]
-    for name, labels in labels_by_series().items():
+    for name, labels in SERIES.items():
         value = 0.5
         if re.search(r"_(total|bucket|sum|count)$", name):
             value = 100 * seconds
