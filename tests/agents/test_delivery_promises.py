@@ -118,7 +118,7 @@ class TestOnApacheKafka(DeliveryPromises):
         seen = await collect(place.servers, settings.topics, records=20)
         assert len(seen.verdicts) == 20
 
-    @pytest.mark.parametrize(("does", "named"), [("raises", "ValueError"), ("is cancelled", "CancelledError")])
+    @pytest.mark.parametrize(("does", "named"), [("raises", "ValueError"), ("is-cancelled", "CancelledError")])
     async def test_a_checker_that_raises_makes_a_dead_letter_without_its_message(
         self, place: Place, does: str, named: str
     ):

@@ -208,7 +208,7 @@ class TestOnApacheKafka:
         _, settings = await place.ready()
         signed_by_id = to_json(rejection(0, settings.topics.outputs, id="two\u2009words. And a stop"))
         await put(place.servers, settings.topics.rejected, [b"{", None, b'{"id": "v1"}', signed_by_id])
-        async with _working(settings, tuning=_to(WebhookTarget())):
+        async with _working(settings, tuning=_to(WebhookTarget(port=free_port()))):
             seen = await collect(place.servers, settings.topics, letters=4)
         reasons = {letter.origin.offset: letter.reason for letter in seen.letters.values()}
         assert reasons == {0: "not_json", 1: "empty", 2: "invalid_record", 3: "invalid_record"}
