@@ -118,7 +118,7 @@ class Reply(BaseModel):
 
 
 class YesNo(BaseModel):
-    """A reply of one word, yes or no, and no JSON."""
+    """A reply of one word, yes or no, which is asked for and read as it is, and no JSON."""
 
     yes: bool
 
