@@ -152,6 +152,7 @@ class Summary:
         """Time of loading models, which the rate does not include."""
         self._started = time.monotonic()
         self._outcomes: dict[str, Counter[Outcome]] = {}
+        self._totals: Counter[Outcome] = Counter()
         self._passed_over: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
         self._first_reason = ""
@@ -165,16 +166,16 @@ class Summary:
 
     @property
     def rejected(self) -> int:
-        return self._total("reject")
+        return self._totals["reject"]
 
     @property
     def decided(self) -> int:
-        return self.rejected + self._total("accept")
+        return self._totals["reject"] + self._totals["accept"]
 
     @property
     def accepted_rate(self) -> float:
         """Accepted verdicts among the decided ones; there must be one."""
-        return self._total("accept") / self.decided
+        return self._totals["accept"] / self.decided
 
     @property
     def why_undecided(self) -> str:
@@ -195,6 +196,7 @@ class Summary:
 
     def count(self, verdict: Verdict) -> None:
         self._outcomes.setdefault(verdict.checker, Counter())[verdict.outcome] += 1
+        self._totals[verdict.outcome] += 1
         self._usage += verdict.usage
         self._bundled += verdict.outcome != "abstain" and is_bundled(verdict.judge)
         if isinstance(verdict.evidence, Abstention):
@@ -221,9 +223,6 @@ class Summary:
             yield f"  abstained, as no selected checker checks the kind: {kinds}"
         if self.unfinished:
             yield f"  {counted(self.unfinished, 'line')} could not be finished, see above"
-
-    def _total(self, outcome: Outcome) -> int:
-        return sum(outcomes[outcome] for outcomes in self._outcomes.values())
 
     def _cost(self) -> str:
         usage = self._usage

@@ -218,24 +218,20 @@ def print_report(summary: Mapping[str, Any], lines: Iterable[str], *, as_json: b
         click.echo(line)
 
 
-@contextmanager
-def reading(file: Path) -> Iterator[BinaryIO]:
+def reading(file: Path) -> BinaryIO:
     """The bytes of `file`; - is standard input. Raises WrongUse if it cannot be opened."""
-    with _opened(file, "rb", "read") as stream:
-        yield stream
+    return _opened(file, "rb", "read")
 
 
-@contextmanager
-def writing(file: Path | None, *, source: Path | None = None) -> Iterator[BinaryIO]:
-    """The stream to write to: `file`, or standard output if it is None or -.
+def writing(file: Path | None, *, source: Path | None = None) -> BinaryIO:
+    """The stream to write to, for a `with` statement: `file`, or standard output if it is None or -.
 
     Raises:
         WrongUse: it cannot be opened, or it is `source`, which would be lost.
     """
     if file is not None and source is not None and file.exists() and source.exists() and file.samefile(source):
         raise WrongUse(f"{file} is the input; writing to it would lose it")
-    with _opened(file or Path("-"), "wb", "written") as stream:
-        yield stream
+    return _opened(file or Path("-"), "wb", "written")
 
 
 def _opened(file: Path, mode: str, done: str) -> BinaryIO:

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -73,14 +72,23 @@ def check_criterion(ctx: click.Context, *, loaded: Configuration, name: str, as_
     _print(ctx, asyncio.run(_tried(loaded, plugin)), as_json=as_json)
 
 
-def _print(ctx: click.Context, report: "_Report", *, as_json: bool) -> None:
+def _print(ctx: click.Context, tested: "_Tested", *, as_json: bool) -> None:
     """The figures; exit status 1 if too few are right."""
-    print_report(report.summary(), report.lines(), as_json=as_json)
-    if best_of(report.results).accuracy < GOOD_ENOUGH:
+    chosen = best_of(tested.results)
+    summary = {
+        "judge": tested.judge,
+        "form": chosen.form,
+        "threshold": chosen.threshold,
+        "usage": tested.usage.model_dump(),
+        "forms": [_figures(one) for one in tested.results],
+        "methods": {name: [one.model_dump() for one in found] for name, found in tested.methods.items()},
+    }
+    print_report(summary, _lines(tested, chosen), as_json=as_json)
+    if chosen.accuracy < GOOD_ENOUGH:
         ctx.exit(INACCURATE)
 
 
-async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> "_Report":
+async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> "_Tested":
     """The outcomes of a criterion; tells of each that is wrong."""
     outcomes = []
     async with wired(loaded, [plugin]) as service:
@@ -95,10 +103,10 @@ async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> "_Report":
                     shown.say(plain(f"{label}, not {verdict.outcome}: “{record.response[:_SHOWN]}” {verdict.reason}"))
     if {one.supported for one in outcomes} != {True, False}:
         raise CannotRun(f"{plugin.section}.examples: there should be some of both labels")
-    return _Report(checker.judge_name, [FormResult("own", 0.0, tuple(outcomes))], bill.usage)
+    return _Tested(checker.judge_name, [FormResult("own", 0.0, tuple(outcomes))], bill.usage, {})
 
 
-async def _tested(loaded: Configuration, language: str | None) -> "_Report":
+async def _tested(loaded: Configuration, language: str | None) -> "_Tested":
     asked = pairs(language)
     async with models_of(loaded) as models:
         judge = models.judge
@@ -116,7 +124,7 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Report":
             plugins = loaded.installed.plugins.values()
             methods = await _methods(models, [case for one in plugins for case in one.form_cases(one.name)])
         seconds = round(sum(one.seconds for one in results), 1)
-        return _Report(judge.name, results, bill.usage.model_copy(update={"seconds": seconds}), methods)
+        return _Tested(judge.name, results, bill.usage.model_copy(update={"seconds": seconds}), methods)
 
 
 async def _methods(models: Models, cases: Sequence[FormCase]) -> dict[str, list[MethodResult]]:
@@ -130,57 +138,44 @@ async def _methods(models: Models, cases: Sequence[FormCase]) -> dict[str, list[
     return {name: results for name, results in found.items() if results}
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
+class _Tested(NamedTuple):
     judge: str
     results: Sequence[FormResult]
     usage: Usage
-    methods: Mapping[str, Sequence[MethodResult]] = field(default_factory=dict)
+    methods: Mapping[str, Sequence[MethodResult]]
 
-    def summary(self) -> Mapping[str, Any]:
-        """All figures, as JSON has them."""
-        chosen = best_of(self.results)
-        return {
-            "judge": self.judge,
-            "form": chosen.form,
-            "threshold": chosen.threshold,
-            "usage": self.usage.model_dump(),
-            "forms": [_figures(one) for one in self.results],
-            "methods": {name: [one.model_dump() for one in found] for name, found in self.methods.items()},
-        }
 
-    def lines(self) -> Iterator[str]:
-        """The figures for a person."""
-        usage, chosen = self.usage, best_of(self.results)
-        yield f"{plain(self.judge)}: {len(chosen.outcomes)} answers"
-        for result in self.results:
-            found = _figures(result)
-            low, high = found["accuracy_interval"]
-            form = "" if result.form == "own" else f"{result.form} form: "
-            share = f"right on {result.accuracy:.0%} ({low:.0%} to {high:.0%})"
-            yield f"  {form}{share}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
-        for kind, (right, asked) in chosen.by_kind().items():
-            yield f"  {kind:<16} {right:g} of {asked}"
-        tokens = f"{usage.prompt_tokens - usage.cached_tokens:,} tokens read, {usage.completion_tokens:,} written"
-        yield f"{usage.calls} calls, {tokens}, {usage.cached_tokens:,} from the endpoint's cache, {usage.seconds:g} s"
-        if chosen.pace:
-            yield f"about {chosen.pace:.2g} records a second, {AT_ONCE} at once"
-        if chosen.accuracy < GOOD_ENOUGH:
-            failed = chosen.failed or "all"
-            yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed}."
-        elif chosen.form != "own":
-            yield "To use this form without a self-test on each new machine, set under [judge]:"
-            yield f'  form = "{chosen.form}"'
-            yield f"  threshold = {chosen.threshold:g}"
-        for name, methods in self.methods.items():
-            yield f"{plain(name)}, asked in the forms of the methods:"
-            for one in methods:
-                yield (
-                    f"  {one.method:<12} as {one.role:<8} {one.followed} of {one.cases} replies of the form, "
-                    f"{one.right} right: {one.verdict}"
-                )
-                if one.answered:
-                    yield f"    {plain(one.answered)}"
+def _lines(tested: _Tested, chosen: FormResult) -> Iterator[str]:
+    """The figures for a person."""
+    usage = tested.usage
+    yield f"{plain(tested.judge)}: {len(chosen.outcomes)} answers"
+    for result in tested.results:
+        low, high = _figures(result)["accuracy_interval"]
+        form = "" if result.form == "own" else f"{result.form} form: "
+        share = f"right on {result.accuracy:.0%} ({low:.0%} to {high:.0%})"
+        yield f"  {form}{share}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
+    for kind, (right, asked) in chosen.by_kind().items():
+        yield f"  {kind:<16} {right:g} of {asked}"
+    tokens = f"{usage.prompt_tokens - usage.cached_tokens:,} tokens read, {usage.completion_tokens:,} written"
+    yield f"{usage.calls} calls, {tokens}, {usage.cached_tokens:,} from the endpoint's cache, {usage.seconds:g} s"
+    if chosen.pace:
+        yield f"about {chosen.pace:.2g} records a second, {AT_ONCE} at once"
+    if chosen.accuracy < GOOD_ENOUGH:
+        failed = chosen.failed or "all"
+        yield f"warning: below {GOOD_ENOUGH:.0%}: do not rely on its verdicts. It fails on {failed}."
+    elif chosen.form != "own":
+        yield "To use this form without a self-test on each new machine, set under [judge]:"
+        yield f'  form = "{chosen.form}"'
+        yield f"  threshold = {chosen.threshold:g}"
+    for name, methods in tested.methods.items():
+        yield f"{plain(name)}, asked in the forms of the methods:"
+        for one in methods:
+            yield (
+                f"  {one.method:<12} as {one.role:<8} {one.followed} of {one.cases} replies of the form, "
+                f"{one.right} right: {one.verdict}"
+            )
+            if one.answered:
+                yield f"    {plain(one.answered)}"
 
 
 def _figures(result: FormResult) -> dict[str, Any]:
