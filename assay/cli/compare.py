@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from agents.monitor.versions import with_changes
-from assay.cli.common import EXISTING, NotFinished, WrongUse, configured, print_report
+from assay.cli.common import EXISTING, CannotRun, NotFinished, WrongUse, configured, print_report
 from assay.config import Configuration
 from checkers.intervals import paired, wilson
+from checkers.lines import read_forms
 from checkers.wording import plain
 from models.wording import on_a_line
-from schemas import Calibration, RateEstimate, Verdict, VersionRate, explain
+from schemas import Calibration, RateEstimate, Verdict, VersionRate
 from streams.settings import StreamSettings
 from streams.topic_reader import TopicView
 
@@ -55,15 +56,8 @@ def compare(*, loaded: Configuration, before: Path | None, after: Path | None, b
 
 
 def _read(file: Path) -> dict[Key, Verdict]:
-    found: dict[Key, Verdict] = {}
-    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
-        if line.strip():
-            try:
-                verdict = Verdict.model_validate_json(line)
-            except ValidationError as error:
-                raise WrongUse(f"{file}:{number}: not a verdict: {explain(error)}") from None
-            found[verdict.checker, verdict.source, verdict.record_id] = verdict
-    return found
+    found = read_forms(Verdict, file, "verdict", fault=CannotRun)
+    return {(one.checker, one.source, one.record_id): one for one in found}
 
 
 async def _calibrations(settings: StreamSettings) -> Collection[Calibration]:

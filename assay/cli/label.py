@@ -12,9 +12,10 @@ import click
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agents.monitor.labels import EXPIRES_AFTER
-from assay.cli.common import EXISTING, WrongUse, configured
+from assay.cli.common import EXISTING, CannotRun, WrongUse, configured
 from assay.config import Configuration
 from assay.reports import VerdictPrinter, head, indented
+from checkers.lines import read_forms
 from checkers.wording import labelled, plain
 from models.wording import counted
 from schemas import Label, ReviewRequest, Verdict, content_id, explain, valid_labels
@@ -90,10 +91,11 @@ def label(
         asyncio.run(_complain(settings, identifier, loaded.labels.rubric_version))
         click.echo(f"people are asked about {plain(identifier)}", err=True)
         return
-    by_file = {} if file is None else _read(file)
     if file is None and identifier is None:
         asyncio.run(_list(loaded, annotator))
         return
+    lines = read_forms(SampleLabel, file, "label", fault=CannotRun) if file else ()
+    by_file = {(one.source, one.record_id): one for one in lines}
     name = _named(annotator)
     asked = asyncio.run(_asked(settings))
     named = [one for one in asked if identifier in (one.request.verdict_id, one.request.record_id, one.request.id)]
@@ -118,17 +120,6 @@ def _named(annotator: str | None) -> str:
     if annotator is None and not sys.stdin.isatty():
         raise WrongUse("who labels? Give --annotator NAME, or set ASSAY_ANNOTATOR")
     return annotator or click.prompt("Your name or pseudonym, the same each time", err=True)
-
-
-def _read(file: Path) -> dict[tuple[str, str], SampleLabel]:
-    found = {}
-    for number, line in enumerate(file.read_bytes().splitlines(), 1):
-        try:
-            one = SampleLabel.model_validate_json(line)
-        except ValidationError as error:
-            raise WrongUse(f"{file}, line {number}: {explain(error)}") from None
-        found[one.source, one.record_id] = one
-    return found
 
 
 async def _asked(settings: StreamSettings) -> list[_Review]:
