@@ -169,18 +169,17 @@ async def models_of(configured: Configuration) -> AsyncIterator[Models]:
 
 
 @contextmanager
-def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[None]:
+def run_errors(*, resumable: bool = False) -> Iterator[None]:
     """Turn any error of a run into a message and the exit status; every command runs within it.
 
-    `mistakes` are errors of the user, as `CannotRun` is. A `resumable` run keeps its results when a model is lost.
+    A `resumable` run keeps its results when a model is lost.
     """
-    wrong: tuple[type[Exception], ...] = (CannotRun, ExtraMissing, ModelRefuses, UnknownChecker, *mistakes)
     try:
         yield
     except Misconfigured as error:
         indented = str(error).replace("\n", "\n  ")
         raise WrongUse(f"the configuration is wrong:\n  {indented}") from None
-    except wrong as error:
+    except (CannotRun, ExtraMissing, ModelRefuses, UnknownChecker) as error:
         raise WrongUse(str(error)) from None
     except ModelLost as error:
         kept = "; results so far are kept, the same command continues" if resumable else ""
