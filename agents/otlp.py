@@ -72,11 +72,7 @@ class Intake:
         self._handed_over: Future[Made] | None = None
 
     async def made(self, data: bytes, signal: Signal) -> Made:
-        """The records of a request. Concurrent calls are served in order, one at a time.
-
-        Raises:
-            Unreadable: it is not a request.
-        """
+        """The records of a request, else raises `Unreadable`. Concurrent calls are served in order, one at a time."""
 
         def make() -> Made:
             return self._maker.make(read_request(data, signal))

@@ -81,11 +81,7 @@ def _rule(share: float) -> dict[str, object]:
 
 
 async def report_pace(settings: StreamSettings, judge: str, records_a_second: float) -> None:
-    """Log how many records a second the judge takes, and how many came in the last ten minutes.
-
-    Raises:
-        StreamError: as any reading of a topic.
-    """
+    """Log how many records a second the judge takes, and how many came in ten minutes; raises as reading a topic."""
     arriving = await _arriving(settings)
     enough = arriving * _KEEPS_UP <= records_a_second
     log = _log.info if enough else _log.warning

@@ -86,11 +86,7 @@ class Agent(ABC):
         return None
 
     async def measure(self) -> None:  # noqa: B027 - others update theirs as they change
-        """Update the metrics that are not updated as they change.
-
-        Raises:
-            KafkaError: no broker answers.
-        """
+        """Update the metrics that are not updated as they change; raises KafkaError where no broker answers."""
 
     def abandon(self) -> None:  # noqa: B027 - most wait for nothing
         """Called before `stop` if the broker takes no answers: wait for nothing."""
@@ -215,11 +211,7 @@ class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # ai
         """Take over what is assigned, and read, until cancelled."""
 
     async def start(self) -> None:
-        """Ask to join the group.
-
-        Raises:
-            StreamError: no broker, or topics or a store that cannot be used; each says what to do.
-        """
+        """Ask to join the group; raises StreamError, which says what to do about broker, topics or store."""
         settings = self._runtime.settings
         group = f"{settings.topics.prefix}.{self.name}"
         self._consumer = consumer = group_consumer(settings, group, RangePartitionAssignor)

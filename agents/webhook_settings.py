@@ -71,11 +71,7 @@ class WebhookSettings(SettingsSection):
 
 
 def keys_of(secret: SecretStr) -> tuple[bytes, ...]:
-    """The keys that `secret` encodes, one or two.
-
-    Raises:
-        ValueError: it does not have the form; the message says how one is made, and not what was given.
-    """
+    """The keys that `secret` encodes, one or two; raises ValueError, which says the form and not what was given."""
     secrets = secret.get_secret_value().split(" ")
     if len(secrets) > 2:
         raise ValueError(f"{len(secrets)} secrets; allowed are two at most, the new one and the old one")

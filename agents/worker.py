@@ -98,8 +98,7 @@ class Worker:
     async def start(self) -> None:
         """Connect and begin to listen; returns once every agent has asked to join its group.
 
-        Raises:
-            StreamError: no broker, missing topics, or the port is taken; each says what to do.
+        Raises StreamError, which says what to do about a broker, a topic or a port.
         """
         needed = dict.fromkeys(topic for agent in self._agents for topic in agent.topics)
         await require_topics(self._settings.kafka, list(needed))
@@ -153,13 +152,7 @@ class Worker:
     async def run_until_signal(self, started: Callable[[], None] = lambda: None) -> int:
         """Start, run until SIGTERM or SIGINT, drain and stop; a second signal ends the process at once.
 
-        `started` is called when `start` has returned.
-
-        Returns:
-            The exit status: 0, or 3 where an answer could not be delivered.
-
-        Raises:
-            StreamError: as `start`.
+        `started` is called when `start` has returned. Returns the exit status; raises as `start`.
         """
         loop = asyncio.get_running_loop()
 
