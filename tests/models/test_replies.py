@@ -123,7 +123,6 @@ def _says_yes(stub: StubEndpoint) -> None:
     ("said", "yes"),
     [
         ("yes", True),
-        ("No.", False),
         (" **Yes**, it is", True),
         ("<think>Is it no?</think>\n\nyes", True),
         ("The answer is no.", False),

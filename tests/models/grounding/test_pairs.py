@@ -15,7 +15,7 @@ from models.grounding.pairs import (
     size_of,
     torch_network,
 )
-from models.grounding.pieces import halves_of, nearest_sentence, pieces_of
+from models.grounding.pieces import halves_of, pieces_of
 from models.model_loading import batches_of
 from tests.models.grounding.setting import believing_scorer, has_words, random_bert, sigmoid_of, spelling_tokenizer
 
@@ -178,10 +178,3 @@ def test_halves_are_cut_between_sentences_then_words_then_characters() -> None:
     assert halves_of("one two three") == ["one two", "three"]
     assert halves_of("一二三四") == ["一二", "三四"]
     assert halves_of("x") == ["x"]
-
-
-def test_the_nearest_sentence_shares_most_words_with_the_claim() -> None:
-    piece = "The mill turns. The miller grinds rye. His cat sleeps."
-
-    assert nearest_sentence(piece, "Rye is ground by the miller.") == "The miller grinds rye."
-    assert nearest_sentence(piece, "xyz") == "The mill turns."

@@ -25,7 +25,6 @@ FAITHFUL = [
     (PARCEL, "Parcel 7 left Leipzig on Monday."),
     (PARCEL, "Delivery is planned for Thursday."),
     ("The town has 77,344 residents.", "The town has about 77,000 residents."),
-    ("Alice sent Bob the report on Tuesday.", "Alice sent the report to Bob."),
     (OFFICE, "Ole Brandt founded it on 2019-03-03."),
 ]
 FALSE = [
@@ -33,7 +32,6 @@ FALSE = [
     (PARCEL, "On Monday parcel 7 left the Hamburg hub.", "'Hamburg'"),
     (PARCEL, "Delivery is not planned for Thursday.", "'not'"),
     ("The Basic plan costs 9 euros. The Family plan costs 19 euros.", "The Basic plan costs 19 euros.", "'19'"),
-    (OFFICE, "The office opens at 15:30.", "'15:30'"),
     ("The bank did not raise its rates.", "The bank raised its rates.", "has no denial"),
     (PARCEL, "Parcel 7 left the Hаmburg hub on Monday.", ""),  # the first a is Cyrillic
     (PARCEL, "Delivery is n\u200bo\u200bt planned for Thursday.", ""),
@@ -88,17 +86,14 @@ NOTHING = [
     "Here is a short summary of the article:",
     "Which account do you mean, the private one or the one of your company?",
     "I'm sorry, but I can't help with that.",
-    "Please speak to a doctor.",
     "The documents do not say whether she does.",
     "I could not find any information about parking fees.",
     "```python\nresult = retry(action)\n```",
 ]
 SOMETHING = [
-    "The policy does not cover theft.",
     "I cannot say more than that the price is 9 euros, but the fee is 2 euros.",
     "The documents do not mention the fee, but it is 9 euros.",
     "No.",
-    "For a day.",
     "There is no information desk in the hall.",
 ]
 

@@ -82,22 +82,6 @@ def test_questions_of_a_knowledge_store_are_judged_as_a_person_judges_them(judge
     assert len(wrong) <= 0.4 * len(questions), wrong
 
 
-LIFT = "The north lift of the Harbour Tower was built in 1911 by Clara Voss because the stairs were steep."
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "named"),
-    [
-        ("Who built the north lift of the Harbour Tower in 1927?", LIFT, "1927"),
-        ("Is the Harbour Tower painted?", "The Market Tower was painted red.", "'Harbour'"),
-    ],
-)
-def test_what_keeps_a_passage_from_answering_is_named(judge, question: str, passage: str, named: str) -> None:
-    grade = judged(judge, "answerability", passage, question)
-    assert not grade.supported
-    assert named in grade.reason
-
-
 class TestSentencesAround:
     FIRST = "The harbour office announced on Friday that the ferry to Borkum resumes in May."
     SECOND = "On Friday the port authority said the ferry to Borkum would sail again in May."
@@ -111,13 +95,7 @@ class TestSentencesAround:
         assert apart.reason
 
     @pytest.mark.parametrize(
-        ("said", "instead"),
-        [
-            ("Friday", "Monday"),
-            ("Two", "Three"),
-            ("1987", "1978"),
-            ("will open", "will not open"),
-        ],
+        ("said", "instead"), [("Friday", "Monday"), ("Two", "Three"), ("1987", "1978"), ("will open", "will not open")]
     )
     def test_like_sentences_do_not_outweigh_a_contradiction(self, judge: BundledJudge, said: str, instead: str) -> None:
         sentence = (
