@@ -2,15 +2,12 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from checkers.longtail.corpus import DISTRIBUTIONS, DOMAINS, Distribution, Statement, write_corpus
 from checkers.longtail.templates import ProbeTemplate, templates_of
-from models.protocol import Answer, ModelFailed, Question, ReplyT, YesNo
-from schemas import Usage
 from tests.support.stub_request import StubRequest
 
 _OPPOSITES = {"yes": "no", "true": "false", "right": "wrong", "no": "yes", "false": "true", "wrong": "right"}
@@ -75,14 +72,10 @@ def right_at(rates: Mapping[Distribution, float]) -> Manner:
 
 
 class SimulatedSubject:
-    """A subject that recognises the questions of a corpus; as an oracle, or as what a stub endpoint answers."""
+    """A subject that recognises the questions of a corpus, as what a stub endpoint answers."""
 
-    def __init__(self, known: Iterator[Statement] | list[Statement], manner: Manner, seed: int = 0) -> None:
-        self.name = "simulated"
-        self.manner = manner
-        self.asked: list[str] = []
-        """The questions, in order."""
-        self._seed = seed
+    def __init__(self, known: Iterable[Statement], manner: Manner) -> None:
+        self._manner = manner
         self._known = {
             template.question(statement): Asked(statement, template)
             for statement in known
@@ -90,42 +83,14 @@ class SimulatedSubject:
         }
 
     def __call__(self, request: StubRequest) -> str:
-        if "question" not in request.texts:
-            return self._word(request.body["messages"][-1]["content"].split("\n")[0].removeprefix("> "))
-        if request.texts["question"] not in self._known:
-            # One of the built-in cases, which it need not know.
-            return '{"answer": "No."}'
-        return json.dumps(self._reply(request.texts["question"], "step by step" in str(request.body["messages"])))
+        question = request.texts.get("question")
+        if question is None:
+            return self._said(request.body["messages"][-1]["content"].split("\n")[0].removeprefix("> "))
+        # One of the built-in cases it need not know.
+        reply = {"answer": self._said(question).capitalize() + "." if question in self._known else "No."}
+        reasoned = {"reasoning": "It follows."} if "step by step" in str(request.body["messages"]) else {}
+        return json.dumps(reasoned | reply)
 
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        texts = [message.content for message in question.messages]
-        if question.reply is YesNo:
-            word = self._word(texts[-1].split("\n")[0].removeprefix("> "))
-            return Answer(question.reply.model_validate({"yes": word == "yes"}), Usage(calls=1))
-        asked = texts[-1].split("Question:\n> ")[1].split("\n")[0]
-        reply = self._reply(asked, "reasoning" in question.reply.model_fields)
-        return Answer(question.reply.model_validate(reply), Usage(calls=1))
-
-    async def close(self) -> None:
-        pass
-
-    def _word(self, question: str) -> str:
-        return self.manner(self._known[question], random.Random(f"{self._seed}/{question}"))
-
-    def _reply(self, question: str, reasoned: bool) -> dict[str, Any]:
-        self.asked.append(question)
+    def _said(self, question: str) -> str:
         # Not in the order of asking, which differs from run to run.
-        answer = self.manner(self._known[question], random.Random(f"{self._seed}/{question}"))
-        return ({"reasoning": "It follows."} if reasoned else {}) | {"answer": answer.capitalize() + "."}
-
-
-class SilentSubject:
-    """A subject that refuses every question."""
-
-    name = "silent"
-
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        raise ModelFailed("the model declined to answer", cause="judge_refused")
-
-    async def close(self) -> None:
-        pass
+        return self._manner(self._known[question], random.Random(question))

@@ -3,12 +3,12 @@
 import hashlib
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.testing import ScriptedModel
 from checkers.checker import Models
 from checkers.longtail import PLUGIN
 from checkers.longtail.checker import LongtailSettings
@@ -17,14 +17,14 @@ from checkers.longtail.questions import Asker
 from checkers.longtail.source import ProbeSource, paired, probe
 from checkers.longtail.templates import TEMPLATES
 from schemas import read_record, to_json
-from tests.checkers.longtail.probes import SilentSubject, SimulatedSubject, corpus_in, perfect, statements
+from tests.checkers.longtail.probes import corpus_in, statements
 
 RULES = paired(statements(4, 5))
 
 
-def source(corpus: Path, subject: Any = None) -> ProbeSource:
+def source(corpus: Path, *replies: dict[str, str]) -> ProbeSource:
     configured = LongtailSettings.model_validate({"probes": {"corpus": corpus}})
-    return ProbeSource(configured, Models(subjects={"acme": subject or SimulatedSubject(statements(), perfect)}))
+    return ProbeSource(configured, Models(subjects={"acme": ScriptedModel(*replies)}))
 
 
 class TestTheOrder:
@@ -69,19 +69,19 @@ class TestTheQuestion:
 
 class TestTheSource:
     async def test_a_record_holds_statement_question_and_both_answers(self, tmp_path: Path):
-        made = await source(corpus_in(tmp_path)).record("acme", 3, "id-3")
+        made = await source(corpus_in(tmp_path), {"answer": "Yes."}).record("acme", 3, "id-3")
         assert read_record(to_json(made), max_bytes=10_000) == made
         assert (made.id, made.source, made.model) == ("id-3", "probe-scheduler", "acme")
         assert made.statement.distribution in ("head", "tail")
         assert made.question.startswith(("Person X", "First sentence"))
-        assert made.answer.rstrip(".").lower() == made.expected
-        assert made.reasoning is None
+        assert (made.answer, made.reasoning) == ("Yes.", None)
+        assert made.expected in {"yes", "no", "true", "false", "right", "wrong"}
 
-    async def test_a_refusal_is_a_record_without_an_answer_that_abstains_with_its_cause(self, tmp_path: Path):
-        made = await source(corpus_in(tmp_path), SilentSubject()).record("acme", 0, "x")
+    async def test_a_failure_is_a_record_without_an_answer_that_abstains_with_its_cause(self, tmp_path: Path):
+        made = await source(corpus_in(tmp_path)).record("acme", 0, "x")
         verdict = await PLUGIN.build(PLUGIN.settings(), Models()).check(made)
         assert verdict.outcome == "abstain"
-        assert verdict.evidence.cause == "subject_refused"
+        assert verdict.evidence.cause == "subject_failed"
 
     def test_a_corpus_that_cannot_be_used_is_named(self, tmp_path: Path):
         with pytest.raises(ValueError, match=r"missing\.jsonl"):
