@@ -216,11 +216,8 @@ class Names:
                 take(entity, generator(seed, f"seen {entity}").sample(names, len(names)))
         left = [entity for entity in located.entities if entity not in found]
         failure: ModelFailed | None = None
-        for entity, told in zip(
-            left,
-            await gather_or_cancel(self._asked(located.text, entity, classes.get(entity, "")) for entity in left),
-            strict=True,
-        ):
+        answers = await gather_or_cancel(self._asked(located.text, one, classes.get(one, "")) for one in left)
+        for entity, told in zip(left, answers, strict=True):
             if isinstance(told, ModelFailed):
                 failure = failure or told
             else:

@@ -15,13 +15,11 @@ from schemas import Extraction, Verdict
 from tests.checkers.extraction.setting import (
     ENTITIES,
     TEXT,
-    classed,
     evidence_of,
     extracting,
     in_some_texts,
     places,
 )
-from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -84,11 +82,3 @@ class TestEndpoints:
         assert replayed.outcome == "accept"
         assert replayed.evidence == recorded.evidence
         assert replayed.usage.calls == 0
-
-    async def test_a_service_gets_texts_and_returns_entities(self, stub):
-        stub.play(lambda request: Act(document={"entities": classed(places)(request.body["text"])}))
-        url = f"http://127.0.0.1:{stub.port}/entities"
-        verdict = await self.verdict(backend="service", base_url=url)
-        assert verdict.outcome == "accept"
-        assert verdict.judge == f"service/127.0.0.1:{stub.port}"
-        assert all(request.body.keys() == {"text"} for request in stub.requests)

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from assay.testing import ScriptedJudge, ScriptedModel, check
+from assay.testing import ScriptedModel, check
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.extractors import CallableSubject, Extract
@@ -231,15 +231,6 @@ class TestSchedules:
 
 
 class TestUndecided:
-    def test_without_the_subject_nobody_else_is_asked(self):
-        judge, writer = ScriptedJudge(), ScriptedModel()
-        record = {"text": TEXT, "entities": ENTITIES, "model": "gone"}
-        verdict = check(ExtractionChecker, record, judge=judge, writer=writer, subjects={})
-        assert cause_of(verdict) == "no_subject"
-        assert "no endpoint is configured for it" in verdict.reason
-        assert not judge.claims
-        assert not writer.questions
-
     @pytest.mark.parametrize(
         ("record", "cause", "said"),
         [

@@ -209,12 +209,3 @@ def test_the_decision_is_that_of_the_full_schedule_on_the_same_answers(case):
     assert [one.outcome for one in results] == [one.outcome for one in whole[: len(results)]]
     if finding_of(results, mask) in {"ideal", "not_ideal"}:
         assert [one.values for one in results] == [one.values for one in whole]
-
-
-@given(st.integers(1, 3), st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=11, max_size=11))
-def test_strict_asks_a_bare_majority_and_the_others_only_if_they_could_change_it(x, noisy):
-    table: Table = {v: [~v & 3] * 11 for v in range(4)} | {x: noisy}
-    _, taken = asked([vectors_of(1, 2)], table, 3)
-    assert all(count == 6 for v, count in taken.items() if v != x)
-    might = {majority([*noisy[:6], *[u] * 5]) for u in (0, 1, 2, 3, None)}
-    assert taken.get(x, 6) in ({6} if len(might) == 1 else {6, 11} if None in might else {11})

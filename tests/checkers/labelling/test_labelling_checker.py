@@ -63,14 +63,6 @@ async def test_a_failed_challenge_is_shown_with_its_round_both_datapoints_and_bo
     assert any(name in verdict.reason for name in evidence.runs[0].total_criteria)
 
 
-async def test_an_echo_is_rejected_without_further_ado(checker_of: MakeChecker, labeller: StubLabeller):
-    labeller.generates = lambda x, _: f" {x} "
-    verdict = await checker_of().check(labelling())
-    assert verdict.outcome == "reject"
-    assert _evidence(verdict).runs[0].rounds[0].fault == "echo"
-    assert "is the given one" in verdict.reason
-
-
 @pytest.mark.parametrize(
     ("x", "claimed"),
     [
