@@ -39,9 +39,7 @@ class _Posted:
 class Alertmanager:
     """One Alertmanager, and what is posted to it: one that is down delays neither the others nor the monitor."""
 
-    def __init__(
-        self, url: str, settings: AlertmanagerSettings, posts: Counter, resend_seconds: float = RESEND_SECONDS
-    ) -> None:
+    def __init__(self, url: str, settings: AlertmanagerSettings, posts: Counter, resend_seconds: float) -> None:
         """`posts` counts requests; `resend_seconds`: interval at which an alert that goes on is posted again."""
         self._url, self._settings, self._posts = url, settings, posts
         self._headers, secret = {"content-type": "application/json"}, settings.authorization

@@ -18,7 +18,7 @@ they suffice for traffic of some kind is estimated, not proved; the simulation s
 """
 
 import math
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -188,11 +188,6 @@ class Baseline:
     def week_seen(self) -> bool:
         """True once a full week has passed since the first verdict."""
         return self.begun is not None and self.latest - self.begun >= WEEK
-
-    @property
-    def hour(self) -> datetime:
-        """The hour of the latest verdict."""
-        return datetime.fromtimestamp(3600 * self.latest, UTC)
 
     def at(self, moment: datetime) -> bool:
         """Go on to that time, which never goes back; whether the first week is over just now."""

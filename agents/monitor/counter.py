@@ -151,8 +151,7 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
             try:
                 entry = self._read(value)
             except ValueError as error:
-                detail = f"{error.error_count()} fault(s)" if isinstance(error, ValidationError) else str(error)
-                _log.error("a series' state cannot be read, it is reset", key=repr(key), detail=detail)
+                _log.error("a series' state cannot be read, it is reset", key=repr(key), error=type(error).__name__)
                 continue
             for topic, offset in entry.offsets.items():
                 if offset > ends.get(topic, 0):

@@ -130,7 +130,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
                     await self._flush()
 
     async def _take_over(self, numbers: Sequence[int]) -> None:
-        begun, assigned = time.monotonic(), self._assigned
+        assigned = self._assigned
         try:
             partitions = await self._restored(numbers)
         except IllegalStateError:
@@ -149,8 +149,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
             self._committed |= {TopicPartition(topic, partition.number): at for topic, at in partition.next.items()}
             for alert in partition.ongoing:
                 self._post(alert)
-        seconds = round(time.monotonic() - begun, 2)
-        _log.info("partitions taken over", agent=self.name, partitions=list(numbers), seconds=seconds)
+        _log.info("partitions taken over", agent=self.name, partitions=list(numbers))
 
     async def _restored(self, numbers: Sequence[int]) -> list[PartitionT]:
         consumer, kafka, found = self._member(), self._runtime.settings.kafka, []

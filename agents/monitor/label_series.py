@@ -18,7 +18,6 @@ from schemas import Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, 
 _DISAGREEMENTS: Final = 20
 _HALF: Final = 0.5
 _ANSWERED: Final = 0.8  # Below this share of answers the calibration says what the missing ones could change.
-_OTHER: Final = {"accept": "reject", "reject": "accept"}
 
 
 class LabelKey(NamedTuple):
@@ -81,7 +80,8 @@ class LabelSeries(BaseModel):
         traffic = self.traffic
         of_outcomes = {outcome: sums.mean for outcome, sums in self.outcomes.items()}
         means = {name: mean_of(self.strata, name, of_outcomes[outcome_of(name)]) for name in chances}
-        base = sum(traffic.weight(name) * mean for name, mean in means.items())
+        records = {name: traffic.shares[name] + traffic.beyond.get(name, 0.0) for name in means}
+        base = sum(records[name] * mean for name, mean in means.items()) / traffic.stands_for
         drawn = sum(traffic.shares[name] * chance for name, chance in chances.items())
 
         def term(name: str, share: float, good: float) -> float:
@@ -113,7 +113,7 @@ class LabelSeries(BaseModel):
         for each in counts:
             each.add(good, draw.probability, share=draw.share)
         self.agreed += _agrees(outcome, good)
-        if _agrees(_OTHER[outcome], good):
+        if good != _HALF and not _agrees(outcome, good):
             self.disagreements = [*self.disagreements, verdict_id][-_DISAGREEMENTS:]
         return cause
 

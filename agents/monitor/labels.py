@@ -144,8 +144,7 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
         """Forget also the requests that are not waited for any more."""
         self._asked = {id_: asked for id_, asked in self._asked.items() if asked.expires_at >= self._now}
         old = super().forget_old()
-        for key in old:
-            self.calibrations.pop(key, None)
+        self.calibrations = {key: each for key, each in self.calibrations.items() if key in self.entries}
         return old
 
     def published(self, alert: Raised) -> None:

@@ -86,8 +86,7 @@ class RateAlarm(BaseModel):
     def learn(self, low: float, accepted: float, verdicts: int) -> None:
         """Take over what is normal: the lower end of the true rate, and the judge's success rate."""
         self.below = low if self.below is None else self.below
-        if self.judge_below is None:
-            self.judge_below = max(0.0, wilson(accepted * verdicts, verdicts)[0] - _TOLERANCE)
+        self.judge_below = max(0.0, wilson(accepted * verdicts, verdicts)[0] - _TOLERANCE)
 
     def verdict(self, *, accepted: bool) -> None:
         """Count what the judge said."""

@@ -81,10 +81,6 @@ class Traffic(BaseModel):
         """Records that a verdict stands for, on average."""
         return sum(self.shares.values()) + sum(self.beyond.values())
 
-    def weight(self, stratum: str) -> float:
-        """The share of a stratum in the traffic, that which routing leaves out included."""
-        return (self.shares.get(stratum, 0.0) + self.beyond.get(stratum, 0.0)) / self.stands_for
-
     @property
     def counted(self) -> int:
         """Verdicts that the shares are computed from."""
@@ -92,9 +88,10 @@ class Traffic(BaseModel):
 
     def chances(self, allocation: Mapping[str, float], budget: float) -> dict[str, float]:
         """The probability of being drawn by stratum, if `budget` are an hour, with this share from each stratum."""
+        of_outcomes = {one: sum(self.shares.get(f"{one}.{half}", 0.0) for half in ("low", "high")) for one in OUTCOMES}
         # A stratum that is new gets what it would have if its outcome were drawn evenly.
         parts = {
-            name: allocation.get(name, _within(self.shares, name) / len(OUTCOMES))
+            name: allocation.get(name, share / of_outcomes[outcome_of(name)] / len(OUTCOMES))
             for name, share in self.shares.items()
             if share > 0
         }
@@ -113,12 +110,6 @@ def allocation(strata: Mapping[str, Sums], shares: Mapping[str, float]) -> dict[
     least = _LEAST * sum(sizes.values()) or 1.0
     whole = sum(max(least, size) for size in sizes.values())
     return {name: max(least, size) / whole for name, size in sizes.items()}
-
-
-def _within(shares: Mapping[str, float], stratum: str) -> float:
-    """The share of a stratum in the verdicts of its outcome."""
-    whole = sum(share for name, share in shares.items() if outcome_of(name) == outcome_of(stratum))
-    return shares.get(stratum, 0.0) / whole if whole else 0.0
 
 
 def of_outcome(strata: Mapping[str, Sums], outcome: str) -> Sums:

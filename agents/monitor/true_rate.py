@@ -183,11 +183,8 @@ def _interval(rate: float, labels: float, variance: float) -> tuple[float, float
     middle = min(1 - edge, max(edge, rate))
     logit = math.log(middle / (1 - middle))
     half = reach(variance, labels**2 * _RHO2) / (middle * (1 - middle))
-    return _share(logit - half), _share(logit + half)
-
-
-def _share(logit: float) -> float:
-    return 1 / (1 + math.exp(-min(30.0, max(-30.0, logit))))
+    low, high = (1 / (1 + math.exp(-min(30.0, max(-30.0, each)))) for each in (logit - half, logit + half))
+    return low, high
 
 
 def agreement(accepted: Sums, rejected: Sums, seed: str) -> tuple[Measured, Measured, Measured] | None:

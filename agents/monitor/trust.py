@@ -84,11 +84,6 @@ class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
     """Counts the outcomes of one partition."""
 
     @property
-    def rows(self) -> Iterable[tuple[Key, TrustSeries]]:
-        """The series by key."""
-        return ((key, entry.series) for key, entry in self.entries.items())
-
-    @property
     def ongoing(self) -> Iterable[Alert]:
         return [each.series.alert for each in self.entries.values() if each.series.alert is not None]
 
@@ -147,5 +142,7 @@ def trust_monitor(
         flush_seconds=flush_seconds,
         alertmanagers=[Alertmanager(url, alertmanager, metrics.posts, resend_seconds) for url in alertmanager.urls],
     )
-    metrics.rows = lambda: (row for each in agent.partitions.values() for row in each.rows)
+    metrics.rows = lambda: (
+        (each.key, each.series) for one in agent.partitions.values() for each in one.entries.values()
+    )
     return agent

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
@@ -241,7 +241,7 @@ class TrustSeries:
         changed = _changes(self._whole.version, outcome.version)
         notes = [f"Since the baseline began: {_said(changed)}."] if changed else []
         if drop and not test.baseline.week_seen:
-            hour = f"{test.baseline.hour:%A at %H:00} UTC"
+            hour = f"{datetime.fromtimestamp(3600 * test.baseline.latest, UTC):%A at %H:00} UTC"
             notes.append(f"It could be the time of day: first {hour}, as no full week was seen yet.")
         return self._alert(kind, outcome, test, now, since, changed, notes)
 
