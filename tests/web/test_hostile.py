@@ -84,14 +84,6 @@ KNOWN_TAGS = {
 }  # fmt: skip
 
 
-async def test_what_turns_or_hides_text_is_spelled_out(empty):
-    empty.keep([sample("sup-02", reason=f"so {TURNED}")])
-    async with opened(empty) as client:
-        html = await (await client.get(f"/verdicts/{sample('sup-02')['id']}")).text()
-    assert '<span class="control" title="right-to-left override">⟨U+202E⟩</span>evil' in html
-    assert "⟨U+E0041⟩" in html
-
-
 async def test_a_response_of_a_megabyte_is_cut_around_its_marks_and_can_be_had_whole(empty):
     response = "A" * 600_000 + " A wrong date. " + "B" * 400_000
     start = response.index("A wrong date.")

@@ -54,18 +54,6 @@ def test_the_separation_is_what_the_likelihoods_make_it(beams: int, tools: int, 
     assert set(tail) == set(range(tools - len(set(tail)), tools))
 
 
-def test_no_delta_is_told_by_the_model_that_ranked(rules: Path, tmp_path: Path):
-    with World(tools=4, rooms=2) as world:
-        variables = world.variables()
-        given = ("probes", "build", rules, "--out", "out", *world.options[:2])
-        ran = assay(*given, "--measurer", world.options[1], cwd=tmp_path, **variables)
-        assert (ran.returncode, "Error: --measurer is the scorer" in ran.stderr) == (2, True)
-        ran = assay(*given, cwd=tmp_path, **variables)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines()[1].split()[-1] == "-"
-    assert "mean_delta" not in ran.stdout
-
-
 def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
     with World(tools=4, rooms=2) as world:
         build(world, rules, cwd=tmp_path)

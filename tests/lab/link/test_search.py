@@ -92,7 +92,7 @@ WRONG = [
         {"arguments": ("t.yaml", "--scorer", "a/model")},
         "--scorer a/model: allowed are endpoint:judge and endpoint:SUBJECT",
     ),
-    ({"arguments": ("t.yaml", "--beams", "0")}, "'--beams': 0 is not in the range"),
+    ({"arguments": ("t.yaml", "--measurer", "endpoint:judge")}, "--measurer is the scorer"),
     ({"arguments": ("none.yaml",)}, "none.yaml: cannot be read: No such file"),
 ]
 
