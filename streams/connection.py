@@ -59,11 +59,9 @@ class _OAuthAuthenticator(OAuthAuthenticator):  # type: ignore[misc]  # aiokafka
         return step
 
 
-def _hearing(connection: AIOKafkaConnection) -> _OAuthAuthenticator:
-    return _OAuthAuthenticator(sasl_oauth_token_provider=connection._sasl_oauth_token_provider)  # noqa: SLF001
-
-
-AIOKafkaConnection.authenticator_oauth = _hearing
+AIOKafkaConnection.authenticator_oauth = lambda it: _OAuthAuthenticator(
+    sasl_oauth_token_provider=it._sasl_oauth_token_provider  # noqa: SLF001
+)
 
 
 def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
@@ -72,11 +70,8 @@ def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProx
     Raises:
         StreamError: a certificate or key cannot be read; the setting is named.
     """
-    return {"bootstrap_servers": kafka.servers} | _arguments(kafka) | dict(properties)
-
-
-def _arguments(kafka: KafkaSettings) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"client_id": _CLIENT_ID, "security_protocol": kafka.security_protocol}
+    arguments: dict[str, Any] = {"bootstrap_servers": kafka.servers, "client_id": _CLIENT_ID}
+    arguments["security_protocol"] = kafka.security_protocol
     if kafka.sasl_mechanism is not None:
         arguments["sasl_mechanism"] = kafka.sasl_mechanism
     if kafka.sasl_password is not None:
@@ -90,7 +85,7 @@ def _arguments(kafka: KafkaSettings) -> dict[str, Any]:
         )
     if kafka.security_protocol.endswith("SSL"):
         arguments["ssl_context"] = _ssl_context(kafka)
-    return arguments
+    return arguments | dict(properties)
 
 
 def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
@@ -132,12 +127,13 @@ async def why_no_answer(kafka: KafkaSettings) -> str | None:
 
     Asks the brokers in `kafka.bootstrap_servers`, and those that the first of them to answer names.
     """
-    fault, arguments = None, _arguments(kafka)
+    fault, arguments = None, connection(kafka)
+    del arguments["bootstrap_servers"]
     for server in kafka.servers:
         host, _, port = server.rpartition(":")
         try:
-            async with _connection_to(host.strip("[]"), int(port), arguments) as connection:
-                brokers = (await connection.send(MetadataRequest([]))).brokers
+            async with _connection_to(host.strip("[]"), int(port), arguments) as made:
+                brokers = (await made.send(MetadataRequest([]))).brokers
         except (KafkaError, OSError, EOFError) as error:
             fault = fault or _sentence(error, server, kafka)
             continue

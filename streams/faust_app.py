@@ -78,9 +78,6 @@ class _ConsumerThread(driver.AIOKafkaConsumerThread):
 class _AsTheyAre(faust.Schema[Any, Any]):
     """Leaves the records of a list as the client gave them."""
 
-    def loads_key(self, app: Any, message: Any, **_: Any) -> None:
-        return None
-
     def loads_value(self, app: Any, message: Any, **_: Any) -> Any:
         return message.value
 

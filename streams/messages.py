@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 from aiokafka import AIOKafkaProducer
@@ -177,30 +177,16 @@ def recheck_message(message: Any, checker: str) -> Outgoing:
 
 def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:
     """The message of a verdict, on the topic of its outcome, with CloudEvents and OpenTelemetry headers."""
-    topic: str = getattr(topics, _PAST[verdict.outcome])
-    headers = [
-        ("ce_id", verdict.id.encode()),
-        ("ce_time", verdict.checked_at.isoformat().encode()),
-        ("ce_subject", verdict.record_id.encode()),
+    past, source = _PAST[verdict.outcome], f"/assay/checkers/{verdict.checker}"
+    headers = _cloud_event(verdict.id, source, f"verdict.{past}", verdict.checked_at, verdict.record_id)
+    headers += [
         ("gen_ai.request.model", verdict.model.encode()),
-        *_headers_of(verdict.checker, verdict.outcome),
+        ("gen_ai.evaluation.name", verdict.checker.encode()),
+        ("gen_ai.evaluation.score.label", verdict.outcome.encode()),
     ]
     if verdict.score is not None:
         headers.append(("gen_ai.evaluation.score.value", repr(verdict.score).encode()))
-    return Outgoing(topic, subject_key(verdict.source, verdict.model), to_json(verdict), headers)
-
-
-@lru_cache(256)
-def _headers_of(checker: str, outcome: Outcome) -> Headers:
-    """Those that all verdicts of a checker with this outcome have."""
-    return [
-        ("ce_specversion", b"1.0"),
-        ("ce_source", f"/assay/checkers/{checker}".encode()),
-        ("ce_type", f"assay.verdict.{_PAST[outcome]}.v1".encode()),
-        ("content-type", b"application/json"),
-        ("gen_ai.evaluation.name", checker.encode()),
-        ("gen_ai.evaluation.score.label", outcome.encode()),
-    ]
+    return _about(getattr(topics, past), verdict, headers)
 
 
 def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outgoing:
@@ -243,7 +229,9 @@ def dead_letter_message(letter: DeadLetter, topics: TopicSettings) -> Outgoing:
 
 
 def _about(
-    topic: str, said: Improvement | Alert | SeriesAnew | TrueRateAlert | ReviewRequest | Label, headers: Headers
+    topic: str,
+    said: Verdict | Improvement | Alert | SeriesAnew | TrueRateAlert | ReviewRequest | Label,
+    headers: Headers,
 ) -> Outgoing:
     return Outgoing(topic, subject_key(said.source, said.model), to_json(said), headers)
 
@@ -314,18 +302,10 @@ class Publisher(Client):
             TooLarge: it exceeds what the broker or the producer takes.
             StreamError: the broker did not take it within the request timeout (60 s).
         """
-        acknowledged = asyncio.get_running_loop().create_future()
-
-        def ended(fault: Exception | None) -> None:
-            if acknowledged.done():
-                return
-            if fault is None:
-                acknowledged.set_result(None)
-            else:
-                acknowledged.set_exception(fault)
-
-        await self.send(messages, ended)
-        await acknowledged
+        acknowledged: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+        await self.send(messages, lambda fault: None if acknowledged.done() else acknowledged.set_result(fault))
+        if (fault := await acknowledged) is not None:
+            raise fault
 
     async def send(self, messages: Sequence[Outgoing], ended: Callable[[Exception | None], None]) -> None:
         """Return when `messages` are put behind those before them; it waits while too much is on its way.
