@@ -11,6 +11,7 @@ judges what is there. A checker that is added later begins with what comes, and 
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -72,72 +73,51 @@ class Commit(NamedTuple):
         return cls(at.offset, float(note[1]), int(note[2] or 0), note[3] is not None)
 
 
+@dataclass(frozen=True, slots=True)
 class Takeover:
     """Reads one group's answers back."""
 
-    def __init__(
-        self,
-        name: str,
-        topic: str,
-        answers: Sequence[str],
-        settings: StreamSettings,
-        *,
-        follows: str,
-        follow_up: Callable[[bytes, Origin], Outgoing | None],
-        restore: Callable[[Mapping[TP, Commit]], Awaitable[None]] | None = None,
-    ) -> None:
-        """`answers` are the topics of the answers to messages of `topic`, one message each.
-
-        An answer may be followed by a message on the topic `follows`, which `follow_up` makes from the answer and its
-        position. `restore` is called with the commits first.
-        """
-        self._restore = restore
-        self._name = name
-        self._topic = topic
-        self._answers = answers
-        self._settings = settings
-        self._follows = follows
-        self._follow_up = follow_up
+    name: str
+    topic: str
+    answers: Sequence[str]
+    """The topics of the answers to messages of `topic`, one message each."""
+    settings: StreamSettings
+    follows: str
+    """The topic of a message that may follow an answer."""
+    follow_up: Callable[[bytes, Origin], Outgoing | None]
+    """Makes it from the answer and its position."""
+    restore: Callable[[Mapping[TP, Commit]], Awaitable[None]] | None = None
+    """Called with the commits first."""
 
     def mark(self, message: Outgoing, incoming: Incoming) -> Outgoing:
         """Name in `message`, and in what follows it, the message that it answers."""
-        place = f"{self._name}/{incoming.topic}/{incoming.partition}/{incoming.offset}"
+        place = f"{self.name}/{incoming.topic}/{incoming.partition}/{incoming.offset}"
         return _marked(message, place.encode())
 
     async def read(self, committed: Mapping[TP, Commit]) -> dict[tuple[TP, int], Outgoing | None]:
         """What is answered from the committed offsets on, by partition and offset; and what is still to follow it."""
-        if self._restore is not None:
-            await self._restore(committed)
+        if self.restore is not None:
+            await self.restore(committed)
         noted = {partition: at for partition, at in committed.items() if at.since is not None}
         if not noted:
             return {}
-        begun, messages = time.monotonic(), 0
+        begun = time.monotonic()
         since = datetime.fromtimestamp(min(at.since or 0 for at in noted.values()), UTC) - _CLOCKS
-        followed: set[tuple[TP, int]] = set()
-        found: dict[tuple[TP, int], Outgoing | None] = {}
         # What follows first: of what is written meanwhile the answer may be seen without it, never the other way round.
-        async for message in read_topic(self._settings.kafka, self._follows, since=since):
-            messages += 1
-            if (place := self._answered(message, noted)) is not None:
-                followed.add(place)
-        async for message in read_topic(self._settings.kafka, *self._answers, since=since):
-            messages += 1
+        following = read_topic(self.settings.kafka, self.follows, since=since)
+        followed = {self._answered(message, noted) async for message in following}
+        found: dict[tuple[TP, int], Outgoing | None] = {}
+        async for message in read_topic(self.settings.kafka, *self.answers, since=since):
             if (place := self._answered(message, noted)) is not None:
                 found[place] = None if place in followed else self._what_follows(message)
-        _log.info(
-            "answers read",
-            checker=self._name,
-            partitions=len(noted),
-            answered=len(found),
-            messages=messages,
-            seconds=round(time.monotonic() - begun, 3),
-        )
+        seconds = round(time.monotonic() - begun, 3)
+        _log.info("answers read", checker=self.name, partitions=len(noted), answered=len(found), seconds=seconds)
         return found
 
     def _answered(self, message: Any, committed: Mapping[TP, Commit]) -> tuple[TP, int] | None:
         """The partition and offset that `message` answers, if it does so for this group beyond what is committed."""
         name, topic, partition, offset = (_mark_of(message) or b"///").decode(errors="replace").rsplit("/", 3)
-        if name != self._name or topic != self._topic or not (partition.isdecimal() and offset.isdecimal()):
+        if name != self.name or topic != self.topic or not (partition.isdecimal() and offset.isdecimal()):
             return None
         place = TP(topic, int(partition))
         at = committed.get(place)
@@ -145,7 +125,7 @@ class Takeover:
 
     def _what_follows(self, message: Any) -> Outgoing | None:
         at = Origin(topic=message.topic, partition=message.partition, offset=message.offset)
-        follow_up = self._follow_up(message.value, at)
+        follow_up = self.follow_up(message.value, at)
         return follow_up and _marked(follow_up, _mark_of(message) or b"")
 
 
