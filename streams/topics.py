@@ -69,14 +69,6 @@ def _wanted(topic: str, topics: TopicSettings) -> int | None:
     return FOREVER if days == "forever" else None if days is None else round(days * _DAY)
 
 
-async def _partitions(client: AIOKafkaAdminClient, topics: TopicSettings, present: Collection[str]) -> int:
-    """Partitions of a new topic: the monitors read several topics, partition by partition."""
-    if topics.outcomes not in present:
-        return topics.partitions
-    (described,) = await client.describe_topics([topics.outcomes])
-    return len(described["partitions"])
-
-
 async def create_topics(settings: StreamSettings) -> list[str]:
     """Create the topics that are not there yet, with as many partitions as those that are; return their names."""
     async with admin(settings.kafka) as client:
@@ -84,16 +76,13 @@ async def create_topics(settings: StreamSettings) -> list[str]:
         wanted = [topic for topic in settings.topics.all if topic not in present]
         if not wanted:
             return []
-        partitions = await _partitions(client, settings.topics, present)
-        new = [
-            NewTopic(
-                topic,
-                num_partitions=partitions,
-                replication_factor=settings.topics.replication,
-                topic_configs=_configs(topic, settings.topics),
-            )
-            for topic in wanted
-        ]
+        partitions = settings.topics.partitions
+        if settings.topics.outcomes in present:
+            # The monitors read several topics, partition by partition.
+            (described,) = await client.describe_topics([settings.topics.outcomes])
+            partitions = len(described["partitions"])
+        replicas = settings.topics.replication
+        new = [NewTopic(one, partitions, replicas, topic_configs=_configs(one, settings.topics)) for one in wanted]
         try:
             response = await client.create_topics(new)
         except KafkaError as error:
@@ -111,31 +100,19 @@ async def create_topics(settings: StreamSettings) -> list[str]:
 
 async def retentions(settings: StreamSettings) -> dict[str, Retention]:
     """For how long each of the topics keeps messages; without those of which the broker says nothing."""
-    topics = settings.topics
+    topics, found = settings.topics, dict[str, Retention]()
+    asked = [ConfigResource(ConfigResourceType.TOPIC, topic) for topic in topics.all]
     async with admin(settings.kafka) as client:
-        found = await _described(client, topics.all)
-    return {
-        topic: Retention(
-            compacted="compact" in configs["cleanup.policy"],
-            present=int(configs["retention.ms"]),
-            wanted=_wanted(topic, topics),
-        )
-        for topic, configs in found.items()
-    }
-
-
-async def _described(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, dict[str, str]]:
-    """Each topic's settings, by name."""
-    try:
-        responses = await client.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic) for topic in topics])
-    except IncompatibleBrokerVersion:
-        return {}
-    return {
-        topic: {name: value for name, value, *_ in entries}
-        for response in responses
-        for code, _, _, topic, entries in response.resources
-        if code == 0
-    }
+        try:
+            responses = await client.describe_configs(asked)
+        except IncompatibleBrokerVersion:
+            return {}
+    for code, _, _, topic, entries in (each for response in responses for each in response.resources):
+        if code == 0:
+            configs = {name: value for name, value, *_ in entries}
+            present, compacted = int(configs["retention.ms"]), "compact" in configs["cleanup.policy"]
+            found[topic] = Retention(compacted=compacted, present=present, wanted=_wanted(topic, topics))
+    return found
 
 
 async def _wait_until_listed(client: AIOKafkaAdminClient, topics: Collection[str]) -> None:
