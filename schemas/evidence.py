@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue
 from schemas.base import Fraction, Name, Wire
 from schemas.equivalence import EquivalenceEvidence
 from schemas.extraction import ExtractionEvidence
-from schemas.records import Turn
+from schemas.records import ProbeStatement, Turn
 
 
 class JudgedSentence(Wire):
@@ -240,16 +240,10 @@ class CriterionEvidence(Judged):
     """The words at fault, word for word; null if the response is accepted, or the judge quoted none of it."""
 
 
-class ProbeEvidence(Wire):
+class ProbeEvidence(ProbeStatement):
     """A subject's answer to a question on a fact, and the right one (LINT, section 4)."""
 
     type: Literal["probe"] = "probe"
-    premise: str
-    conclusion: str
-    """The sentence that the premise is said to entail."""
-    domain: str | None = None
-    distribution: Literal["head", "tail"] | None = None
-    """`tail`: the statement is less likely than those of the `head`."""
     template: int
     """Number of the template that the question was made with."""
     polarity: Literal["positive", "negative"]

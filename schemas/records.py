@@ -246,8 +246,10 @@ class ProbeStatement(Wire):
 
     premise: Text
     conclusion: Text
+    """The sentence that the premise is said to entail."""
     domain: Name | None = None
     distribution: Literal["head", "tail"] | None = None
+    """`tail`: the statement is less likely than those of the `head`."""
 
 
 class Probe(Envelope):
