@@ -17,6 +17,7 @@ from checkers.longtail.questions import Asker
 from checkers.longtail.source import ProbeSource, paired, probe
 from checkers.longtail.templates import TEMPLATES
 from schemas import read_record, to_json
+from tests.checkers.case import cause_of
 from tests.checkers.longtail.probes import corpus_in, statements
 
 RULES = paired(statements(4, 5))
@@ -80,8 +81,7 @@ class TestTheSource:
     async def test_a_failure_is_a_record_without_an_answer_that_abstains_with_its_cause(self, tmp_path: Path):
         made = await source(corpus_in(tmp_path)).record("acme", 0, "x")
         verdict = await PLUGIN.build(PLUGIN.settings(), Models()).check(made)
-        assert verdict.outcome == "abstain"
-        assert verdict.evidence.cause == "subject_failed"
+        assert cause_of(verdict) == "subject_failed"
 
     def test_a_corpus_that_cannot_be_used_is_named(self, tmp_path: Path):
         with pytest.raises(ValueError, match=r"missing\.jsonl"):

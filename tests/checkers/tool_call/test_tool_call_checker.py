@@ -11,7 +11,7 @@ from checkers.checker import Models
 from checkers.tool_call import PLUGIN
 from models.protocol import Answer, Claims, Grades, Judgement
 from schemas import Abstention, ToolCall, ToolCallEvidence, Verdict
-from tests.checkers.case import evidence_of
+from tests.checkers.case import cause_of, evidence_of
 from tests.checkers.tool_call.setting import call
 
 
@@ -87,8 +87,7 @@ async def test_without_a_judge_what_only_one_could_tell_is_left_untested(changed
 
 async def test_a_call_about_which_nothing_is_known_is_left_open():
     verdict = await _verdict(call(tools=[], prompt=None), GradingJudge())
-    assert isinstance(verdict.evidence, Abstention)
-    assert verdict.evidence.cause == "no_reference"
+    assert cause_of(verdict) == "no_reference"
     # The prompt is enough to judge the values by.
     assert (await _verdict(call(tools=[]), GradingJudge(arguments=_grades(0.9, 0.8)))).outcome == "accept"
 
@@ -153,8 +152,7 @@ async def test_what_the_judge_leaves_open_is_left_open_unless_a_fault_is_sure():
 
 async def test_a_judge_that_agrees_to_whatever_it_is_told_accepts_nothing():
     verdict = await _verdict(call(), GradingJudge(arguments=_grades(0.9, 0.9), control=_grades(0.9)))
-    assert isinstance(verdict.evidence, Abstention)
-    assert verdict.evidence.cause == "judge_misled"
+    assert cause_of(verdict) == "judge_misled"
 
 
 async def test_a_rejected_call_names_every_fault_on_a_line():
