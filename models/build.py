@@ -29,10 +29,8 @@ def build_model(
 ) -> MeteredModel:
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
-    `section` is what the configuration calls the settings. Imports what the backend needs, and only that.
-
-    Raises:
-        ValueError: the backend is `replay`, and its file cannot be used.
+    `section` is what the configuration calls the settings. Imports what the backend needs, and only that. Raises
+    ValueError if the backend is `replay`, and its file cannot be used.
     """
     journal = Journal(settings.recording) if settings.recording and settings.backend != "replay" else None
     model: Model

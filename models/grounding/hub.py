@@ -50,8 +50,7 @@ class Source:
 def fetched(source: Source, say: Say) -> Path:
     """The folder of its files, downloaded if they are not kept yet: with a bar on a terminal, and their licence said.
 
-    Raises:
-        ModelUnusable: they are not kept, and cannot be downloaded.
+    Raises ModelUnusable if they cannot be downloaded.
     """
     if kept := kept_folder(source):
         return kept
@@ -95,22 +94,16 @@ def kept_folder(source: Source) -> Path | None:
 
 def licence_notice(repository: str, folder: Path) -> str:
     """One sentence on the licence that the model's card names."""
-    licence = _licence(folder)
+    from huggingface_hub import ModelCard
+
+    card, licence = folder / "README.md", None
+    if card.is_file():
+        data = ModelCard.load(card, ignore_metadata_errors=True).data
+        licence = data.license_name if data.license in {None, "other"} else data.license
     if licence is None:
         return f"{repository} names no licence; ask its authors before you use it"
     notice = f"{repository} is under the licence {licence}"
-    return f"{notice}, which does not allow commercial use" if _NON_COMMERCIAL.search(licence) else notice
-
-
-def _licence(folder: Path) -> str | None:
-    from huggingface_hub import ModelCard
-
-    card = folder / "README.md"
-    if not card.is_file():
-        return None
-    data = ModelCard.load(card, ignore_metadata_errors=True).data
-    licence = data.license_name if data.license in {None, "other"} else data.license
-    return None if licence is None else str(licence)
+    return f"{notice}, which does not allow commercial use" if _NON_COMMERCIAL.search(str(licence)) else notice
 
 
 def _lacks(source: Source, folder: Path) -> str | None:

@@ -93,8 +93,7 @@ class PromptedJudge:
     async def ready(self) -> Form:
         """The form to ask in, found by the self-test if it has to be run.
 
-        Raises:
-            ModelUnavailable: the endpoint is down, or the judge failed its self-test and `require_self_test` is set.
+        Raises ModelUnavailable if the endpoint is down, or if the self-test is required and the judge failed it.
         """
         if self._other_than is not None:
             name: FormName = "list" if (await self._other_than.ready()).name == "short" else "short"
