@@ -23,6 +23,7 @@ from models.endpoint import (
     Refused,
     Transient,
     client_options,
+    cost_of,
     fault_of,
     quoted,
     request_headers,
@@ -253,7 +254,7 @@ class ChatModel:
             cached_tokens=cached,
             estimated_tokens=estimated,
             seconds=seconds,
-            cost=self._settings.cost(prompt, written, cached),
+            cost=cost_of(self._settings, prompt, written, cached),
         )
 
     def _record(self, turn: Turn) -> None:

@@ -46,6 +46,13 @@ def request_headers(settings: EndpointSettings) -> "dict[str, str | openai.Omit]
     return headers
 
 
+def cost_of(settings: EndpointSettings, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
+    """The price of so many tokens; `cached_tokens` are those of the prompt that the endpoint had in its cache."""
+    price = settings.prices.get("prompt", 0.0)
+    saved = cached_tokens * (price - settings.prices.get("cached", price))
+    return (prompt_tokens * price + completion_tokens * settings.prices.get("completion", 0.0) - saved) / 1_000_000
+
+
 def secrets_of(settings: EndpointSettings) -> tuple[str, ...]:
     """Values that must not appear in a log, message or recording, the longest first."""
     values = [value.get_secret_value() for value in settings.extra_headers.values()]

@@ -127,13 +127,6 @@ class EndpointSettings(BaseModel):
             raise ValueError(f"backend is {backend!r}, but {lacks}; this backend needs {' and '.join(needed)}")
         return self
 
-    def cost(self, prompt_tokens: float, completion_tokens: float = 0, cached_tokens: float = 0) -> float:
-        """The price of so many tokens; `cached_tokens` are those of the prompt that the endpoint had in its cache."""
-        prompt = self.prices.get("prompt", 0.0)
-        saved = cached_tokens * (prompt - self.prices.get("cached", prompt))
-        full = prompt_tokens * prompt + completion_tokens * self.prices.get("completion", 0.0)
-        return (full - saved) / 1_000_000
-
 
 class JudgeSettings(EndpointSettings):
     """The model that judges."""
@@ -155,11 +148,6 @@ class JudgeSettings(EndpointSettings):
     """Judge nothing, and do not start, with a model that is right on fewer than three quarters of its self-test."""
     currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
     """Currency of the prices, a label of the metrics on cost."""
-
-    @property
-    def is_pinned(self) -> bool:
-        """True if no self-test is needed to know how to ask."""
-        return self.form != "auto" and self.threshold is not None and not self.require_self_test
 
 
 class SubjectSettings(EndpointSettings):

@@ -45,12 +45,14 @@ class PromptedJudge:
         self._matcher = Matcher(model.name, self._asked)
         self._test = kept_test(self.forms)
         self._form: Form | None = None
+        is_pinned = settings.form != "auto" and settings.threshold is not None and not settings.require_self_test
+        # A recording has a self-test's answers only if that was run meanwhile, and who sets the form wants none.
+        self._is_tested = not is_pinned and settings.backend != "replay"
         if other_than is not None:
             return
-        if known := None if settings.is_pinned else self._test.read():
+        if known := None if is_pinned else self._test.read():
             self._choose(known)
-        elif settings.is_pinned or settings.backend == "replay":
-            # A recording has a self-test's answers only if that was run meanwhile.
+        elif not self._is_tested:
             self._ask_in(self.forms[0], settings.threshold or 0.0)
 
     def in_another_form(self) -> "PromptedJudge":
@@ -70,9 +72,7 @@ class PromptedJudge:
         if any(not one.reference.strip() and one.kind not in _OF_NO_TEXT for one in claims):
             raise ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
         form = await self.ready()
-        # As with the self-test, a recording has no answers to the matcher's, and who sets the form wants none.
-        tries = not self._settings.is_pinned and self._settings.backend != "replay"
-        if tries and claims and all(one.kind is ClaimKind.MATCH for one in claims):
+        if self._is_tested and claims and all(one.kind is ClaimKind.MATCH for one in claims):
             return await self._matcher.grade(task, claims)
         grades = [form.grade(task, one) if one.kind in _RESPONSES else self._grade(task, one) for one in claims]
         return Answer(tuple(await gather_or_cancel(grades)))
