@@ -62,7 +62,7 @@ def causes(tried: Tried) -> tuple[FailureCause, ...]:
     """The causes for which the tests reject, looked for in all answers that were taken; none if they do not.
 
     What stands in an entity's place must be named in each text, or in half of all answers where that is lenient.
-    Causes can overlap, and the answers about the texts may hold entities that those do not have: a cause of its own.
+    Causes can overlap, and the answers about the texts may hold entities that those do not have: a separate cause.
     """
     results = [one for one in tried.results if one.outcome == "failed"][:1] or tried.results
     counts = list(zip(tried.named(replaced=False), tried.named(replaced=True), strict=True))
