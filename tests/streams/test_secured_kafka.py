@@ -35,7 +35,9 @@ def secured() -> Iterator[SecuredKafka]:
 
 async def test_each_way_to_log_in_brings_a_record_to_its_verdict_and_back(secured: SecuredKafka):
     ways = [secured.login(mechanism) for mechanism in MECHANISMS]
-    ways.append(secured.tls(**secured.client_certificate("worker")))
+    plain, good = secured.client_certificate("worker"), secured.client_certificate("encrypted")
+    key = {"ssl_keyfile": str(secured.encrypted(good["ssl_keyfile"])), "ssl_key_password": PASSWORD}
+    ways += [secured.tls(**plain), secured.tls(**good) | key]
 
     async def go(number: int, kafka: dict[str, object]) -> None:
         raw = {"kafka": kafka, "topics": {"prefix": f"way{number}", "partitions": 1}}
@@ -120,13 +122,6 @@ def test_a_refusal_is_one_line_that_names_the_setting_and_no_secret(secured: Sec
         ran = assay("topics", "create", cwd=tmp_path, **_variables(kafka))
         assert (ran.returncode, ran.stdout, ran.stderr) == (3, "", f"Error: {said}\n")
         assert not any(secret in ran.stderr for secret in (wrong, PASSWORD, not_for_kafka))
-
-
-def test_an_encrypted_key_is_read_with_its_password(secured: SecuredKafka, tmp_path: Path):
-    good = secured.client_certificate("encrypted")
-    key = {"ssl_keyfile": str(secured.encrypted(good["ssl_keyfile"])), "ssl_key_password": PASSWORD}
-    ran = assay("topics", "create", cwd=tmp_path, **_variables(secured.tls(**good) | key))
-    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 async def test_tokens_that_end_and_a_command_that_fails_for_a_while_lose_nothing(

@@ -98,6 +98,5 @@ async def _written(settings: StreamSettings) -> bool:
     except KafkaError as error:
         print(f"no producer: {error!r}")
         return False
-    print(f"acknowledged: {done}")
     assert all(not isinstance(each, BaseException) or isinstance(each, KafkaError) for each in done), done
     return not any(isinstance(each, BaseException) for each in done)
