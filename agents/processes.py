@@ -18,10 +18,8 @@ WRONG_USE = 2
 _STARTED: Final = b"started\n"
 """A process writes this to its standard output once it has started."""
 
-_FIRST_BACK_OFF_SECONDS: Final = 1.0
-_LONGEST_BACK_OFF_SECONDS: Final = 30.0
-_HEALTHY_SECONDS: Final = 60.0
-"""Between restarts of one process; after a run of this length the back-off is reset."""
+_RESTART_SECONDS: Final = 2.0
+"""From a process's end to its next start."""
 
 _log = structlog.get_logger(__name__)
 
@@ -70,10 +68,8 @@ class Processes:
         """Run one process again and again; returns its last status."""
         if number > 0:
             await self._first_started.wait()
-        loop = asyncio.get_running_loop()
-        back_off, ever_started = _FIRST_BACK_OFF_SECONDS, False
+        ever_started = False
         while True:
-            begun = loop.time()
             # Ctrl-C reaches a terminal's whole group; without their own, each would get a second signal from here.
             process = self._running[number] = await asyncio.create_subprocess_exec(
                 *self._commands[number], stdin=PIPE, stdout=PIPE, process_group=0
@@ -90,11 +86,8 @@ class Processes:
             status = 128 - status if status < 0 else status
             if self._asked or not ever_started or status == WRONG_USE:
                 return status
-            if loop.time() - begun >= _HEALTHY_SECONDS:
-                back_off = _FIRST_BACK_OFF_SECONDS
-            _log.error("process ended", process=number, status=status, starts_again_in_seconds=back_off)
-            await asyncio.sleep(back_off)
-            back_off = min(2 * back_off, _LONGEST_BACK_OFF_SECONDS)
+            _log.error("process ended", process=number, status=status, starts_again_in_seconds=_RESTART_SECONDS)
+            await asyncio.sleep(_RESTART_SECONDS)
 
 
 def report_started() -> None:
