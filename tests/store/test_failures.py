@@ -128,17 +128,6 @@ def test_where_nothing_is_different_nothing_is_named():
     assert named / SIMULATED <= ERROR + 4 * math.sqrt(ERROR / SIMULATED) < 0.05
 
 
-def test_a_release_is_named_with_nothing_next_to_it():
-    rng = random.Random(21)
-    others = 0
-    for _ in range(100):
-        found = commonalities(*_traffic(rng, 300, lambda seen: 0.7 if RELEASE in seen else 0.08))
-        assert (found[0].name, found[0].value) == RELEASE
-        assert found[0].rejects_with / found[0].rejects > 0.6
-        others += len(found) > 1
-    assert others / 100 <= 0.05
-
-
 def test_of_what_is_always_together_that_is_named_which_says_most():
     both = frozenset({RELEASE, Attribute("hour", "2026-11-27T09"), Attribute("config_digest", "b")})
     before = frozenset({Attribute("metadata.release", "4.1"), Attribute("config_digest", "a")})

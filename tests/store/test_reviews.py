@@ -1,11 +1,8 @@
 """The queue: who is asked what, whatever order labels are kept in, and what is kept how long."""
 
 import random
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
-
-from sqlalchemy import insert, update
 
 from schemas import Label, ReviewRequest, valid_labels
 from store.retention import prune
@@ -107,36 +104,8 @@ def test_what_people_are_asked_about_stays_six_times_as_long(stored: Stored):
     assert {row["record_id"] for row in stored.rows(VERDICTS)} == {"r0"}
     assert [row["verdict_id"] for row in stored.rows(REVIEW_REQUESTS)] == [verdict(0, True).id]
     assert stored.number(LABELS) == 1
-    with stored.engine.begin() as connection:
-        connection.execute(update(LABELS).values(kept_at=0))
-    while prune(stored.engine, StoreSettings(days=1)):
-        pass
-    assert stored.number(LABELS) == 0
 
 
 def open_to(stored: Stored, annotator: str, **options: Any) -> list[int]:
     found = Reviews(stored.engine).open_to(annotator, NOW, **{"limit": 100} | options)
     return [int(each.request.record_id[1:]) for each in found]
-
-
-def _rows_of(stored: Stored, labels: Iterable[Label]) -> list[dict[str, Any]]:
-    stored.keep(list(labels))
-    return stored.rows(LABELS)
-
-
-def test_the_queue_is_as_quick_where_much_is_answered(sqlite_store: Stored):
-    number = 8_000
-    sqlite_store.keep([verdict(0, True), asked(0)])
-    (pattern,), (label,) = sqlite_store.rows(REVIEW_REQUESTS), _rows_of(sqlite_store, [said(0)])
-    with sqlite_store.engine.begin() as connection:
-        for of, table in ((pattern, REVIEW_REQUESTS), (label, LABELS)):
-            named = [of | {"id": f"i{n}", "verdict_id": f"v{n}"} for n in range(number)]
-            connection.execute(insert(table), named)
-        (row,) = sqlite_store.rows(VERDICTS)
-        connection.execute(
-            insert(VERDICTS), [row | {"seq": n + 10, "id": f"v{n}", "record_id": f"v{n}"} for n in range(number)]
-        )
-    reviews = Reviews(sqlite_store.engine)
-    begun = datetime.now(UTC)
-    assert reviews.open_to("ben", NOW - timedelta(days=1), limit=100) == []
-    assert datetime.now(UTC) - begun < timedelta(seconds=3)
