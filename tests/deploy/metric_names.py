@@ -18,6 +18,7 @@ from agents.scheduler import Scheduler
 from agents.webhook_settings import WebhookSettings
 from agents.webhooks import webhook
 from agents.worker import Worker
+from assay.wiring import OTLP
 from checkers.longtail.probe_metrics import ProbeMetrics
 from store.settings import StoreSettings
 from streams.metrics import StreamMetrics
@@ -72,7 +73,7 @@ async def _registry() -> CollectorRegistry:
             partial(Archivist, StoreSettings(url="sqlite:///unused.db")),
             partial(ImproverAgent, improver("http://127.0.0.1:9")),
             partial(Scheduler, Counting()),
-            *otlp_agents(OtlpSettings(endpoint="http://127.0.0.1:9"), ["otlp-exporter"]),
+            *otlp_agents(OtlpSettings(endpoint="http://127.0.0.1:9", topics={"spans": "spans"}), OTLP),
             *webhook("hook", hook),
         ],
         StreamSettings(),
