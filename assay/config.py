@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ValidationError, create_model
 from pydantic_settings import BaseSettings
 
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
@@ -19,7 +19,7 @@ from checkers.plugin import CheckerName, ImproverSettings, InstalledCheckers, in
 from models.settings import JudgeSettings, SubjectSettings
 from store.settings import StoreSettings
 from streams.otlp.settings import OtlpSettings
-from streams.settings import StreamSettings
+from streams.settings import SettingsSection, StreamSettings
 from web.settings import PageSettings
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -126,13 +126,9 @@ def model_of(sections: Mapping[str, Any], base: type[ModelT]) -> type[ModelT]:
     return create_model("Settings", __base__=base, **fields)
 
 
-class _Sections(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
 def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Origins) -> Configuration:
     sections = all_sections(installed)
-    form = model_of(sections, _Sections)
+    form = model_of(sections, SettingsSection)
     # A section of a broken checker is not the user's mistake.
     known = {name: value for name, value in tree.items() if name not in installed.broken}
     try:
