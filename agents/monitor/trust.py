@@ -19,6 +19,7 @@ from agents.runtime import Runtime
 from schemas import Alert, AlertKind, SeriesAnew
 from streams.metrics import OTHER, StreamMetrics
 
+_MOST_CHECKERS: Final = 100  # Names come in messages: what writes those must not fill Prometheus' memory.
 _MOST_SERIES: Final = 10_000  # Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`.
 
 _FLUSH_SECONDS: Final = 5.0
@@ -59,24 +60,33 @@ class TrustMetrics(Collector):
             "assay_trust_alerts", "Drops and recoveries published, and new series", ["checker", "kind"]
         )
         self.posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
+        self._checkers: set[str] = set()
         self._metrics = metrics
         self.rows: Callable[[], Iterable[tuple[Key, TrustSeries]]] = tuple
         """Called at every scrape."""
         metrics.registry.register(self)
 
+    def checker(self, name: str) -> str:
+        """A checker's name as a label; `other` for those that come when there are 100."""
+        if name not in self._checkers and len(self._checkers) >= _MOST_CHECKERS:
+            return OTHER
+        self._checkers.add(name)
+        return name
+
     def collect(self) -> Iterator[Metric]:
         gauges = {name: series_gauge(f"assay_trust_{end}", text) for name, (end, text) in _TRUST_GAUGES.items()}
-        others: dict[str, bool] = {}
+        others: dict[tuple[str, ...], bool] = {}
         for key, series in self.rows():
-            checker, *subject = labels = labels_of(self._metrics, key)
-            if subject == [OTHER, OTHER]:
-                others[checker] = others.get(checker, False) or series.dropped
+            checker, *subject = labels_of(self._metrics, key)
+            labels = (self.checker(checker), *subject)
+            if labels[0] == OTHER or subject == [OTHER, OTHER]:
+                others[labels] = others.get(labels, False) or series.dropped
                 continue
             for name, gauge in gauges.items():
                 if (value := getattr(series, name)) is not None:
                     gauge.add_metric(labels, value)
-        for checker, any_dropped in others.items():
-            gauges["dropped"].add_metric([checker, OTHER, OTHER], any_dropped)
+        for labels, any_dropped in others.items():
+            gauges["dropped"].add_metric(labels, any_dropped)
         yield from gauges.values()
 
 
@@ -88,7 +98,7 @@ class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
         return [each.series.alert for each in self.entries.values() if each.series.alert is not None]
 
     def published(self, alert: Raised) -> None:
-        self._metrics.alerts.labels(alert.checker, alert.kind).inc()
+        self._metrics.alerts.labels(self._metrics.checker(alert.checker), alert.kind).inc()
 
     def _read(self, stored: bytes) -> TrustEntry:
         entry = TrustEntry.model_validate_json(stored)
@@ -103,12 +113,12 @@ class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
         subject = SeriesKey(*key)
         for kind in (*get_args(AlertKind), "series_anew"):
             # Prometheus sees no increase in a series that begins at 1.
-            self._metrics.alerts.labels(subject.checker, kind)
+            self._metrics.alerts.labels(self._metrics.checker(subject.checker), kind)
         return TrustEntry(key=subject, series=TrustSeries(Plan.of(self._settings, subject)))
 
     def _count_verdict(self, entry: TrustEntry, outcome: SeriesOutcome) -> Alert | SeriesAnew | None:
         raised = entry.series.update(outcome, self._now)
-        self._metrics.verdicts.labels(outcome.checker, outcome.outcome).inc()
+        self._metrics.verdicts.labels(self._metrics.checker(outcome.checker), outcome.outcome).inc()
         if raised is not None:
             self._raise(raised)
         return raised
@@ -118,7 +128,8 @@ class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
             self._metrics.unreadable.inc()
             _log.warning("no outcome", partition=record.partition, offset=record.offset)
         else:
-            (self._metrics.repeats if reason == "repeat" else self._metrics.unwatched).labels(checker).inc()
+            counter = self._metrics.repeats if reason == "repeat" else self._metrics.unwatched
+            counter.labels(self._metrics.checker(checker)).inc()
 
 
 def trust_monitor(

@@ -144,6 +144,15 @@ def test_subjects_beyond_the_maximum_are_one_that_dropped_if_any_did():
     assert shown("other", "other") == 0
 
 
+def test_checkers_names_beyond_a_hundred_are_one():
+    metrics = TrustMetrics(StreamMetrics(CollectorRegistry(), max_subjects=2))
+    assert [metrics.checker(f"c{number}") for number in (*range(101), 7)] == [
+        *(f"c{n}" for n in range(100)),
+        "other",
+        "c7",
+    ]
+
+
 NOW = datetime(2026, 11, 27, 9, 50, tzinfo=UTC)
 
 
