@@ -19,10 +19,8 @@ GUIDE = (ROOT / "docs" / "python.md").read_text("utf-8")
 
 
 async def test_what_is_shown_runs_where_an_event_loop_does(
-    unconfigured: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    unconfigured: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # What the guide sets is taken back.
-    monkeypatch.setenv("ASSAY_CONSISTENCY__DEADLINE_SECONDS", "40")
     first, *others = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
     (printed,) = re.findall(r"```\n(REJECT.*?)```", GUIDE, re.DOTALL)
     names: dict[str, object] = {}
@@ -43,9 +41,6 @@ async def test_an_authors_test_takes_the_local_judge_too_as_often_as_it_likes() 
     judge = build_judge(JudgeSettings())
     record = {"response": "It left on Monday.", "reference": "The parcel left on Friday."}
     assert [check(ConsistencyChecker, record, judge=judge).outcome for _ in range(2)] == ["reject"] * 2
-
-
-ENDPOINTS = (Path(__file__).parents[2] / "docs" / "endpoints.md").read_text("utf-8")
 
 
 EXTRACTION = (Path(__file__).parents[2] / "docs" / "extraction.md").read_text("utf-8")
