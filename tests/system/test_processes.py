@@ -44,8 +44,7 @@ def test_each_process_is_a_member_one_that_dies_comes_back_and_all_end_together(
     port = free_port()
     variables = servers(place) | {
         "ASSAY_HTTP__PORT": str(port),
-        "ASSAY_DELIVERY__SESSION_TIMEOUT_SECONDS": "6",
-        "ASSAY_DELIVERY__INSTANCE_ID": "here",
+        "ASSAY_KAFKA__PROPERTIES": '{"session.timeout.ms": 6000, "group.instance.id": "here"}',
     }
     log = tmp_path / "worker.log"
     command = [
