@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,12 @@ async def test_an_authors_test_takes_the_local_judge_too_as_often_as_it_likes() 
     judge = build_judge(JudgeSettings())
     record = {"response": "It left on Monday.", "reference": "The parcel left on Friday."}
     assert [check(ConsistencyChecker, record, judge=judge).outcome for _ in range(2)] == ["reject"] * 2
+
+
+EXTRACTION = (Path(__file__).parents[2] / "docs" / "extraction.md").read_text("utf-8")
+
+
+def test_the_program_runs(tmp_path: Path):
+    (program,) = re.findall(r"```python\n(.*?)```", EXTRACTION, re.DOTALL)
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
