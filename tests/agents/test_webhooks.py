@@ -18,13 +18,13 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from agents.webhook_settings import WebhookSettings, keys_of
 from agents.webhooks import signed_headers, webhook
-from schemas import to_json
+from schemas import DeadLetter, to_json
 from streams.replay import read_dead_letters, replay
 from streams.settings import StreamSettings
 from tests.support.ports import free_port
 from tests.support.rejections import alert, improvement, rejection, series_anew
 from tests.support.scenarios import Place
-from tests.support.traffic import collect, committed, put, record
+from tests.support.traffic import collect, committed, first_of, put, record
 from tests.support.waiting import until
 from tests.support.webhook_target import SECRET, Request, WebhookTarget, always, first, hangs, take
 from tests.support.workers import WorkerHere, WorkerProcess, agents_here
@@ -209,8 +209,8 @@ class TestOnApacheKafka:
         signed_by_id = to_json(rejection(0, settings.topics.outputs, id="two\u2009words. And a stop"))
         await put(place.servers, settings.topics.rejected, [b"{", None, b'{"id": "v1"}', signed_by_id])
         async with _working(settings, tuning=_to(WebhookTarget(port=free_port()))):
-            seen = await collect(place.servers, settings.topics, letters=4)
-        reasons = {letter.origin.offset: letter.reason for letter in seen.letters.values()}
+            letters = map(DeadLetter.model_validate_json, await first_of(place.servers, settings.topics.dead_letter, 4))
+        reasons = {letter.origin.offset: letter.reason for letter in letters}
         assert reasons == {0: "not_json", 1: "empty", 2: "invalid_record", 3: "invalid_record"}
 
     async def test_a_record_that_is_gone_is_null_and_another_at_its_place_is_not_sent(self, place: Place):
