@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings
 from agents.monitor.settings import AlertmanagerSettings, LabelSettings, TrustSettings
 from agents.routing import BudgetSettings, RoutingSettings
 from agents.webhook_settings import WebhookName, WebhookSettings
-from assay.origins import Origins, from_environment, variables
+from assay.origins import Origins, from_environment, misspelt_variables, variables
 from checkers.checker import NOBODY, CheckerSettings, ScoringSettings
 from checkers.plugin import CheckerName, ImproverSettings, InstalledCheckers, installed_checkers
 from models.settings import JudgeSettings, SubjectSettings
@@ -181,6 +181,7 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
         sections=sections,
         warnings=(
             *(f"a checker is skipped: {broken}" for broken in installed.broken.values()),
+            *misspelt_variables(sections),
             *(
                 f"budgets.{name}.cost limits nothing while judge.prices are not set"
                 for name, budget in sections["budgets"].items()

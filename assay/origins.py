@@ -49,7 +49,8 @@ class Origins:
         return list(dict.fromkeys(self._explained(dict(fault), settings) for fault in error.errors(include_url=False)))
 
     def _explained(self, fault: dict[str, Any], settings: type[BaseModel]) -> str:
-        path = tuple(str(step) for step in fault["loc"])
+        # Pydantic adds a step of its own where the key itself is at fault.
+        path = tuple(str(step) for step in fault["loc"] if step != "[key]")
         written, origin = self._written(path), self.of(path)
         named = written if origin in {written, DEFAULT} else f"{written} (in {origin})"
         if fault["type"] == "extra_forbidden":
@@ -149,6 +150,16 @@ def variables() -> dict[tuple[str, ...], str]:
         for name, value in os.environ.items()
         if value and name.upper().startswith(PREFIX) and DELIMITER in name
     }
+
+
+def misspelt_variables(sections: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each variable with one underscore where two are meant, which would silently have no effect."""
+    for section, settings in sections.items():
+        for key in type(settings).model_fields if isinstance(settings, BaseModel) else ():
+            name, meant = (f"{PREFIX}{section}{between}{key}".upper() for between in ("_", DELIMITER))
+            # Kubernetes sets ASSAY_HTTP_PORT=tcp://… for a service that is called assay-http.
+            if not os.environ.get(name, "tcp://").startswith("tcp://"):
+                yield f"the environment variable {name} has no effect; {meant} is meant, with two underscores"
 
 
 def plain(name: str) -> str:

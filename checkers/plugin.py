@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, distribution, entry_points
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints
+from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, field_validator
 
 from checkers.checker import Checker, CheckerSettings, Models, ScoringSettings, Thresholds
 from checkers.form_test import FormCase
@@ -59,7 +59,14 @@ class ImproverSettings(BaseModel):
     enabled: bool = False
     """Rewrite rejected responses. Off by default: it costs several calls a rejected response."""
     writer: SubjectSettings | None = None
-    """The model that rewrites; the judge if not set. The local judge cannot."""
+    """The model that rewrites; the judge if not set. The local judge and a `service` cannot."""
+
+    @field_validator("writer")
+    @classmethod
+    def _reads_prompts(cls, value: SubjectSettings | None) -> SubjectSettings | None:
+        if value is not None and value.backend == "service":
+            raise ValueError("a service reads no prompts; backend should be 'openai' or 'replay'")
+        return value
 
     def build_writer(self, writer: Model | None, on_usage: "UsageListener | None" = None) -> Model:
         """The model that rewrites: that of `writer`'s settings, else `writer`, the service's.

@@ -33,6 +33,8 @@ def test_without_file_and_variables_there_are_defaults():
 def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
     write("[judge]\nbackend = 'openai'\nbase_url = 'http://one/v1'\nmodel = 'small'")
     monkeypatch.setenv("ASSAY_JUDGE__MODEL", "large")
+    # An empty one is not set.
+    monkeypatch.setenv("ASSAY_JUDGE__BASE_URL", "")
     judge = load_configuration().judge
     assert (judge.model, judge.base_url) == ("large", "http://one/v1")
 
@@ -73,6 +75,14 @@ def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
         ),
         ("[subjects.'a.b']\nmodle = 'x'", 'subjects."a.b".modle (in assay.toml): there is no such key'),
         ("[alertmanager]\nurls = 'http://a'", "alertmanager.urls (in assay.toml) = 'http://a': should be a list"),
+        (
+            "[judge]\nprices.promt = 1.0",
+            "judge.prices.promt (in assay.toml) = 'promt': should be 'prompt', 'cached' or 'completion'",
+        ),
+        (
+            "[improver.writer]\nbackend = 'service'\nbase_url = 'http://one/v1'",
+            "improver.writer (in assay.toml): a service reads no prompts",
+        ),
         ("[judge", "assay.toml is not TOML"),
     ],
 )
@@ -107,10 +117,20 @@ def test_a_wrong_variable_is_named(monkeypatch, variable, value, said):
     assert said in fault()
 
 
+def test_a_variable_with_one_underscore_too_few_is_not_passed_over_in_silence(monkeypatch):
+    monkeypatch.setenv("ASSAY_KAFKA_BOOTSTRAP_SERVERS", "broker:9092")
+    # Kubernetes sets it for a service.
+    monkeypatch.setenv("ASSAY_HTTP_PORT", "tcp://10.0.0.1:9464")
+    (warning,) = load_configuration().warnings
+    assert "ASSAY_KAFKA_BOOTSTRAP_SERVERS has no effect; ASSAY_KAFKA__BOOTSTRAP_SERVERS is meant" in warning
+
+
 def test_no_secret_is_shown(monkeypatch):
     write(
         "[judge]\nbackend = 'openai'\nbase_url = 'http://one/v1'\nmodel = 'm'\napi_key = 'sk-judge'\n"
-        "[kafka]\nsecurity_protocol = 'SASL_SSL'\nsasl_mechanism = 'PLAIN'\nsasl_username = 'me'"
+        "[kafka]\nsecurity_protocol = 'SASL_SSL'\nsasl_mechanism = 'PLAIN'\nsasl_username = 'me'\n"
+        "[alertmanager]\nauthorization = 'Bearer sk-alerts'\n"
+        "[webhooks.w]\nurl = 'https://x.example'\nsecret = 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz'"
     )
     monkeypatch.setenv("ASSAY_KAFKA__SASL_PASSWORD", "hunter2")
     monkeypatch.setenv("ASSAY_SUBJECTS__S__BASE_URL", "http://one/v1?api-version=2&subscription-key=sk-query")
@@ -118,10 +138,10 @@ def test_no_secret_is_shown(monkeypatch):
     monkeypatch.setenv("ASSAY_SUBJECTS__S__API_KEY", "sk-subject")
     monkeypatch.setenv("ASSAY_SUBJECTS__S__EXTRA_HEADERS", '{"X-Team": "sk-header"}')
     text = "\n".join(lines(load_configuration()))
-    secrets = ("sk-judge", "hunter2", "sk-subject", "sk-header", "sk-query")
+    secrets = ("sk-judge", "hunter2", "sk-subject", "sk-header", "sk-query", "sk-alerts", "whsec")
     assert not [secret for secret in secrets if secret in text]
     assert '"http://one/v1?api-version=2&subscription-key=**********"' in text
-    assert text.count('"**********"') == 4
+    assert text.count('"**********"') == 6
 
 
 @pytest.mark.parametrize("key", ["['sk-1']", "12345678", "1234.5678", "true", "1234-05-06"])
