@@ -67,7 +67,8 @@ async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: i
     token = None if loaded.ui.token is None else loaded.ui.token.get_secret_value()
     async with contextlib.AsyncExitStack() as stack:
         reader = stack.enter_context(opened_store(loaded.store.url))
-        kafka = _Kafka(loaded, stack)
+        # Closed after the server, whose last answers may need it.
+        kafka = _Kafka(loaded, await stack.enter_async_context(contextlib.AsyncExitStack()))
         app = create_app(reader, host=host, token=token, find_record=kafka.record, labels=kafka)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
@@ -90,14 +91,14 @@ class _Kafka:
         self._publisher: Publisher | None = None
         self._away: str | None = None
         self._tried_at = float("-inf")
-        self._turn = asyncio.Lock()
+        self._finding, self._connecting = asyncio.Lock(), asyncio.Lock()
 
     async def record(self, verdict: Verdict) -> bytes | None:
         """The record of a verdict; None if it is gone, or no broker answers."""
         if verdict.origin is None:
             return None
         try:
-            async with asyncio.timeout(_LOOKUP_SECONDS), self._turn:
+            async with asyncio.timeout(_LOOKUP_SECONDS), self._finding:
                 if self._lookup is None:
                     self._lookup = await self._stack.enter_async_context(RecordLookup(self._settings).running())
                 data, record = await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)
@@ -106,7 +107,7 @@ class _Kafka:
         return to_json(self._redaction.of(record)) if self._redaction else data
 
     async def away(self) -> str | None:
-        async with self._turn:
+        async with self._connecting:
             if self._publisher is None and time.monotonic() - self._tried_at > _TRY_AGAIN_SECONDS:
                 await self._connect()
                 self._tried_at = time.monotonic()
