@@ -168,7 +168,8 @@ def _json_lines(file: Path, max_bytes: int) -> Iterator[Any]:
 def _json(file: Path) -> Iterator[Any]:
     document = _parsed(file.read_bytes())
     if not isinstance(document, list):
-        raise CannotRun(f"{file} holds no JSON array of rows" + (f": {document}" if document else ""))
+        why = f": {document}" if isinstance(document, Unreadable) else ""
+        raise CannotRun(f"{file} holds no JSON array of rows{why}")
     yield from document
 
 

@@ -131,8 +131,9 @@ async def _asked(settings: StreamSettings) -> list[_Review]:
             found[each.verdict_id, each.rubric_version].append(each)
     said = defaultdict[tuple[str, str], list[Label]](list)
     async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages():
-        if label.kind == "expert":
-            said[label.verdict_id, label.rubric_version].append(label)
+        key = label.verdict_id, label.rubric_version
+        if label.kind == "expert" and key in found:
+            said[key].append(label)
     return [
         _Review(each[0], 1 + any(one.reason == "second_opinion" for one in each), valid_labels(said[key]))
         for key, each in found.items()

@@ -105,10 +105,10 @@ def replay(
         raise WrongUse("choose: --all, --reason R or --id ID; --list shows the dead letters")
     if as_json and not only_list:
         raise WrongUse("--json needs --list")
+    payloads = {} if corrected is None else _payload(corrected, ids, loaded.streams.records.max_bytes)
     if only_list:
         asyncio.run(_list(loaded.streams, reasons, ids, as_json=as_json))
         return
-    payloads = {} if corrected is None else _payload(corrected, ids, loaded.streams.records.max_bytes)
     asyncio.run(_replay(loaded.streams, reasons, ids, payloads))
 
 

@@ -113,6 +113,8 @@ def test_json_lines_are_read_by_names_within_names(unconfigured: Path):
         assert row in said
     whole, _ = _converted(unconfigured, "searches.json", json.dumps(lines[:1], indent=1), SEARCHES)
     assert whole == records
+    _, said = _converted(unconfigured, "one.json", json.dumps({"data": lines}), SEARCHES, status=2)
+    assert said == "Error: one.json holds no JSON array of rows\n"
 
 
 def test_parquet_is_read_with_its_extra(unconfigured: Path, monkeypatch: pytest.MonkeyPatch):
