@@ -147,10 +147,13 @@ def _chosen(accepting: Sequence[Threshold], rejecting: Sequence[Threshold]) -> t
         return accept, reject
     by_value = {one.value: one for one in accepting}
     both = [(by_value[one.value], one) for one in rejecting if one.value in by_value]
-    # Where the sequences skipped those in which they meet, nothing is rejected.
-    fewest = min((one.wrong + other.wrong for one, other in both), default=0)
+    if not both:
+        # Of the ones that pass, the sequences skipped those in which they meet.
+        within = [one for one in rejecting if one.value is not None and one.value <= accept.value]
+        return accept, within[-1] if within else Threshold()
+    fewest = min(one.wrong + other.wrong for one, other in both)
     best = [pair for pair in both if pair[0].wrong + pair[1].wrong == fewest]
-    return best[len(best) // 2] if best else (accept, Threshold())
+    return best[len(best) // 2]
 
 
 @lru_cache(maxsize=65_536)
