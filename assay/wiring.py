@@ -45,6 +45,8 @@ class Service:
         """Release the connections and threads of checkers and models."""
         for checker in self.checkers:
             await checker.close()
+            if checker.screen is not None:
+                await checker.screen.close()
         for model in (self.models.screen, self.models.judge, *self.models.subjects.values()):
             if model is not None:
                 await model.close()

@@ -53,8 +53,9 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         )
         # The choice of text matching in the match's place: of equals the closest, and nothing below the threshold.
         best = max([found, *others], key=lambda one: one.score)
-        thresholds, least = self.settings.thresholds, self.settings.thresholds.accept_from
-        least = ACCEPTED_FROM if least is None else least
+        thresholds = self.settings.thresholds
+        bounds = (thresholds.accept_from, thresholds.reject_below, ACCEPTED_FROM)
+        least = next(bound for bound in bounds if bound is not None)
         accepted = thresholds.accepts(found.score) if thresholds.are_set else found.score >= least
         if accepted is None:
             raise Undecidable("between_thresholds", thresholds.between(found.score), score=found.score)

@@ -91,11 +91,15 @@ async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker
     assert (await checker_of().check(hit(less, more, store="cache"))).outcome == "reject"
 
 
-@pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
-async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str):
-    judge, thresholds = grading(lambda *_: grade), Thresholds(accept_from=0.7, reject_below=0.7)
+@pytest.mark.parametrize(
+    ("grade", "outcome", "accept_from"), [(0.69, "reject", 0.7), (0.7, "accept", 0.7), (0.69, "reject", None)]
+)
+async def test_a_score_is_held_against_the_thresholds(grade: float, outcome: str, accept_from: float | None):
+    judge, thresholds = grading(lambda *_: grade), Thresholds(accept_from=accept_from, reject_below=0.7)
     checker = RetrievalChecker(RetrievalSettings(thresholds=thresholds), Models(judge=judge))
-    assert (await checker.check(hit("One two?", "Two one?"))).outcome == outcome
+    verdict = await checker.check(hit("One two?", "Two one?"))
+    assert (verdict.outcome, _evidence(verdict).threshold) == (outcome, 0.7)
+    assert (outcome == "accept") is ("do not follow from each other" not in verdict.reason)
 
 
 async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint):
