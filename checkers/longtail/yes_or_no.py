@@ -19,9 +19,10 @@ _NEGATORS = frozenset(
 )
 _GOES_ON = frozenset(
     """
-    a an the and as because but by can cannot could did do does for from had has have he her his how i if in is it its
-    just may might must my nor not of on or our she should since so that their there these they this those though to
-    unless was we were what when where which while who with without would yes you your
+    a an although and as because but by can cannot could did do does everybody everyone everything for from had has
+    have he her his how however i if in is it its just may might must my nobody nor not nothing of on or our she
+    should since so that the their then there these they this those though to unless until was we were what when
+    where which while who with without would yes you your
     """.split()
 )
 """Words that follow a “no” which answers: “no because”, “no it cannot”. Before others it denies a thing: “no ice”."""
