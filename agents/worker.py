@@ -220,8 +220,8 @@ def run(factory: Callable[[], Awaitable[Worker]], started: Callable[[], None] = 
 
     async def main() -> int:
         worker = await factory()
-        # Imported objects stay alive. Traversing them again and again stops the loop for tens of milliseconds each time,
-        # which leaves the judge's endpoint idle: measured as 1 to 2% of its calls a second.
+        # Imported objects stay alive. Traversing them again and again stops the loop for tens of milliseconds each
+        # time, which leaves the judge's endpoint idle: measured as 1 to 2% of its calls a second.
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 100)

@@ -12,7 +12,7 @@ from typing import Any, Self
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.client import AIOKafkaClient
-from aiokafka.errors import KafkaConnectionError, NodeNotReadyError, RequestTimedOutError
+from aiokafka.errors import KafkaConnectionError, KafkaError, NodeNotReadyError, RequestTimedOutError
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
 from aiokafka.util import commit_structure_validate
 
@@ -43,6 +43,10 @@ _ADMIN_TIMEOUT_SECONDS = 15.0
 
 _KNOWN_PAUSE_SECONDS = 0.1
 """A broker that has just started knows of itself within a second or two."""
+
+_MOST_REFUSALS = 5
+_REFUSED_PAUSE_SECONDS = 1.0
+"""Joins in a row that are refused, and the pause between two: another member of the same name goes on refusing."""
 
 
 class Client(ABC):
@@ -89,9 +93,11 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
 
     async def start(self) -> None:
         await super().start()
-        beat = getattr(self._coordinator, "_do_heartbeat", None)
+        coordinator = self._coordinator
+        beat = getattr(coordinator, "_do_heartbeat", None)
         if beat is None:
             return
+        join, refusals = coordinator._do_rejoin_group, 0  # noqa: SLF001 - no public hook for it
 
         async def heard() -> bool:
             sent = time.monotonic()
@@ -100,7 +106,23 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
                 self.heard_at = sent
             return is_member
 
-        self._coordinator._do_heartbeat = heard  # noqa: SLF001 - no public hook for it
+        async def joined(subscription: Any) -> bool:
+            nonlocal refusals
+            try:
+                is_member: bool = await join(subscription)
+            except KafkaError as error:
+                # A plain one stands for answers that aiokafka does not know: a broker that goes may have given a static
+                # member's place to a join whose answer was lost. As a new member it takes the place again.
+                refusals += 1
+                if type(error) is not KafkaError or refusals > _MOST_REFUSALS:
+                    raise
+                coordinator.reset_generation()
+                await asyncio.sleep(_REFUSED_PAUSE_SECONDS)
+                return False
+            refusals = 0
+            return is_member
+
+        coordinator._do_heartbeat, coordinator._do_rejoin_group = heard, joined  # noqa: SLF001
 
     async def committed_with_notes(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """The group's committed offsets of the assigned partitions, with what was noted; those that have one."""

@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaTimeoutError
+from aiokafka.consumer.group_coordinator import GroupCoordinator
+from aiokafka.errors import KafkaError, KafkaTimeoutError
 from prometheus_client import CollectorRegistry
 
 from agents import worker as worker_module
@@ -220,3 +221,23 @@ async def test_a_judge_that_takes_connections_and_says_nothing_stays_unready():
     finally:
         await server.stop()
         endpoint.close()
+
+
+async def test_a_group_that_refuses_a_join_for_no_known_reason_is_joined_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    raw, settings = await place.ready(instance_id="static")
+    join, refused = GroupCoordinator._do_rejoin_group, []
+
+    async def refuse_once(coordinator: GroupCoordinator, subscription: Any) -> bool:
+        if not refused:
+            refused.append(subscription)
+            raise KafkaError("UnknownError()")
+        return await join(coordinator, subscription)
+
+    monkeypatch.setattr(GroupCoordinator, "_do_rejoin_group", refuse_once)
+    await put(place.servers, settings.topics.outputs, map(record, range(3)))
+    async with worker_here([Accept()], raw):
+        seen = await collect(place.servers, settings.topics, records=3)
+    assert refused
+    assert len(seen.verdicts) == 3
