@@ -49,7 +49,7 @@ class Origins:
         return list(dict.fromkeys(self._explained(dict(fault), settings) for fault in error.errors(include_url=False)))
 
     def _explained(self, fault: dict[str, Any], settings: type[BaseModel]) -> str:
-        # Pydantic adds a step of its own where the key itself is at fault.
+        # Pydantic adds a step where the key itself is at fault.
         path = tuple(str(step) for step in fault["loc"] if step != "[key]")
         written, origin = self._written(path), self.of(path)
         named = written if origin in {written, DEFAULT} else f"{written} (in {origin})"

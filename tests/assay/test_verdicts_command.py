@@ -67,6 +67,18 @@ def test_the_latest_of_some_time_are_shown_where_there_are_many(tmp_path: Path, 
     assert assay("verdicts", "--limit", "2", "--follow", **given).returncode == 2
 
 
+def test_a_store_is_followed(tmp_path: Path, sqlite_store: Stored):
+    sqlite_store.keep([accepted(0)])
+    variables = environment(ASSAY_STORE__URL=sqlite_store.url)
+    command = [sys.executable, "-m", "assay", "verdicts", "--follow", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE) as following:
+        assert following.stdout
+        assert json.loads(following.stdout.readline())["record_id"] == "r0"
+        sqlite_store.keep([accepted(1)])
+        assert json.loads(following.stdout.readline())["record_id"] == "r1"
+        following.kill()
+
+
 def test_where_there_is_a_store_it_is_read_instead_of_the_topics(tmp_path: Path, sqlite_store: Stored):
     rejected = consistency_rejection(1, "t", FINDING)
     sqlite_store.keep([accepted(0), rejected, abstained(2, source="b"), accepted(3)])

@@ -38,6 +38,13 @@ def test_compose_mounts_the_configuration_and_the_receiver_listens_where_it_post
     assert "./docs/runbook.md:/docs/runbook.md:ro" in receiver["volumes"]
 
 
+def test_inhibitions_speak_of_alerts_that_there_are():
+    for rule in config()["inhibit_rules"]:
+        for matcher in (*rule["source_matchers"], *rule["target_matchers"]):
+            names = re.fullmatch(r"alertname=~?\"([\w|]+)\"", matcher)[1].split("|")
+            assert set(names) <= NAMES
+
+
 @pytest.fixture
 def receiver() -> Iterator[tuple[str, subprocess.Popen[str]]]:
     command = [sys.executable, str(ALERTMANAGER / "print_alerts.py"), "0"]
