@@ -100,6 +100,7 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
         self._changed: dict[Key, None] = {}
         self._outbox: list[Outgoing] = []
         self.raised: list[Raised] = []  # Alerts in the outbox, or published since they were cleared.
+        self._full = False
 
     async def begin(self, kafka: KafkaSettings) -> None:
         """Read what is needed besides the stored series."""
@@ -232,6 +233,9 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
         if (entry := self.entries.get(key)) is None and len(self.entries) < self._most:
             entry = self.entries[key] = self._begin(key)
             entry.counted_at = self._clock()
+        elif entry is None and not self._full:
+            self._full = True
+            _log.warning("too many series, new ones are not watched", most=self._most, partition=self.number)
         return entry
 
     def _raise(self, alert: Raised) -> None:

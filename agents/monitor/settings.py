@@ -20,7 +20,14 @@ def _opened(url: str) -> str:
     return url.rstrip("/")
 
 
+def _extended(url: str) -> str:
+    if "?" in url:
+        raise ValueError("has a query, behind which no path can stand")
+    return url
+
+
 _Url = Annotated[str, AfterValidator(_opened)]
+_Base = Annotated[_Url, AfterValidator(_extended)]
 
 
 class BaselineEntry(SettingsSection):
@@ -65,14 +72,14 @@ class LabelSettings(SettingsSection):
 class AlertmanagerSettings(SettingsSection):
     """Alertmanager, to which alerts on trust are posted."""
 
-    urls: tuple[_Url, ...] = ()
+    urls: tuple[_Base, ...] = ()
     """`http://host:9093` of each Alertmanager, every one of a cluster. If empty, alerts go to their topic only."""
     authorization: SecretStr | None = None
     """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
     runbook_url: _Url = "http://127.0.0.1:8080/runbook"
     """Where `docs/runbook.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
     adds its name, as in `#assaytrustdrop`. The default is where `deploy/alertmanager/print_alerts.py` shows it."""
-    page_url: _Url = "http://127.0.0.1:8090"
+    page_url: _Base = "http://127.0.0.1:8090"
     """Where people open the page of `assay ui`, for the annotation `page_url` of alerts and the links of Grafana's
     panels, which show the verdicts that they are about."""
     reasons: bool = True

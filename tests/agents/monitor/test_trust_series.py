@@ -245,6 +245,14 @@ class TestBaselines:
         ]
         assert rates == [0.8, 0.7, 0.6]
 
+    def test_a_learned_one_is_known_from_fifty_verdicts_on_and_stays_through_a_drop(self):
+        series = begun(LEARNED)
+        fed(series, at_rates((49, 0.9)))
+        assert series.baseline is None
+        ((_, drop),) = fed(series, at_rates((3000, 0.9), (500, 0.5), seed=2))
+        assert 0.8 < drop.baseline < 0.91
+        assert series.baseline == drop.baseline
+
 
 class TestNewSettings:
     @pytest.mark.parametrize(
@@ -267,6 +275,7 @@ class TestNewSettings:
         ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
         ({"runbook_url": "docs/runbook.md#runbook"}, "is not `http://host:port`"),
         ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
+        ({"urls": ["http://host:9093?tenant=a"]}, "has a query"),
     ],
 )
 def test_wrong_ways_to_alertmanager_are_named(given: dict[str, object], said: str):
