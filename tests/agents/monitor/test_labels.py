@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from agents.monitor.labels import LabelMetrics, LabelPartition
 from agents.monitor.outcomes import outcome_message
 from agents.monitor.settings import LabelSettings
-from schemas import Calibration, Label, ReviewRequest, Verdict, to_json
+from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, Verdict, to_json
 from streams.messages import Outgoing
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
@@ -262,6 +262,24 @@ def test_what_is_killed_at_any_moment_counts_and_asks_as_if_it_had_not_been():
     drawn = {each.id: each.inclusion_probability for each in whole.asked}
     assert {each.id: each.inclusion_probability for each in killed.asked} == drawn
     assert sum(each["labels"] for each in whole.series["strata"].values()) > 50
+
+
+def test_a_fall_that_the_judge_does_not_see_is_told_with_the_verdicts_that_people_disagree_with():
+    topic, running, rng = Topic(), Running(LabelSettings(per_hour=3600)), random.Random(1)
+    for number, each in enumerate(verdicts(1200)):
+        topic.verdict(each)
+        bad = 0.4 if number > 600 else 0.05
+        topic.label(label(each.id, "bad" if each.outcome == "reject" or rng.random() < bad else "good"))
+    fed(running, topic.records[:1])
+    (entry,) = running.partition.entries.values()
+    entry.series.alarm.below, entry.series.alarm.judge_below = 0.8, 0.8
+    (alert,) = filter(None, map(running.partition.count, topic.records[1:]))
+    assert isinstance(alert, TrueRateAlert)
+    assert [each.topic for each in running.partition.outbox()].count(TOPICS.alerts) == 1
+    assert (alert.cause, len(alert.disagreements)) == ("judge_blind", 20)
+    assert "does not see what people see" in alert.summary
+    running.flush()
+    assert running.series["alarm"]["fallen"]
 
 
 def test_complaints_are_labelled_and_never_move_the_rate():
