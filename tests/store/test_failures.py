@@ -75,6 +75,15 @@ def test_large_series_are_read_in_part_and_evenly(store, monkeypatch):
     assert report == read_failures(store.reader, SERIES, NOW - DAY, NOW, compared=100)
 
 
+def test_rejects_that_outlasted_their_accepts_are_not_compared(store):
+    # Accepts older than a month were deleted.
+    store.keep(_verdict(f"old{n}", True, ago=40 * DAY - timedelta(minutes=n), release="3.0") for n in range(50))
+    store.keep(_verdict(n, n % 10 == 0, ago=timedelta(hours=100 - n)) for n in range(100))
+    report = read_failures(store.reader, SERIES, NOW - 90 * DAY, NOW)
+    assert report.compared[0] <= 10
+    assert report.common == ()
+
+
 FAULTS = [
     "“Refunds are paid within {} days.” The source says that they take a month.",
     "“Delivery to {} costs 5 euros.” '5' is not in “Delivery to {} costs 6 euros.”",
