@@ -121,7 +121,7 @@ class ChatModel:
                         with attempt:
                             completion = await self._send(turn, self._flow.slot(turn.run))
                     self._dialect.accepted(turn.given_up)
-                    reading = read_reply(completion, question)
+                    reading = read_reply(completion, question, fault)
                     break
                 except Refused as refused:
                     turn.given_up |= self._dialect.concession(refused, question, turn.messages, turn.body)

@@ -99,8 +99,8 @@ class ReadReply(Generic[_FormT]):
     """False if the completion was cut off, and the reply holds what was whole."""
 
 
-def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
-    """The reply of a completion.
+def read_reply(completion: Completion, question: Question[_FormT], complained: str = "") -> ReadReply[_FormT]:
+    """The reply of a completion; `complained` is what the repair turn said of the one before.
 
     Raises:
         Unusable: it has not the form of the question, is copied from it, or has the question's own complaint.
@@ -117,7 +117,7 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
     if question.reply is YesNo:
         return _word_of(content, start, end, question.reply, is_cut_off=is_cut_off)
     reading = _object_of(content, start, end, question, is_cut_off=is_cut_off)
-    fault = _copied(reading.reply, question) or (reading.complete and question.complaint(reading.reply))
+    fault = _copied(reading.reply, question, complained) or (reading.complete and question.complaint(reading.reply))
     if fault:
         raise Unusable(fault)
     return reading
@@ -227,13 +227,15 @@ def _stands_in(question: Question[Any], text: str) -> bool:
     return straightened(text) in shown or straightened(json.dumps(text, ensure_ascii=False)[1:-1]) in shown
 
 
-def _copied(reply: BaseModel, question: Question[Any]) -> str | None:
+def _copied(reply: BaseModel, question: Question[Any], complained: str) -> str | None:
     """What a reply has of the prompt in place of an answer, which small models give back; None if nothing."""
     strings, (*shown, last) = _strings(reply.model_dump(mode="json", by_alias=True)), question.messages
     if any(map(_BLANK_OF_FORM.fullmatch, strings)):
         return "the reply has '...' where its own words belong"
     if any(text.startswith("> ") for text in strings) and "> > " not in last.content:
         return "the reply repeats the mark of a quotation"
+    if complained and any(complained in text for text in strings):
+        return "the reply repeats what was said about the one before"
     # What stands in the material is an answer, though an example may say the same.
     if len(re.findall(r"\w+", " ".join(strings))) < _FEWEST_WORDS or all(text in last.content for text in strings):
         return None

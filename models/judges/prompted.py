@@ -99,7 +99,8 @@ class PromptedJudge:
             name: FormName = "list" if (await self._other_than.ready()).name == "short" else "short"
             return self._form or self._ask_in(Form(name, self.model), 0.0)
         if (form := self._form) is None:
-            form = self._choose(await self._test.result(self._run))
+            results = await self._test.result(self._run)
+            form = self._form or self._choose(results)  # others may have waited for it
         figure = self.self_test
         if self._settings.require_self_test and figure is not None and figure.accuracy < GOOD_ENOUGH:
             right = f"{self.name} was right on {figure.accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}"

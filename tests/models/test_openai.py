@@ -123,6 +123,18 @@ async def test_an_endpoint_without_schemas_is_asked_for_an_object_from_then_on(
     assert '"is_consistent"' in stub.requests[1].body["messages"][0]["content"]
 
 
+async def test_the_repair_turn_repeats_no_thought(model: MeteredModel, stub: StubEndpoint) -> None:
+    stub.play([stubs.says("<think>Secret musing.</think>It is all consistent.")])
+    await model.ask(question())
+    assert stub.requests[1].body["messages"][-2]["content"] == "It is all consistent."
+
+
+async def test_text_that_is_not_unicode_fails_and_sends_nothing(model: MeteredModel, stub: StubEndpoint) -> None:
+    with pytest.raises(ModelFailed, match="not Unicode"):
+        await model.ask(question("A lone \ud800 surrogate."))
+    assert not stub.requests
+
+
 async def test_a_completion_without_usage_is_reckoned_and_marked_so(model: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([Act(document={"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
 

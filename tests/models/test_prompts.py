@@ -1,6 +1,7 @@
 """Prompts: what becomes of their files, and that no text breaks out of its quotation."""
 
 import importlib
+import json
 import re
 from collections.abc import Callable
 from json import JSONDecoder
@@ -12,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
 
+from models.meter import MeteredModel
 from models.prompts import QUOTE_RULE, PromptSet
-from models.protocol import Message, Question
+from models.protocol import Message, ModelFailed, Question
 from models.replies import Completion, Unusable, read_reply
 from tests.models.asking import Findings, question
 from tests.models.conftest import MakeModel
@@ -144,6 +146,15 @@ def test_the_mark_of_a_quotation_is_no_answer() -> None:
     with pytest.raises(Unusable, match="the mark of a quotation"):
         read_reply(completion(reply), question("First."))
     read_reply(completion(reply), question("> First."))
+
+
+async def test_what_was_said_about_a_reply_is_none(model: MeteredModel, stub: StubEndpoint) -> None:
+    entry = {"sentence": "a sentence is missing or invented", "reason": "It is so."}
+    replies = [json.dumps({"reason": reason, "is_consistent": True}) for reason in ([], [entry] * 2)]
+    stub.play(list(map(stubs.says, replies)))
+    with pytest.raises(ModelFailed, match="repeats what was said about the one before") as failure:
+        await model.ask(question())
+    assert failure.value.usage.calls == 2
 
 
 class Five(BaseModel):

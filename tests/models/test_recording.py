@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from models.build import build_model
 from models.meter import Journal
-from models.protocol import Model
+from models.protocol import Model, ModelUnavailable
 from models.settings import JudgeSettings
 from tests.models.asking import question
 from tests.models.conftest import MakeModel
@@ -56,6 +56,16 @@ async def test_every_exchange_is_recorded_with_what_came_back(
     assert exchanges[0]["request"]["messages"][0] == {"role": "system", "content": "Compare."}
     assert {line["digest"] for line in lines(file)} == {exchanges[0]["digest"]}
     assert all(line["at"].endswith("Z") for line in exchanges)
+
+
+async def test_the_key_is_in_no_recording(model_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
+    stub.play([stubs.status(500, "wrong key sk-very-secret"), stubs.status(401, "wrong key sk-very-secret")])
+    with pytest.raises(ModelUnavailable, match=r"wrong key \[key\]"):
+        await model_of(recording=file).ask(question())
+
+    recorded = json.dumps(lines(file))
+    assert "wrong key [key]" in recorded
+    assert "sk-very-secret" not in recorded
 
 
 async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(

@@ -99,6 +99,16 @@ async def test_a_configuration_fault_holds_every_question_back(
     assert len(stub.requests) == 1
 
 
+async def test_a_fault_after_answers_is_not_taken_for_one_of_the_configuration(
+    model: MeteredModel, stub: StubEndpoint
+) -> None:
+    stub.play([stubs.good(), stubs.status(401, "expired")])
+    await model.ask(question("First."))
+    with pytest.raises(ModelUnavailable, match="status 401: expired") as refused:
+        await model.ask(question("Second."))
+    assert not refused.value.misconfigured
+
+
 async def until_asked(stub: StubEndpoint) -> None:
     """Wait until a request has arrived."""
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
@@ -138,6 +148,16 @@ async def test_429s_close_to_each_other_make_everybody_wait(model: MeteredModel,
     with pytest.raises(ModelUnavailable, match="asked for a pause"):
         await model.ask(question("Third."))
     assert len(stub.requests) == asked
+
+
+async def test_a_rate_limit_lets_those_under_way_finish(model: MeteredModel, stub: StubEndpoint) -> None:
+    stub.delay = 0.2
+    stub.play([stubs.good(), stubs.status(429, delay=0.0, retry_after="60")])
+    under_way = asyncio.create_task(model.ask(question("First.")))
+    await until_asked(stub)
+    with pytest.raises(ModelUnavailable, match="status 429"):
+        await model.ask(question("Second."))
+    assert (await under_way).usage.calls == 1
 
 
 async def ask_often(model: MeteredModel, times: int, *, first: int = 0) -> None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from models.build import build_model
 from models.meter import MeteredModel
-from models.protocol import ModelFailed, Question
+from models.protocol import ModelFailed, ModelUnavailable, Question
 from models.settings import SubjectSettings
 from tests.models.asking import question
 from tests.support import stub_acts as stubs
@@ -97,3 +97,26 @@ async def test_what_cannot_be_used_is_a_failure_that_says_where(
         await service_of().ask(WORDS)
     assert failure.value.cause == cause
     assert failure.value.usage.calls == 1
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_a_service_that_is_down_or_elsewhere_holds_the_record(
+    gone: bool, service_of: Make, stub: StubEndpoint
+) -> None:
+    if gone:
+        stub.down()
+    stub.play(lambda request: stubs.status(404))
+    said = "cannot connect" if gone else r"status 404; check subjects\.ner\.base_url"
+    with pytest.raises(ModelUnavailable, match=said) as failure:
+        await service_of(max_attempts=1).ask(WORDS)
+    assert failure.value.usage.calls == int(not gone)
+
+
+@pytest.mark.parametrize("hung", [stubs.hang(), stubs.status(504)], ids=["itself", "its gateway gave up"])
+async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(
+    hung: Act, service_of: Make, stub: StubEndpoint
+) -> None:
+    stub.play(lambda request: hung if request.body else stubs.status(400))
+    with pytest.raises(ModelFailed) as failure:
+        await service_of(timeout_seconds=0.3, max_attempts=1).ask(WORDS)
+    assert failure.value.cause == "judge_slow"

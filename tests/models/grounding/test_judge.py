@@ -74,6 +74,18 @@ def test_a_sentence_too_long_to_be_judged_fails_its_own_entry_alone(judge_of: Ma
     assert "empty" in empty.detail
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_the_end_of_long_texts_counts_as_when_short(judge_of: MakeJudge, there: bool) -> None:
+    judge, _ = judge_of(has_words)
+    before = [f"crew {number} painted hull {number} red." for number in range(500)]
+    claim = "the sailor sold twelve ropes."
+    end = claim if there else claim.replace("twelve", "nine")
+    long_reference = Claims(" ".join([*before, end]), (claim,), "summary")
+    long_response = Claims(" ".join([*before[:30], end]), (*before[:30], claim), "summary")
+    for claims in (long_reference, long_response):
+        assert judged(judge.judge([claims])[0])[-1] is there
+
+
 def test_a_paraphrase_must_say_all_that_the_other_says(judge_of: MakeJudge) -> None:
     judge, _ = judge_of(has_words)
     said = "It left on Monday. It arrives on Friday."

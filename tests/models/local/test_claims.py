@@ -1,6 +1,12 @@
 """What a reader would catch is caught, what claims nothing counts for nothing, and what a reason states is true."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.local.judge import BundledJudge
 from models.protocol import ClaimKind, Claims, Judgement, ModelFailed
@@ -155,3 +161,44 @@ def test_the_passage_is_quoted_word_for_word(judge: BundledJudge) -> None:
     (grade,) = judged(judge, PARCEL, "Parcel 7 left Leipzig on Monday.")
     assert grade.passage == "Parcel 7 left the Leipzig hub on Monday 16 November."
     assert not judged(judge, "", "Parcel 7 left.")[0].supported
+
+
+EXAMPLES = [
+    (row.get("prompt") or "", row["response"], row.get("reference") or "\n".join(row["contexts"]))
+    for file in ("benchmarks/judge/everyday.jsonl", "examples/model_update.jsonl")
+    for row in map(json.loads, Path(file).read_text(encoding="utf-8").splitlines()[:125])
+]
+ABSENT = re.compile(
+    r"'(.+)' is not in (?:the reference|“(.+)”)|nothing (?:there has|in it corresponds to) '(.+)'", re.DOTALL
+)
+
+
+def has(text: str, words: str) -> bool:
+    """True if `text` has these words whole: 7 is neither in 1.7 nor in 7:30."""
+    return bool(re.search(rf"(?<!\w)(?<!\d[.,:]){re.escape(words)}(?!\w|[.,:]\d)", text, re.IGNORECASE))
+
+
+def is_false(reason: str, reference: str) -> bool:
+    """True if a passage that is quoted is not in the reference as it stands, or words that it is said to lack are."""
+    if (quoted := re.search("“(.+)”", reason, re.DOTALL)) and quoted[1] not in reference:
+        return True
+    lack = ABSENT.fullmatch(reason)
+    return bool(lack) and any(has(lack[2] or reference, word) for word in (lack[1] or lack[3]).split("', '"))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    said=st.sampled_from(EXAMPLES),
+    true=st.sampled_from(EXAMPLES),
+    cut=st.integers(0, 30),
+    kind=st.sampled_from(sorted(set(ClaimKind) - {ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})),
+)
+def test_what_a_reason_states_of_the_reference_is_so(
+    judge: BundledJudge, said: tuple[str, str, str], true: tuple[str, str, str], cut: int, kind: ClaimKind
+) -> None:
+    words = said[1].split()
+    claim = " ".join(words[cut % len(words) :])
+    for reference in (true[2], said[2]):
+        (grades,) = judge.judge([Claims(reference, (claim,), kind, true[0])])
+        for grade in [] if isinstance(grades, ModelFailed) else grades:
+            assert not is_false(grade.reason, reference), grade

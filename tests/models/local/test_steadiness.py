@@ -50,3 +50,14 @@ def test_the_whole_of_a_long_reference_is_looked_at(judge):
     at_the_end = Claims(f"{filler} {REFERENCE}", (right, "It approved the pool by nine votes to three."), "summary")
     grades = judge.judge([at_the_end])[0]
     assert [grade.supported for grade in grades] == [True, False]
+
+
+JUNK = ["", "- - -", "When? " * 500, "a" * 100_000, "9" * 5_000, "1,2,3." * 2_000, "\ud800 broken", "\x00\x1b[31m"]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=range(len(JUNK)))
+def test_junk_is_judged_on_either_side(judge, junk):
+    for kind in ("summary", "entailment", "answerability"):
+        for claims in (Claims(junk, (SENTENCE,), kind), Claims(REFERENCE, (junk,), kind)):
+            graded = judge.judge([claims])[0]
+            assert isinstance(graded, ModelFailed) or graded[0].support < 0.6
