@@ -87,7 +87,7 @@ class ChatModel:
         self._settings, self._section, self._journal = settings, section, journal
         self._secrets, self._headers = secrets_of(settings), request_headers(settings)
         self._client = _client_of(settings)
-        self._flow = Flow(self._probe, settings, name=f"{section} {settings.model or 'service'}", on_breaker=on_breaker)
+        self._flow = Flow(self._probe, settings, f"{section} {settings.model or 'service'}", on_breaker)
         self._dialect = Dialect(settings, name=self.name)
         self._probes = list[Usage]()
         """The cost of probes since a question ended; the next that ends is charged with it."""

@@ -236,11 +236,9 @@ class Dialect:
 
     def __init__(self, settings: EndpointSettings, *, name: str) -> None:
         self._name, self._window = name, settings.context_tokens
-        self.given_up: GivenUp = frozenset()
-        """By the requests that were accepted."""
-        self._options: dict[str, Any] = {"model": settings.model}
-        if settings.temperature != OMIT:
-            self._options["temperature"] = settings.temperature
+        self.given_up: GivenUp = frozenset({"temperature"} if settings.temperature == OMIT else ())
+        """By the settings, and by the requests that were accepted."""
+        self._options: dict[str, Any] = {"model": settings.model, "temperature": settings.temperature}
 
     def request(
         self, question: Question[Any], messages: Sequence[Message], wanted: int | None, conceded: GivenUp

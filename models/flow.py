@@ -196,9 +196,7 @@ class Limiter:
 class Flow:
     """Belongs to one endpoint and one event loop."""
 
-    def __init__(
-        self, probe: Probe, settings: EndpointSettings, *, name: str, on_breaker: BreakerListener | None = None
-    ) -> None:
+    def __init__(self, probe: Probe, settings: EndpointSettings, name: str, on_breaker: BreakerListener | None) -> None:
         """`name` is shown in logs and errors."""
         self._timeout, self._limiter = settings.timeout_seconds, Limiter(settings)
         self._breaker = Breaker(probe, name, self._timeout, on_breaker)

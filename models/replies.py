@@ -47,7 +47,6 @@ class Completion:
     content: str | None
     finish_reason: str = ""
     refused: bool = False
-    called_tools: bool = False
     logprobs: Any = None
     """The log-probabilities as they came; None if there are none."""
     counted: Usage = field(default_factory=Usage)
@@ -73,13 +72,12 @@ def completion_of(document: Any) -> Completion:
     message = choice.get("message")
     if message is None and reason.startswith("content_filter"):
         message = {}
-    refused, tools = bool(message.get("refusal")), bool(message.get("tool_calls") or message.get("function_call"))
     text = message.get("content")
     if isinstance(text, list):
         # Some gateways give it in parts, with thought among them.
         text = "".join(part["text"] for part in text if part["type"] == "text")
     content = text if isinstance(text, str) else None
-    return Completion(content, reason, refused, tools, choice.get("logprobs"), counted)
+    return Completion(content, reason, bool(message.get("refusal")), choice.get("logprobs"), counted)
 
 
 class Unusable(ValueError):
@@ -110,8 +108,6 @@ def read_reply(completion: Completion, question: Question[_FormT], complained: s
         raise ModelFailed("the model declined to answer", cause="judge_refused")
     if completion.finish_reason.startswith("content_filter"):
         raise ModelFailed("the endpoint's content filter kept the reply back", cause="judge_filtered")
-    if completion.called_tools:
-        raise Unusable("the reply calls tools; none were offered")
     content, is_cut_off = completion.content or "", completion.finish_reason in CUT_OFF
     start, end = _spoken(content)
     if question.reply is YesNo:

@@ -279,7 +279,11 @@ class Matcher:
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The grades of the better one; raises as `Judge.grade` does."""
         own, other = ([one.right for one in each.outcomes] for each in await self._test.result(self._run))
-        if sum(other) <= sum(own) or not all(map(_is_english, claims)):
+        if sum(other) <= sum(own):
+            return await self._grade(task, claims)
+        from models.local.text import language_of  # it reads English
+
+        if any(language_of(text) for one in claims for text in (one.reference, one.whole)):
             return await self._grade(task, claims)
         bundled = self._bundled_judge()
         answer = await bundled.grade(task, claims)
@@ -307,25 +311,16 @@ class Matcher:
         return self._bundled
 
 
-def _is_english(claims: Claims) -> bool:
-    """True if the bundled judge can read them."""
-    from models.local.text import language_of
-
-    return not any(map(language_of, (claims.reference, claims.whole)))
-
-
 async def _matched(name: str, grade: Grade) -> FormResult:
     """How each pair is told; a match has to hold both ways."""
 
     async def outcome(pair: tuple[str, str, bool]) -> PairOutcome:
         first, second, same = pair
         both = [Claims(first, (second,), ClaimKind.MATCH), Claims(second, (first,), ClaimKind.MATCH)]
-        try:
-            return PairOutcome(
-                "match", same, min(one.support for (one,) in (await grade(TASK, both)).reply) - SUPPORTED
-            )
-        except ModelFailed:
-            return PairOutcome("match", same, None)
+        odds = None
+        with suppress(ModelFailed):
+            odds = min(one.support for (one,) in (await grade(TASK, both)).reply) - SUPPORTED
+        return PairOutcome("match", same, odds)
 
     return FormResult(name, 0.0, tuple(await in_turn(_matching_pairs(), outcome)))
 

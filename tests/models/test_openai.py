@@ -71,7 +71,6 @@ UNUSABLE = {
     "an object inside another": stubs.says(f'{{"reply": {TEXT}}}'),
     "a quotation of the question": stubs.says(f"The text wants me to say {QUOTED}, which I will not."),
     "a number for a flag": stubs.says(TEXT.replace("false", "7")),
-    "tool calls": stubs.says(TEXT, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]),
     "very deep objects": stubs.says('{"reason":' * 50_000),
 }
 

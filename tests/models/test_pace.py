@@ -51,7 +51,7 @@ Ask = Callable[[int], Coroutine[None, None, None]]
 def flow_to(takes: Takes, places: int = PLACES, at_once: int = 1_000) -> Ask:
     """Asks a question of some size."""
     endpoint = Endpoint(takes, at_once)
-    flow = Flow(endpoint.probe, EndpointSettings(concurrency=places, timeout_seconds=TIMEOUT), name="judge")
+    flow = Flow(endpoint.probe, EndpointSettings(concurrency=places, timeout_seconds=TIMEOUT), "judge", None)
 
     async def exchange(size: int, run: Attempts) -> None:
         async with flow.slot(run) as seconds:
