@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -40,6 +41,7 @@ from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
 _LOG = structlog.get_logger(__name__)
+_AS_JSON = methodcaller("model_dump", mode="json")  # replies and usage
 
 
 class Journal:
@@ -50,7 +52,7 @@ class Journal:
 
     def write(self, line: dict[str, Any]) -> None:
         """Append a line, which then survives the end of the process; a full disk is logged, and stops no checking."""
-        data = orjson.dumps({"at": datetime.now(UTC), **line}, _plain, orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
+        data = orjson.dumps({"at": datetime.now(UTC), **line}, _AS_JSON, orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab+", buffering=0) as file:
@@ -69,12 +71,6 @@ class Journal:
         else:
             line |= {"reply": ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
         self.write(line)
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    raise TypeError(type(value).__name__)
 
 
 def request_digest(question: Question[Any]) -> str:

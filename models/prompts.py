@@ -48,12 +48,8 @@ class PromptSet:
     package: ClassVar[str]
 
     def __init__(self) -> None:
-        files = sorted(resources.files(self.package).iterdir(), key=lambda file: file.name)
-        self._turns = {
-            file.name.removesuffix(".txt"): _turns_of(file.read_text("utf-8"))
-            for file in files
-            if file.name.endswith(".txt")
-        }
+        files = {file.name: file for file in resources.files(self.package).iterdir() if file.name.endswith(".txt")}
+        self._turns = {name[: -len(".txt")]: _turns_of(files[name].read_text("utf-8")) for name in sorted(files)}
         self.versions = {name: _digest([_UNDER_RULE, *turns]) for name, turns in self._turns.items()}
         """The digest of every prompt, by name."""
         self.digest = _digest(list(self.versions.items()))
