@@ -186,7 +186,7 @@ def is_false(reason: str, reference: str) -> bool:
     return bool(lack) and any(has(lack[2] or reference, word) for word in (lack[1] or lack[3]).split("', '"))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     said=st.sampled_from(EXAMPLES),
     true=st.sampled_from(EXAMPLES),

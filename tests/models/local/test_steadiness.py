@@ -52,7 +52,7 @@ def test_the_whole_of_a_long_reference_is_looked_at(judge):
     assert [grade.supported for grade in grades] == [True, False]
 
 
-JUNK = ["", "- - -", "When? " * 500, "a" * 100_000, "9" * 5_000, "1,2,3." * 2_000, "\ud800 broken", "\x00\x1b[31m"]
+JUNK = ["", "- - -", "When? " * 500, "a" * 100_000, "9" * 5_000, "1,2,3." * 300, "\ud800 broken", "\x00\x1b[31m"]
 
 
 @pytest.mark.parametrize("junk", JUNK, ids=range(len(JUNK)))
