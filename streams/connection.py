@@ -15,6 +15,7 @@ from aiokafka.client import AIOKafkaClient, ConnectionGroup
 from aiokafka.conn import AIOKafkaConnection, OAuthAuthenticator, create_conn
 from aiokafka.errors import (
     IllegalSaslStateError,
+    KafkaConnectionError,
     KafkaError,
     SaslAuthenticationFailed,
     UnsupportedSaslMechanismError,
@@ -62,6 +63,22 @@ class _OAuthAuthenticator(OAuthAuthenticator):  # type: ignore[misc]  # aiokafka
 AIOKafkaConnection.authenticator_oauth = lambda it: _OAuthAuthenticator(
     sasl_oauth_token_provider=it._sasl_oauth_token_provider  # noqa: SLF001
 )
+
+_send = AIOKafkaConnection.send
+
+
+def _sent(connection: AIOKafkaConnection, *request: Any, **more: Any) -> Any:
+    try:
+        return _send(connection, *request, **more)
+    except KafkaError:
+        raise
+    except RuntimeError as error:
+        # uvloop's, of a connection that was reset a moment ago. aiokafka's tasks that meet it end, unsaid, and a
+        # producer then waits for ever.
+        raise KafkaConnectionError(str(error)) from error
+
+
+AIOKafkaConnection.send = _sent
 
 
 def connection(kafka: KafkaSettings, properties: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:

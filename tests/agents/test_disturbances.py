@@ -1,5 +1,12 @@
 """Killed workers, a broker that goes away, and rubbish on the topic, on Apache Kafka."""
 
+from unittest.mock import Mock
+
+import pytest
+from aiokafka.conn import AIOKafkaConnection
+from aiokafka.errors import KafkaConnectionError
+from aiokafka.protocol.metadata import MetadataRequest
+
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place, kill_often, one_of_two_killed, outage, rubbish
 
@@ -21,6 +28,15 @@ def test_a_worker_outlives_its_broker_stopped_and_killed(own_kafka: KafkaBroker,
     assert found.notes["worker lived"], found.row
     assert not found.seen.clashes
     assert not found.seen.letters
+
+
+async def test_a_connection_that_was_reset_a_moment_ago_is_an_error_that_clients_expect():
+    connection = AIOKafkaConnection("localhost", 9092)
+    # As uvloop has it.
+    connection._writer = Mock(write=Mock(side_effect=RuntimeError("the handler is closed")))
+    connection._versions = {MetadataRequest.API_KEY: (0, 1)}
+    with pytest.raises(KafkaConnectionError, match="the handler is closed"):
+        connection.send(MetadataRequest([]))
 
 
 def test_a_worker_takes_over_from_one_that_was_killed(place: Place):
