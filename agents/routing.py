@@ -28,18 +28,18 @@ _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
 
 
 class RoutingRule(SettingsSection):
-    """The share of matching records that is checked. A record matches if all conditions that are set hold."""
+    """The share of matching records that is checked; all set conditions must hold."""
 
     checkers: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Names of the checkers that the rule is about."""
+    """Names of checkers."""
     sources: _Patterns | None = None
-    """Shell-style patterns (`*`, `?`, `[abc]`) for the whole `source` of a record, case-sensitive."""
+    """Shell-style patterns for the record's `source`."""
     models: _Patterns | None = None
-    """Patterns for the `model`, likewise."""
+    """Patterns for its `model`."""
     tenants: _Patterns | None = None
-    """Patterns for the `tenant`, likewise; a record without a tenant does not match."""
+    """Patterns for its `tenant`."""
     share: float = Field(default=1.0, ge=0, le=1)
-    """Share of the matching records that is checked, from 0 (none) to 1 (all)."""
+    """Sampling rate, from 0 (none) to 1 (all)."""
 
     def matches(self, checker: str, source: str, model: str, tenant: str | None) -> bool:
         # Compiled patterns never go back into a `*`, so that no name of a producer is slow to match.
@@ -54,9 +54,8 @@ class RoutingSettings(SettingsSection):
     """Which records are checked by which checkers: the first rule that matches decides. Others are checked."""
 
     checkers: tuple[str, ...] = ()
-    """Names of all checkers that run, if workers run different ones. The first by name answers for what none of them
-    checks: it writes the dead letter of an unreadable message, and abstains on a record of a kind that none takes. If
-    empty, each worker's first checker does, and every kind of an installed checker counts as taken."""
+    """Names of all checkers that run, if workers run different ones. The first by name answers for records that no
+    checker accepts (running.md)."""
 
     rules: tuple[RoutingRule, ...] = ()
     """The rules, in the order in which they are tried."""

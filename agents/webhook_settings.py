@@ -30,12 +30,12 @@ class WebhookSettings(SettingsSection):
     url: str
     """URL to post to, http or https."""
     secret: SecretStr
-    """Secret that requests are signed with: `whsec_` and the base64 of 24 to 64 random bytes; never shown. While
-    receivers change to a new one: the new and the old one, with a space between; requests are signed with both."""
+    """Signs requests: `whsec_` and the base64 of 24 to 64 random bytes; never shown. To change it, set the new and the
+    old one for a while, with a space between."""
     topics: tuple[WebhookTopic, ...] = Field(default=("rejected",), min_length=1)
     """Messages to post: rejected verdicts, improvements, alerts on trust."""
     include_record: bool = False
-    """Post the record with a rejected verdict; it is read back from its topic."""
+    """Post the record with a rejected verdict."""
 
     @field_validator("url")
     @classmethod

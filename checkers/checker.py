@@ -50,12 +50,11 @@ class Thresholds(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     accept_from: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Accept a record whose score is at least this. If only the other one is set, nothing is accepted."""
+    """Accept from this score on; not set: accept nothing."""
     reject_below: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Reject a record whose score is below this. If only the other one is set, nothing is rejected."""
+    """Reject below this score; not set: reject nothing."""
     judge: Annotated[str, Field(min_length=1)] | None = None
-    """Name of the judge whose scores they were calibrated on, as verdicts tell it. Another judge's scores mean
-    something else, so the checker is then not started. Not compared if not set."""
+    """Judge whose scores they were calibrated on; with another one the checker does not start."""
 
     @model_validator(mode="after")
     def _in_order(self) -> "Thresholds":

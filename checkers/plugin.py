@@ -57,7 +57,7 @@ class ImproverSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     enabled: bool = False
-    """Rewrite rejected responses. Off by default: it costs several calls a rejected response."""
+    """Rewrite rejected responses, for several calls each."""
     writer: SubjectSettings | None = None
     """The model that rewrites; the judge if not set. The local judge and a `service` cannot."""
 

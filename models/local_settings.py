@@ -14,8 +14,8 @@ class LocalSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     judge: str = BUNDLED_JUDGE
-    """`bundled`; `factcg`, `hhem-2.1` or `minicheck-flan-t5-large`, downloaded from the Hugging Face hub at first use;
-    or `nli:NAME`, a cross-encoder of the hub or a folder with a label for entailment, `nli:NAME@COMMIT` to pin it."""
+    """`bundled`, `factcg`, `hhem-2.1`, `minicheck-flan-t5-large`, or `nli:NAME` (`nli:NAME@COMMIT`): a cross-encoder of
+    the Hugging Face hub, or a folder."""
 
     @field_validator("judge")
     @classmethod

@@ -49,38 +49,31 @@ class EndpointSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     base_url: str | None = None
-    """URL of an OpenAI-compatible API without the final `/chat/completions`, such as
-    `https://api.openai.com/v1`; needed with the backends `openai` and `cascade`. A query, such as
-    `?api-version=2024-10-21`, is sent with every request. With the backend `service`, the whole URL."""
+    """URL of an OpenAI-compatible API without the final `/chat/completions`; needed with `openai` and `cascade`. A
+    query is sent with every request. With the backend `service`, the whole URL."""
     model: str | None = None
-    """Name of the model at the endpoint; needed with the backends `openai` and `cascade`. With `llama`, a GGUF file, or
-    one of the Hugging Face hub as OWNER/REPOSITORY/FILE.gguf@COMMIT; Qwen2.5-1.5B-Instruct unless set."""
+    """Name of the model at the endpoint; needed with `openai` and `cascade`. With `llama`, a GGUF file, or
+    OWNER/REPOSITORY/FILE.gguf@COMMIT of the Hugging Face hub; Qwen2.5-1.5B-Instruct unless set."""
     api_key: SecretStr | None = None
-    """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
+    """The endpoint's key, sent as `Authorization: Bearer`; never shown."""
     concurrency: int = Field(default=64, ge=1, le=1000)
-    """Requests to the endpoint at the same time at most; fewer where it takes fewer."""
+    """Concurrent requests to the endpoint at most."""
     timeout_seconds: float = Field(default=60.0, gt=0)
-    """Time limit of one request. A question without an answer by then is not judged (`judge_slow`), unless the endpoint
-    answers nothing at all. A question with its retries may take 1.25 times as long, a record 2.5 times, both without
-    waits for a free place."""
+    """Time limit of one request. A question with its retries may take 1.25 times as long, a record 2.5 times, without
+    waiting."""
     max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _or_omit("a whole number from 1")] = 4096
-    """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
-    endpoint that asks for that. `omit` sends no limit. It is omitted once the endpoint has refused it."""
+    """Tokens of one reply at most, thinking included. `omit` sends no limit."""
     temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | Omit, _or_omit("a number from 0 up to 2")] = 0.0
-    """Sampling temperature. `omit` sends none. It is omitted once the endpoint has refused it, as reasoning
-    models do."""
+    """Sampling temperature. `omit` sends none."""
     context_tokens: int | None = Field(default=None, ge=256)
-    """The model's window: tokens of a question and its reply together. If it is not set, it is learned from the
-    endpoint's refusals; set it for an endpoint that cuts long questions off without a word, as Ollama does."""
+    """The model's window: tokens of a question and its reply together; learned from refusals if not set. Set it for an
+    endpoint that cuts silently, such as Ollama."""
     extra_headers: dict[str, SecretStr] = Field(default_factory=dict)
-    """Further headers of every request, such as `api-key`. Their values are never shown. One called `authorization`
-    takes the place of `api_key`, so not both can be set."""
+    """Further headers of every request; their values are never shown. `authorization` replaces `api_key`."""
     extra_body: dict[str, JsonValue] = Field(default_factory=dict)
-    """Further fields of every request, such as `reasoning_effort`, `seed`, or `chat_template_kwargs` of vLLM. They are
-    sent even if the endpoint refuses them. Recordings show them."""
+    """Further fields of every request, such as `reasoning_effort` or `seed`. Recordings show them."""
     prices: dict[Literal["prompt", "cached", "completion"], Annotated[float, Field(ge=0)]] = {}
-    """Prices of a million tokens, in any currency: `prompt` and `completion`, and `cached` for prompt tokens that the
-    endpoint had in its cache, where these cost less."""
+    """Prices of a million tokens: `prompt`, `completion`, and `cached` for prompt tokens from the endpoint's cache."""
     recording: Path | None = None
     """File to which every exchange with the endpoint is appended; the backend `replay` answers from it."""
 
@@ -132,20 +125,17 @@ class JudgeSettings(EndpointSettings):
     """The model that judges."""
 
     backend: Literal["local", "openai", "llama", "cascade", "replay"] = "local"
-    """`local` judges on this machine without a key; `openai` asks an OpenAI-compatible endpoint; `llama` serves a model
-    file on this machine by llama.cpp and asks it as an endpoint; `cascade` lets the local judge decide what a checker's
-    `thresholds` allow, and asks the endpoint about the rest; `replay` answers from recorded exchanges."""
+    """`local`: a model in this process; `openai`: an OpenAI-compatible endpoint; `llama`: a model file, by llama.cpp;
+    `cascade`: the local judge, then an endpoint; `replay`: recorded exchanges."""
     local: LocalSettings = LocalSettings()
     """Which model the backend `local` uses."""
     form: Literal["auto", "short", "list", "paper"] = "auto"
-    """The form in which an endpoint is asked whether passages support an answer. `short`: one word a sentence. `list`:
-    a verdict for each of several sentences. `paper`: a reason before each verdict, read by a further call, as DCR does.
-    `auto`: the one that the model's self-test chooses."""
+    """The form in which an endpoint is asked whether passages support an answer (consistency.md). `auto`: the self-test
+    chooses."""
     threshold: float | None = None
-    """Log-odds of a yes from which on a sentence counts as supported. If it is not set, the self-test finds it; with
-    `form` and `threshold` both set, none is run."""
+    """Log-odds of a yes from which on a sentence counts as supported; found by the self-test if not set."""
     require_self_test: bool = False
-    """Judge nothing, and do not start, with a model that is right on fewer than three quarters of its self-test."""
+    """Do not start with a model that is right on less than 75% of its self-test."""
     currency: str = Field(default="USD", pattern=r"^[A-Za-z]{2,8}$")
     """Currency of the prices, a label of the metrics on cost."""
 
@@ -154,5 +144,5 @@ class SubjectSettings(EndpointSettings):
     """A model under test, to be asked by the checkers that need its own answers."""
 
     backend: Literal["openai", "service", "replay"] = "openai"
-    """`openai` asks an OpenAI-compatible endpoint; `service` POSTs JSON without a prompt to `base_url`, for
-    extractors of entities and the like; `replay` answers from recorded exchanges."""
+    """`openai`: an OpenAI-compatible endpoint; `service`: JSON by POST to `base_url`, without a prompt; `replay`:
+    recorded exchanges."""

@@ -11,18 +11,16 @@ class StoreSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     url: str | None = None
-    """`sqlite:///verdicts.db` (relative to the working directory; four slashes: absolute) or
-    `postgresql://user@host/database`. Null: nothing is kept, and there is no page."""
+    """`sqlite:///verdicts.db` (relative; four slashes: absolute) or `postgresql://user@host/database`."""
     days: float = Field(default=30.0, gt=0)
-    """Verdicts older than this are deleted; rejected ones, those that people are asked about, their labels, alerts and
-    improvements after six times as long."""
+    """Days until verdicts are deleted; rejected and labelled ones, labels, alerts and improvements after six times as
+    long."""
     gigabytes: float = Field(default=10.0, gt=0)
-    """The oldest verdicts are deleted where the store is larger than this."""
+    """Size above which the oldest verdicts are deleted."""
     records: bool = False
-    """Keep the records, too: prompts, responses and contexts, as they were produced."""
+    """Keep the records, too: prompts, responses and contexts."""
     redact: tuple[str, ...] = ()
-    """Patterns (RE2) of what is blotted out of all texts before anything is written. Ids and the names of sources,
-    models and checkers stay."""
+    """Patterns (RE2) of what is redacted in all texts before anything is written."""
 
     @field_validator("url")
     @classmethod

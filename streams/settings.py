@@ -62,27 +62,24 @@ class KafkaSettings(SettingsSection):
     sasl_password: SecretStr | None = None
     """SASL password; needed with PLAIN and SCRAM, never shown."""
     sasl_token_command: tuple[str, ...] | None = Field(default=None, min_length=1)
-    """Program and arguments, run without a shell, that print a token for OAUTHBEARER: alone, or as token endpoints
-    answer (`{"access_token": …, "expires_in": …}`). A new one is taken after 80% of its life."""
+    """Program and arguments that print a token for OAUTHBEARER; they run without a shell."""
     sasl_extensions: dict[
         Annotated[str, StringConstraints(pattern=r"^[A-Za-z]+$")],
         Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]+$")],
     ] = {}
-    """Extensions that are sent along with the token, such as `logicalCluster` to Confluent Cloud."""
+    """Extensions sent with the token, such as `logicalCluster`."""
     ssl_cafile: str | None = None
-    """PEM file of the certificate authorities to trust; the system's if not set."""
+    """PEM file of trusted certificate authorities; the system's if not set."""
     ssl_certfile: str | None = None
-    """PEM file of the client's certificate, if the brokers ask for one."""
+    """PEM file of the client's certificate."""
     ssl_keyfile: str | None = None
     """PEM file of the private key of `ssl_certfile`."""
     ssl_key_password: SecretStr | None = None
     """Password of an encrypted `ssl_keyfile`, never shown."""
     properties: dict[str, Property] = {"isolation_level": "read_committed"}
-    """Properties of consumers and producers, by Kafka's names, such as `"client.rack" = "eu-1a"` and
-    `"compression.type" = "zstd"`. What transactional producers abort is not read, unless `"isolation.level"` is
-    `read_uncommitted`. The group gives a worker's partitions to others after `"session.timeout.ms"` (10,000) without a
-    heartbeat. `"group.instance.id"`, such as the name of a StatefulSet's pod, makes a worker a static member, whose
-    restart causes no rebalance; two running workers must not have the same."""
+    """Properties of consumers and producers, by Kafka's names. After `"session.timeout.ms"` (10,000) without a
+    heartbeat, others get a worker's partitions. `"group.instance.id"`, such as the name of a StatefulSet's pod, makes
+    a worker a static member, whose restart causes no rebalance; it must be unique."""
 
     @field_validator("properties", mode="before")
     @classmethod
@@ -174,18 +171,14 @@ class TopicSettings(SettingsSection):
     """Names of the topics, and how they are created."""
 
     prefix: str = Field(default="assay", pattern=r"^[a-zA-Z0-9._-]{1,200}$")
-    """Beginning of the name of every topic and consumer group; letters, digits, `.`, `_` and `-`."""
+    """Beginning of the name of every topic and consumer group."""
     partitions: int = Field(default=24, ge=1, le=10_000)
-    """Partitions of each topic that `assay topics create` creates; as many as they have, where the prefix has topics
-    already. As many processes of workers can share one checker."""
+    """Partitions of each new topic, unless the prefix has topics already. As many processes can share one checker."""
     replication: int = Field(default=1, ge=1, le=100)
-    """Replicas of each topic that `assay topics create` creates; use 3 with three brokers or
-    more. A message counts as written once all but one have it (`min.insync.replicas`)."""
+    """Replicas of each new topic; use 3 with three brokers or more. `min.insync.replicas` is one less."""
     retention_days: dict[Literal["outputs", "verdicts", "dead_letters"], Days] = Field(default_factory=dict)
-    """Days for which Kafka keeps messages, by what they are. `outputs`: records; for so long a verdict's record can be
-    looked up, and a stopped worker catch up. `verdicts`: also improvements and alerts. `dead_letters`: for so long
-    `assay replay` can put them back. What is not set is kept as the brokers say, which mostly is a week. Kafka deletes
-    by segments, up to a quarter of that time later. `assay topics create` says where a topic differs."""
+    """Days for which Kafka keeps `outputs` (records), `verdicts` (also improvements and alerts) and `dead_letters`.
+    Without it the brokers' default applies. Kafka deletes up to a quarter of that time later."""
 
     @property
     def in_sync(self) -> int:
@@ -238,21 +231,20 @@ class HttpSettings(SettingsSection):
     """Where metrics and health are served."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
-    """Address on which `/metrics`, `/healthz` and `/readyz` are served; `0.0.0.0` makes them reachable from other
-    machines."""
+    """Address of `/metrics`, `/healthz` and `/readyz`; `0.0.0.0` admits other machines."""
     port: int = Field(default=9464, ge=0, le=65535)
-    """Port on which they are served; 0 takes a free one."""
+    """Port of the same; 0: any free one."""
 
 
 class DeliverySettings(SettingsSection):
     """Taking, working on and acknowledging records."""
 
     concurrency: int = Field(default=128, ge=1, le=10_000)
-    """Records that one checker of one worker checks at the same time at most, even if all are of one partition; fewer
-    are begun while many queue for a model. Keep it above `judge.concurrency`, so that the judge is never idle."""
+    """Records that one checker of one worker checks at the same time at most. Keep it above `judge.concurrency`, so
+    that the judge is never idle."""
     drain_seconds: float = Field(default=20.0, ge=0, le=3600)
-    """Time for the records being checked to finish on SIGTERM and before a rebalance. Those that do not are cancelled
-    and checked again later. Keep it below the container runtime's grace period (30 s in Kubernetes)."""
+    """Time for checks to finish on SIGTERM and before a rebalance; the rest is checked again later. Keep it below the
+    container runtime's grace period (30 s in Kubernetes)."""
 
 
 class RecordSettings(SettingsSection):
@@ -261,8 +253,8 @@ class RecordSettings(SettingsSection):
     max_bytes: int = Field(default=1_048_576, ge=1024, le=104_857_600)
     """A longer message becomes a dead letter without being read."""
     version_metadata: tuple[str, ...] = ()
-    """Keys of a record's metadata that name a version of the application, such as that of its prompt. Verdicts carry
-    them, and the trust monitor begins a new series where one of them changes."""
+    """Keys of a record's metadata that name a version of the application. The trust monitor begins a new series where
+    one changes."""
 
 
 class StreamSettings(SettingsSection):

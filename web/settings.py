@@ -14,7 +14,7 @@ class PageSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     token: SecretStr | None = None
-    """People enter it to open the page; at least 16 characters. Needed where other machines can reach it (`--host`)."""
+    """People enter it to open the page; at least 16 characters. Needed with `--host`."""
 
     @field_validator("token")
     @classmethod

@@ -40,9 +40,9 @@ class BaselineEntry(SettingsSection):
     checker: _Pattern = "*"
     """Pattern for the name of the checker."""
     rate: float | None = Field(default=None, gt=0, lt=1)
-    """The success rate that is expected on the average over the week; learned if not set."""
+    """Expected success rate, averaged over the week; learned if not set."""
     tolerance: float = Field(default=0.005, ge=0, le=0.5)
-    """By how much the success rate may be below what is expected without being a drop: 0.005 is half a point."""
+    """How far the success rate may be below what is expected: 0.005 is half a point."""
 
     def matches(self, source: str, model: str, checker: str) -> bool:
         return all(map(fnmatchcase, (source, model, checker), (self.source, self.model, self.checker)))
@@ -52,35 +52,32 @@ class TrustSettings(SettingsSection):
     """The trust monitor: it watches a series of verdicts for each source, model and checker."""
 
     error_bound: float = Field(default=0.01, gt=0, le=0.2)
-    """Upper bound of the probability that a series whose success rate never falls below its baseline ever causes an
-    alert, however long it is watched. If the baseline is learned: on the average over the rates it may have."""
+    """Upper bound of the probability that a series which never falls below its baseline ever causes an alert; on
+    average over rates, if the baseline is learned."""
     baselines: tuple[BaselineEntry, ...] = ()
-    """Expected success rates; the first entry that matches counts. The rate of a series without one is learned."""
+    """Expected success rates; the first entry that matches counts."""
 
 
 class LabelSettings(SettingsSection):
     """People's labels of a few verdicts, which correct the success rate."""
 
     per_hour: float = Field(default=0.0, ge=0, le=10_000)
-    """Verdicts of each series (source, model, checker and its configuration) that people are asked about an hour, on
-    the average; more in its first hour. 0 switches labels off."""
+    """Verdicts of each series an hour that people are asked about, on average; more in the first. 0: none."""
     rubric_version: Name = "1"
-    """The rules by which people label. Change it with them: labels by other rules are not mixed, and the rate is
-    reset."""
+    """Version of the rules by which people label. If it changes, the rate is reset."""
 
 
 class AlertmanagerSettings(SettingsSection):
     """Alertmanager, to which alerts on trust are posted."""
 
     urls: tuple[_Base, ...] = ()
-    """`http://host:9093` of each Alertmanager, every one of a cluster. If empty, alerts go to their topic only."""
+    """`http://host:9093` of each Alertmanager. If empty, alerts go to their topic only."""
     authorization: SecretStr | None = None
-    """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
+    """Value of the Authorization header; never shown."""
     runbook_url: _Url = "http://127.0.0.1:8080/runbook"
-    """Where `docs/runbook.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
-    adds its name, as in `#assaytrustdrop`. The default is where `deploy/alertmanager/print_alerts.py` shows it."""
+    """Where `docs/runbook.md` can be opened; alerts add their name, as in `#assaytrustdrop`. The default is the
+    address of `deploy/alertmanager/print_alerts.py`."""
     page_url: _Base = "http://127.0.0.1:8090"
-    """Where people open the page of `assay ui`, for the annotation `page_url` of alerts and the links of Grafana's
-    panels, which show the verdicts that they are about."""
+    """Where people open the page, for links from alerts and Grafana."""
     reasons: bool = True
-    """Include the reasons of rejected records, which may quote responses; `false` sends only their ids."""
+    """Send reasons, which may quote responses; `false` sends only ids."""

@@ -22,10 +22,9 @@ class ConsistencySettings(ScoringSettings):
     """The consistency checker: how sentences are judged, and what is accepted."""
 
     turns: Annotated[int, Field(ge=0, le=MOST_TURNS)] = 0
-    """Earlier answers of the record's `session` that a response must not contradict, the last ones; 0: none. They are
-    kept until the session is silent for half an hour."""
+    """Earlier answers of the record's `session`, the last ones, that a response must not contradict."""
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
-    """Language of the responses, an ISO 639 code: its rules divide them into sentences."""
+    """Language of the responses, an ISO 639 code; its rules divide sentences."""
 
 
 class ConsistencyChecker(Checker[ConsistencySettings]):

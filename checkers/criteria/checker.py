@@ -40,16 +40,14 @@ class CriterionSettings(ScoringSettings):
     """A criterion of yours, and a checker with this name: a yes-or-no question about each response."""
 
     ask: Annotated[str, Field(max_length=1000)]
-    """The question, on one line, about what it calls the answer; the question that the user asked and the passages are
-    shown with it, if the record has them."""
+    """The question about "the answer", on one line."""
     reject_if: YesOrNo
     """The reply on which a response is rejected."""
     unit: Literal["record", "conversation"] = "record"
-    """What is asked about: each record, or each conversation once, when its `session` is silent for
-    half an hour. Its last 20 turns then stand in the place of the answer."""
+    """Ask about each record, or about the last 20 turns of each conversation once, when its `session` is silent for
+    half an hour."""
     examples: Annotated[Path | None, OPERATIONAL] = None
-    """File of JSON lines: records with `label` (`accept` or `reject`) and, if rejected, `words`, the words at fault. Up
-    to four of each label are shown to the judge as worked examples."""
+    """File of JSON lines: records with `label` (`accept` or `reject`) and, if rejected, `words`, the words at fault."""
 
     @field_validator("ask")
     @classmethod

@@ -25,10 +25,9 @@ class EquivalenceSettings(CheckerSettings):
     """The equivalence checker: the proof of a yes, the test of a no."""
 
     require: Require = "or"
-    """`or`: one of the four alignments proves a yes. `and`: a proof needs one in each direction; that gives fewer
-    proofs, and fewer wrong ones."""
+    """`or`: one of the four alignments proves a yes. `and`: one in each direction is needed."""
     tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
-    """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
+    """Tests that a no has to pass, each with another paraphrase."""
 
 
 class EquivalenceChecker(Checker[EquivalenceSettings]):

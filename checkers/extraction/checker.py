@@ -33,15 +33,12 @@ class ExtractionSettings(CheckerSettings):
     """The extraction checker: how the linearity test is made."""
 
     repeats: Annotated[int, Field(ge=1, le=101)] = 11
-    """Answers about each text that may be taken. A language model with `temperature = 0` is asked once, if
-    it gave the same answer about the record's text three times."""
+    """Answers about each text at most."""
     schedule: Literal["fast", "full"] = "fast"
-    """`fast` asks until the verdict is certain: the majority of the answers about a text counts, and an acceptance has
-    a bound. `full` is the paper's, for A_test, A_rate, Con_rs and Con_o: all answers, each text asked about again, 176
-    with the defaults; a test is passed if any combination of answers passes it. It has no bound."""
+    """`fast` asks until the verdict is certain, and bounds the error of an acceptance. `full`, the paper's, asks for
+    all answers, 176 by default, without a bound."""
     transformation: Literal["replace", "paraphrase"] = "replace"
-    """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
-    paraphrase of it that keeps them, which the judge writes; it must be an endpoint then."""
+    """Replace entities in the text, or in a `paraphrase` that the judge, an endpoint, writes."""
 
     def tests_of(self, entities: int, repeats: int) -> int:
         """Tests that so many entities are put to, by a subject that is asked so often about each text."""

@@ -29,17 +29,14 @@ class LabellingSettings(CheckerSettings):
     rubrics: Annotated[dict[str, Path | Annotated[list[Path], Field(min_length=1, max_length=100)]], OPERATIONAL] = (
         Field(default_factory=dict)
     )
-    """Rubric files, by the name that records use. A rubric of k labels is a list of k - 1 files, each of one label
-    against the rest."""
+    """Rubric files, by the name that records use; for k labels a list of k - 1, each of one label against the rest."""
     examples: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of example datapoints, by the same names: a line `{"x": ..., "y": ..., "reasons": [...]}` for each, `y`
-    (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five and may pick
-    from all."""
+    """Files of example datapoints, by the same names, a line `{"x": ..., "y": ..., "reasons": [...]}` each; `y` (the
+    label) and `reasons` (a text a criterion) are optional. The subject is shown the first five."""
     strategy: Literal["generate", "pick"] = "generate"
-    """The way in which the subject makes its own datapoint: by writing one, or by picking one of five examples of which
-    at least one matches."""
+    """The subject writes its own datapoint, or picks it from five examples of which at least one matches."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
-    """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
+    """Challenges to pass; a lie passes all with a probability of at most (1/2)^rounds."""
 
 
 class LabellingProblem:

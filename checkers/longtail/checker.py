@@ -22,8 +22,7 @@ class ProbeSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     corpus: Path | None = None
-    """File of statements, the folder that `assay probes build` wrote, or `bundled` for those that come with assay.
-    Setting it switches the scheduler on."""
+    """File of statements, the folder that `assay probes build` wrote, or `bundled`. It switches the scheduler on."""
 
 
 class LongtailSettings(CheckerSettings):

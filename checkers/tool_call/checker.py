@@ -23,8 +23,7 @@ class ToolCallSettings(CheckerSettings):
     """The tool_call checker: whether a judge is asked."""
 
     ask_judge: bool = True
-    """Ask the judge whether the arguments' values follow from what was said, and how the response tells a failure.
-    Without it only the name, the schema and structured results are tested, which costs nothing."""
+    """Ask the judge about values and told failures; `false`: test only the name, the schema and structured results."""
 
 
 class ToolCallChecker(Checker[ToolCallSettings]):

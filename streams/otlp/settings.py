@@ -25,20 +25,17 @@ class OtlpSettings(SettingsSection):
     """OpenTelemetry: calls of models from applications' spans and log records, and verdicts back as events."""
 
     topics: dict[Literal["spans", "logs"], Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
-    """Topics that a collector's Kafka exporter writes spans and log records to, each read by an agent, such as
-    `{spans = "otlp_spans", logs = "otlp_logs"}`."""
+    """Topics to which a collector's Kafka exporter writes `spans` and `logs`; each is read by an agent."""
     contexts: Literal["documents", "prompt"] = "documents"
-    """Texts that a response is checked against: retrieved documents of the same trace, else responses of tools. With
-    `prompt`, where there are neither, the system's instructions and what was said before the last question."""
+    """What a response is checked against: retrieved documents of the trace, else tool results. `prompt`: without both,
+    the instructions and earlier user messages."""
     attributes: dict[names.Field, tuple[str, ...]] = Field(default_factory=dict)
-    """Your own attributes that are looked at first, by the record's field: `tenant = ["acme.customer"]`."""
+    """Your own attributes, read first, by the record's field: `tenant = ["acme.customer"]`."""
     endpoint: str | None = None
-    """URL of an OTLP/HTTP endpoint, such as `http://127.0.0.1:4318`, to which verdicts are sent as events
-    (`/v1/logs` is added); they are sent by an agent. With `env`, it and its headers, such as `authorization`, are those
-    of OpenTelemetry's own variables, `OTEL_EXPORTER_OTLP_LOGS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`, and
-    `…_HEADERS`."""
+    """URL of an OTLP/HTTP endpoint to which verdicts are sent as events (`/v1/logs` is added). `env`: OpenTelemetry's
+    own variables."""
     explanations: bool = True
-    """Send the reason of a verdict as well; it may quote the response."""
+    """Send reasons, which may quote responses."""
 
     @field_validator("endpoint")
     @classmethod
