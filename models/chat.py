@@ -43,7 +43,7 @@ _MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 _SHOWN_REPLY = 16_000
 _MOMENT = 1.0
-"""Seconds that others wait at most for the first question's end; endpoints refuse at once."""
+"""Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
 DEADLINE_TIMEOUTS = 1.25
 """Time limit of a question with its retries and the repair turn, in time limits of a request."""
 
@@ -92,7 +92,7 @@ class ChatModel:
         self._probes = list[Usage]()
         """The cost of probes since a question ended; the next that ends is charged with it."""
         self._first: asyncio.Event | None = None
-        """Set once the first question has ended: what it learns of refusals, all others know."""
+        """Set once a request was not refused, or a question has ended: what it learned of refusals, all others know."""
         self._talks = False
         """True once an answer had no room in a reply of a few tokens."""
 
@@ -202,6 +202,8 @@ class ChatModel:
                     raise Transient(f"the connection broke: {said}") from None
                 raise Transient(f"cannot connect: {said}", kind="unreachable") from None
             finally:
+                if self._first is not None and not isinstance(sys.exception(), Refused):
+                    self._first.set()
                 turn.spent.append(self._cost(turn, time.monotonic() - begun))
                 self._record(turn)
 
