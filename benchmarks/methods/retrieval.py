@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
@@ -49,7 +50,7 @@ async def _lines(options: argparse.Namespace, triplets: Sequence[Triplet]) -> li
         pinned = patient(options, form="short", threshold=0.0)
         ways: dict[str, Score] = {
             "retrieval checker": _checker(models),
-            "the model itself": _checker(Models(judge=PromptedJudge(models.judge.model, pinned))),
+            "the model itself": _checker(replace(models, judge=PromptedJudge(models.judge.model, pinned))),
             "one plain question": plain(models.subjects[options.model]),
             "bundled judge": _checker(Models(judge=bundled)),
         }

@@ -40,18 +40,18 @@ def _chroma(_: str, space: str, __: int) -> Iterator[Nearest]:
     # It would read any .env file in the current folder.
     client: Any = chromadb.EphemeralClient(Settings(_env_file=None, anonymized_telemetry=False))
     configuration = CreateCollectionConfiguration(hnsw=CreateHNSWConfiguration(space=metric))
-    collection = client.create_collection("assay-audit", configuration=configuration, embedding_function=None)
-
-    def nearest(candidates: Vectors, query: Vectors) -> int:
-        # In place of those of the case before: Chroma keeps memory and open files of every collection that it ever had.
-        collection.upsert(ids=[str(row) for row in range(len(candidates))], embeddings=candidates)
-        found = collection.query(query_embeddings=query[None, :], n_results=1, include=[])["ids"][0]
-        return int(found[0]) if found else -1
-
     try:
+        collection = client.create_collection("assay-audit", configuration=configuration, embedding_function=None)
+
+        def nearest(candidates: Vectors, query: Vectors) -> int:
+            # In place of those of the case before: Chroma keeps memory and open files of every collection it ever had.
+            collection.upsert(ids=[str(row) for row in range(len(candidates))], embeddings=candidates)
+            found = collection.query(query_embeddings=query[None, :], n_results=1, include=[])["ids"][0]
+            return int(found[0]) if found else -1
+
         yield nearest
-    finally:
         client.delete_collection("assay-audit")
+    finally:
         client.close()
 
 

@@ -190,6 +190,16 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
     assert "nothing more often than accepts that chance does not explain" in other
 
 
+async def test_names_that_producers_chose_are_shown_as_text(empty):
+    empty.keep(_failing("<script>hit()</script>\u202e.pdf"))
+    async with opened(empty) as client:
+        html = await text_of(client, "/failures")
+    assert "&lt;script&gt;hit()" in html
+    assert "⟨U+202E⟩" in html
+    assert "<script>hit" not in html
+    assert "\u202e" not in html
+
+
 async def test_an_alert_says_what_its_rejects_have_in_common(empty):
     one = Commonality(
         name="document", value="tariff-2026.pdf", rejects_with=47, rejects=52, accepts_with=3, accepts=400
