@@ -78,6 +78,12 @@ def test_the_services_wheel_has_no_laboratory():
     assert not [one for one in distribution("assay").entry_points if one.value.startswith("lab.")]
 
 
+def test_both_are_of_one_version():
+    version = project(".")["project"]["version"]
+    assert project("lab")["project"]["version"] == version
+    assert f"assay[judges]=={version}" in project("lab")["project"]["dependencies"]
+
+
 def test_the_commands_come_with_the_laboratory():
     commands = {one.name for one in distribution("assay-lab").entry_points if one.group == "assay.commands"}
     assert commands == {"audit", "equivalence", "probes", "trust"}
