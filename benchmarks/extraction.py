@@ -22,7 +22,7 @@ from checkers.extraction.linearity import (
     Extracted,
     LinearityTest,
     Reading,
-    TestResult,
+    Result,
     Tried,
     Vector,
     draw_tests,
@@ -204,7 +204,7 @@ def _decided(drawn: Sequence[LinearityTest], answers: _Table) -> tuple[int, bool
     if not_given("not_given", _PAIRS.entities, untouched):
         return len(untouched), True
     taken: dict[Vector, list[Extracted | None]] = defaultdict(list, {0: untouched})
-    results: list[TestResult] = []
+    results: list[Result] = []
     for test in drawn:
         while wanted := needed(test, {v: [_read(one) for one in taken[v]] for v in test}, REPEATS):
             taken |= {v: answers.about(v, count) for v, count in wanted.items()}

@@ -18,13 +18,16 @@ class TestedEntity(Wire):
     """True if it is the name of something; its replacement is then another name of the same class, else a synonym."""
 
 
+UntestedReason = Literal[
+    "blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing", "no_replacement"
+]
+
+
 class UntestedEntity(Wire):
     """An entity of the record that could not be replaced in the text."""
 
     text: str
-    reason: Literal[
-        "blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing", "no_replacement"
-    ]
+    reason: UntestedReason
     """`blank`: no letter and no digit. `repeated`: the list has it before. `not_in_text`: nothing in the text may stand
     for it. `other_form`: something may, inflected or abbreviated, say. `not_contiguous`: its words stand apart.
     `nested`, `crossing`: it stands only within a longer entity of the list, or where one has a part of it.

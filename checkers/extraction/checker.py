@@ -9,15 +9,7 @@ from pydantic import Field, JsonValue
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.draws import generator, seed_of
 from checkers.extraction.evidence import absent, causes, not_given, reason_of, shown, statistics
-from checkers.extraction.linearity import (
-    Answers,
-    Vector,
-    consistency,
-    draw_tests,
-    error_bound,
-    tried_fast,
-    tried_fully,
-)
+from checkers.extraction.linearity import Answers, Vector, draw_tests, error_bound, tried_fast, tried_fully
 from checkers.extraction.mentions import Located, find_mentions
 from checkers.extraction.questions import ExtractionPrompts, Respondent
 from checkers.extraction.replacement import Names
@@ -79,22 +71,24 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         """The tests; undecidable without a subject, without an entity to replace, or without usable answers."""
         subject, repeats, is_full = self.subject(record), self.settings.repeats, self.settings.schedule == "full"
         located = _located(record)
-        if known := absent(located):
+        known = absent(located)
+        # By the paper's schedule all tests are made, for their figures, if anything can be replaced.
+        if known and not (is_full and located.entities):
             return self._decision(record, located, known, repeats)
         respondent = Respondent(subject, self._prompts, record)
         listed = located.expected
         repeats, tried = await respondent.repeats(located.text, repeats)
-        untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full, known=tried)
-        con_o, known = consistency(untouched), not_given("not_given", listed, untouched)
-        if self.settings.transformation == "paraphrase" and not known:
+        original = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full, known=tried)
+        known, untouched = known + not_given("not_given", listed, original), original
+        if self.settings.transformation == "paraphrase" and (is_full or not known):
             located = await self._paraphrased(located)
             untouched = await respondent.of_the_text_itself(located.text, located.entities, repeats, wholly=is_full)
-            known = not_given("wording", located.entities, untouched)
-        if known:
+            known += not_given("wording", located.entities, untouched)
+        if known and not is_full:
             return self._decision(record, located, known, repeats, answers=len(untouched))
         seed = seed_of(record.source, record.id)
         self._names.keep(record, respondent.classes.items())
-        entities = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
+        entities = await self._names.replacements(record, located, respondent.classes, seed)
         if not entities:
             raise Undecidable("no_replacement", "nothing is known that fits in the place of an entity")
         located = located.replaced_by({one.text: one.replacement for one in entities})
@@ -109,10 +103,9 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             made = await tried_fast(tests, ask, located, untouched, repeats)
         outcomes = {one.outcome for one in made.results}
         if "unusable" in outcomes and "failed" not in outcomes:
-            detail = f"too many answers of {subject.name} could not be read to decide a test"
-            raise Undecidable("subject_unusable", detail)
-        measured = {**statistics(made), "con_o": con_o} if is_full else {}
-        return self._decision(record, located, causes(made), repeats, entities=entities, **shown(made), **measured)
+            raise Undecidable("subject_unusable", f"too many answers of {subject.name} could not be read for a test")
+        found = shown(made) | (statistics(made, original) if is_full else {})
+        return self._decision(record, located, known + causes(made), repeats, entities=entities, **found)
 
     async def _paraphrased(self, located: Located) -> Located:
         """The same entities in a paraphrase of the text; raises Undecidable if none keeps them."""
@@ -129,7 +122,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         raise Undecidable("no_paraphrase", f"none of {len(paraphrases)} paraphrases keeps all entities unchanged")
 
     def _decision(
-        self, record: Extraction, located: Located, causes: tuple[FailureCause, ...], repeats: int, **found: object
+        self, record: Extraction, located: Located, causes: list[FailureCause], repeats: int, **found: object
     ) -> Decision:
         settings = self.settings
         tests = settings.tests_of(len(located.entities), repeats)
@@ -140,7 +133,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             {
                 "text": located.text,
                 "entities": (),
-                "untested": [{"text": entity, "reason": reason} for entity, reason in located.unreplaceable],
+                "untested": located.unreplaceable,
                 "schedule": settings.schedule,
                 "transformation": settings.transformation,
                 "tests": tests,
@@ -168,7 +161,7 @@ def _located(record: Extraction) -> Located:
         raise Undecidable("too_long", f"{len(record.entities)} entities; a record may have {_MOST_ENTITIES}")
     located = find_mentions(record.text, [one.entity for one in record.listed])
     if not located.entities and not absent(located):
-        why = ", ".join(f"“{entity}” ({reason})" for entity, reason in located.unreplaceable[:5])
+        why = ", ".join(f"“{one.text}” ({one.reason})" for one in located.unreplaceable[:5])
         detail = f"no entity of the list can be replaced: {why}" if why else "the list of entities is empty"
         raise Undecidable("no_entity", detail)
     return located

@@ -8,17 +8,7 @@ from itertools import chain, islice
 from math import prod
 from typing import Literal
 
-from checkers.extraction.linearity import (
-    Answers,
-    Extracted,
-    Reading,
-    Tried,
-    Vector,
-    consistency,
-    groups,
-    majority,
-    strays,
-)
+from checkers.extraction.linearity import Answers, Reading, Tried, Vector, consistency, groups, majority, strays
 from checkers.extraction.mentions import Located, find_mentions, is_among, missing
 from checkers.wording import labelled
 from models.wording import on_a_line
@@ -35,34 +25,32 @@ from schemas import (
 _MOST_LISTED = 20
 _MOST_SHOWN = 200
 _MOST_FORMS = 5
+_Form = Literal["merged", "split", "partial"]
 _MOSTLY = 0.75
 """An entity that is named so often, while its replacement is missing so often, is not weak itself."""
 
 
-def absent(located: Located) -> tuple[FailureCause, ...]:
+def absent(located: Located) -> list[FailureCause]:
     """A cause for each entity of the record that its text does not hold."""
-    away = (entity for entity, reason in located.unreplaceable if reason == "not_in_text")
-    return tuple(FailureCause(kind="assumed_knowledge", entity=entity) for entity in away)
+    away = (one.text for one in located.unreplaceable if one.reason == "not_in_text")
+    return [FailureCause(kind="assumed_knowledge", entity=entity) for entity in away]
 
 
-def not_given(
-    kind: Literal["not_given", "wording"], entities: Sequence[str], found: Answers
-) -> tuple[FailureCause, ...]:
+def not_given(kind: Literal["not_given", "wording"], entities: Sequence[str], found: Answers) -> list[FailureCause]:
     """A cause for each entity that most answers about a text as it is lack."""
     readings = [u for u in (missing(entities, one) for one in found) if u is not None]
     lost = majority(readings) or 0
-    return tuple(
+    return [
         FailureCause(kind=kind, entity=one, named=sum(not u >> j & 1 for u in readings), answers=len(readings))
         for j, one in enumerate(entities)
         if lost >> j & 1
-    )
+    ]
 
 
-def causes(tried: Tried) -> tuple[FailureCause, ...]:
+def causes(tried: Tried) -> list[FailureCause]:
     """The causes for which the tests reject, looked for in all answers that were taken; none if they do not.
 
     What stands in an entity's place must be named in each text, or in half of all answers where that is lenient.
-    Causes can overlap, and the answers about the texts may hold entities that those do not have: a separate cause.
     """
     results = [one for one in tried.results if one.outcome == "failed"][:1] or tried.results
     counts = list(zip(tried.named(replaced=False), tried.named(replaced=True), strict=True))
@@ -70,16 +58,15 @@ def causes(tried: Tried) -> tuple[FailureCause, ...]:
     if tried.lenient and results[0].outcome != "failed":
         lost = sum(1 << j for j, two in enumerate(counts) if any(2 * one.times < one.answers for one in two))
     if not lost:
-        return ()
+        return []
     of_entities = (_of_entity(j, tried, *counts[j]) for j in range(len(counts)) if lost >> j & 1)
-    assumed = _assumed(tried, {v for one in results for v in one.test})
-    return tuple(islice(chain(chain.from_iterable(of_entities), assumed), _MOST_LISTED))
+    return list(islice(chain(chain.from_iterable(of_entities), _assumed(tried)), _MOST_LISTED))
 
 
 def _of_entity(j: int, tried: Tried, unreplaced: EntityCount, replaced: EntityCount) -> Iterator[FailureCause]:
     entity, replacement = tried.located.entities[j], tried.located.replacements[j]
     tally = {"entity": entity, "named": replaced.times, "answers": replaced.answers}
-    forms: dict[Literal["merged", "split", "partial"], dict[str, None]] = {"merged": {}, "split": {}, "partial": {}}
+    forms: dict[_Form, dict[str, None]] = {"merged": {}, "split": {}, "partial": {}}
     for v, known in tried.answers.items():
         there = tried.located.in_places(v)
         for one in known:
@@ -90,8 +77,8 @@ def _of_entity(j: int, tried: Tried, unreplaced: EntityCount, replaced: EntityCo
         if of_kind:
             yield FailureCause.model_validate({"kind": kind, "forms": list(of_kind)[:_MOST_FORMS], **tally})
     has_form = any(forms.values())
-    is_known = not has_form and _mostly(unreplaced.times, unreplaced.answers)
-    if is_known and _mostly(replaced.answers - replaced.times, replaced.answers):
+    is_known = not has_form and unreplaced.times >= _MOSTLY * unreplaced.answers > 0
+    if is_known and replaced.answers - replaced.times >= _MOSTLY * replaced.answers > 0:
         fault = "replacement_fault" if replaced.times else "never_named"
         yield FailureCause.model_validate({"kind": fault, "forms": (replacement,), **tally})
     elif not has_form or 0 < replaced.times < replaced.answers:
@@ -99,19 +86,14 @@ def _of_entity(j: int, tried: Tried, unreplaced: EntityCount, replaced: EntityCo
         yield FailureCause(kind="weak", entity=entity, named=times, answers=answers)
 
 
-def _mostly(times: int, answers: int) -> bool:
-    return answers > 0 and times >= _MOSTLY * answers
-
-
-def _form(
-    j: int, there: Sequence[str], extracted: Extracted
-) -> tuple[Literal["merged", "split", "partial"], list[str]]:
+def _form(j: int, there: Sequence[str], extracted: Sequence[str]) -> tuple[_Form, list[str]]:
     """How the entity in the j-th place was altered when extracted: the kind, and the forms, if there are any."""
     whole = _words(there[j])
-    longer = [one for one in extracted if whole != _words(one) and _holds(_words(one), whole)]
-    parts = [one for one in extracted if _words(one) != whole and _holds(whole, _words(one))]
+    altered = [one for one in extracted if _words(one) not in {whole, " "}]
+    longer = [one for one in altered if whole in _words(one)]
+    parts = [one for one in altered if _words(one) in whole]
     others = [_words(one) for i, one in enumerate(there) if i != j]
-    merged = [one for one in longer if any(_holds(_words(one), other) for other in others)]
+    merged = [one for one in longer if any(other in _words(one) for other in others)]
     if merged:
         return "merged", merged
     if len(parts) > 1:
@@ -119,27 +101,22 @@ def _form(
     return "partial", longer + parts
 
 
-def _assumed(tried: Tried, vectors: set[Vector]) -> Iterator[FailureCause]:
-    """What was extracted from these texts and is in none of those that it was extracted from."""
+def _assumed(tried: Tried) -> Iterator[FailureCause]:
+    """What is in none of the texts that it was extracted from."""
     located = tried.located
-    for found in tried.besides(vectors):
+    for found in tried.besides()[:_MOST_SHOWN]:
         entity = found.entity
-        about = (v for v in vectors if any(one and entity in one for one in tried.answers[v]))
-        texts = [located.sentence(v) for v in about if not is_among(entity, located.in_places(v))]
-        if all((entity, "not_in_text") in find_mentions(text, [entity]).unreplaceable for text in texts):
+        about = (v for v, known in tried.answers.items() if any(one and entity in one for one in known))
+        texts = (located.sentence(v) for v in about if not is_among(entity, located.in_places(v)))
+        if all(absent(find_mentions(text, [entity])) for text in texts):
             yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
 
 
 # Each name in each answer is compared with each entity: without the cache a long list would take seconds.
 @lru_cache(maxsize=50_000)
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"[^\W_]+", text.casefold()))
-
-
-def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
-    """True if the words of the second stand in the first one, in one piece."""
-    width = len(shorter)
-    return width > 0 and any(longer[at : at + width] == shorter for at in range(len(longer) - width + 1))
+def _words(text: str) -> str:
+    """The words with a blank around each, so that one text has another's if it holds them in one piece."""
+    return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])
 
 
 def shown(tried: Tried) -> dict[str, object]:
@@ -169,8 +146,8 @@ def shown(tried: Tried) -> dict[str, object]:
     }
 
 
-def statistics(tried: Tried) -> dict[str, object]:
-    """A_test, A_rate and Con_rs of the full schedule (the paper's table 1)."""
+def statistics(tried: Tried, untouched: Answers) -> dict[str, object]:
+    """A_test, A_rate, Con_rs and Con_o of the full schedule (the paper's table 1)."""
     combinations = passing = 0
     mask = tried.located.mask
     for result in tried.results:
@@ -183,6 +160,7 @@ def statistics(tried: Tried) -> dict[str, object]:
         "a_test": sum(one.outcome == "passed" for one in tried.results),
         "a_rate": passing / combinations,
         "con_rs": min(consistency(known) for one in tried.results for known in one.answers),
+        "con_o": consistency(untouched),
     }
 
 
@@ -193,10 +171,8 @@ def reason_of(evidence: ExtractionEvidence, error_bound: float | None) -> str:
         return f"The extraction is not to be trusted: {told}."
     count = len(evidence.entities)
     texts = len({text.vector for one in evidence.rounds for text in (one.x, one.y, one.xor)})
-    who = "The entity is" if count == 1 else f"All {count} entities are"
-    parts = [
-        f"{who} found in the text, and so is what takes {'its' if count == 1 else 'their'} place, in {texts} texts"
-    ]
+    who, whose = ("The entity is", "its") if count == 1 else (f"All {count} entities are", "their")
+    parts = [f"{who} found in the text, and so is what takes {whose} place, in {texts} texts"]
     if evidence.untested:
         listed = ", ".join(f"“{one.text}”" for one in evidence.untested[:3])
         parts.append(f"{len(evidence.untested)} could not be tested ({listed})")

@@ -1,7 +1,6 @@
 """Extractors that are not language models as subjects, and one that plays the sample records' subject."""
 
 import asyncio
-import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
@@ -26,20 +25,16 @@ class CallableSubject:
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         """The entities of the question's text.
 
-        Raises:
-            ModelFailed: the callable raised (`judge_failed`) or did not give entities (`judge_unusable`), or the
-                question is about something else.
+        Raises ModelFailed if it is asked anything else, or the callable raises or gives something else.
         """
         text = (question.data or {}).get("text")
         if not isinstance(text, str):
-            raise ModelFailed(
-                f"{self.name} extracts entities; it cannot answer '{question.task}'", cause="judge_failed"
-            )
+            detail = f"{self.name} extracts entities; it cannot answer '{question.task}'"
+            raise ModelFailed(detail, cause="judge_failed")
         try:
-            if inspect.iscoroutinefunction(self._extract):
-                found = await self._extract(text)
-            else:
-                found = await asyncio.to_thread(self._extract, text)
+            found = await asyncio.to_thread(self._extract, text)
+            if isinstance(found, Awaitable):
+                found = await found
             reply = question.reply.model_validate({"entities": list(found)})
         except ModelError:
             raise

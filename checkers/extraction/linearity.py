@@ -10,7 +10,7 @@ Else each sentence has the majority of its answers, entity by entity, and `neede
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
@@ -34,21 +34,17 @@ Extracted = tuple[str, ...]
 Answers = Sequence[Extracted | None]
 """The answers about one sentence; None for each that could not be read."""
 
-Outcome = Literal["passed", "failed", "unusable"]
-"""`unusable`: the answers that would decide could not be read."""
-
 Ask = Callable[[Vector, int, int], Awaitable[Answers]]
 """Takes a vector, how many answers about its sentence are wanted, and the number of the first."""
 
 
 @dataclass(frozen=True, slots=True)
-class TestResult:
+class Result:
     """The outcome of a test, and the values of f that it depends on."""
 
-    __test__ = False
-
     test: LinearityTest
-    outcome: Outcome
+    outcome: Literal["passed", "failed", "unusable"]
+    """`unusable`: the answers that would decide could not be read."""
     values: tuple[Reading, ...]
     """f of the test's vectors: the majorities, or the combination of answers with the fewest wrong bits."""
     answers: Sequence[Answers]
@@ -60,7 +56,7 @@ class Tried:
     """The tests that were made, and by vector all answers that were taken."""
 
     located: Located
-    results: Sequence[TestResult]
+    results: Sequence[Result]
     answers: Mapping[Vector, Answers]
     lenient: bool = False
 
@@ -78,12 +74,9 @@ class Tried:
             found.append(EntityCount(entity=entity, times=sum(known), answers=len(known)))
         return found
 
-    def besides(self, among: Collection[Vector] | None = None) -> list[EntityCount]:
-        """Entities extracted next to those that stand in the entities' places, the most frequent first.
-
-        `among` are the sentences that are looked at, if not all.
-        """
-        known = [(v, one) for v, one in self._read() if among is None or v in among]
+    def besides(self) -> list[EntityCount]:
+        """Entities extracted next to those that stand in the entities' places, the most frequent first."""
+        known = list(self._read())
         counts: Counter[str] = Counter()
         for v, one in known:
             there = self.located.in_places(v)
@@ -102,15 +95,14 @@ async def tried_fast(
     `untouched` are the first answers about the text itself.
     """
     answers: dict[Vector, list[Extracted | None]] = defaultdict(list, {0: list(untouched)})
-    made: list[LinearityTest] = []
 
     async def ask_further(v: Vector, count: int) -> None:
         answers[v] += await ask(v, count - len(answers[v]), len(answers[v]))
 
-    for test in tests:
+    for number, test in enumerate(tests, start=1):
         while wanted := needed(test, {v: [located.read(one) for one in answers[v]] for v in test}, repeats):
             await gather_or_cancel(ask_further(v, count) for v, count in wanted.items())
-        made.append(test)
+        made = tests[:number]
         if result_of(test, [answers[v] for v in test], located).outcome == "failed":
             break
     # Later tests may have asked further about a sentence.
@@ -152,9 +144,7 @@ def majority(samples: Sequence[Reading]) -> Reading:
     return sum(1 << j for j, count in enumerate(ones) if 2 * count >= len(known))
 
 
-def result_of(
-    test: LinearityTest, answers: Sequence[Answers], located: Located, *, lenient: bool = False
-) -> TestResult:
+def result_of(test: LinearityTest, answers: Sequence[Answers], located: Located, *, lenient: bool = False) -> Result:
     """The result of a test from the answers about each of its three sentences."""
     samples = [[located.read(one) for one in about] for about in answers]
     choices: list[Sequence[Reading]] = [(majority(one),) for one in samples]
@@ -170,8 +160,8 @@ def result_of(
         return (~(of_x ^ of_y ^ of_xor) & located.mask).bit_count()
 
     values = min(itertools.product(*choices), key=wrong_bits)
-    outcome: Outcome = "unusable" if None in values else "failed" if wrong_bits(values) else "passed"
-    return TestResult(test, outcome, values, answers)
+    is_known = None not in values
+    return Result(test, ("failed" if wrong_bits(values) else "passed") if is_known else "unusable", values, answers)
 
 
 def rejection_probability(epsilon: float, tests: int) -> float:
@@ -188,7 +178,7 @@ def error_bound(epsilon: float, tests: int, entities: int) -> float:
     return min(1.0, (1 - rejection_probability(epsilon, tests)) / (1 - 4.0**-tests) ** entities)
 
 
-def strays(results: Iterable[TestResult], mask: Vector) -> Vector:
+def strays(results: Iterable[Result], mask: Vector) -> Vector:
     """The entities that are lost in some sentence, they themselves or their replacements, as a vector.
 
     A subject that never names a replacement, or never what is not replaced, is linear and passes every test.
@@ -199,13 +189,9 @@ def strays(results: Iterable[TestResult], mask: Vector) -> Vector:
     return found
 
 
-def values_of(results: Iterable[TestResult]) -> dict[Vector, Vector]:
+def values_of(results: Iterable[Result]) -> dict[Vector, Vector]:
     """F of each sentence that was read."""
     return {v: u for one in results for v, u in zip(one.test, one.values, strict=True) if u is not None}
-
-
-_ALL = (1 << 64) - 1
-"""A 1 for each of more entities than there are."""
 
 
 def needed(test: LinearityTest, answers: Mapping[Vector, Sequence[Reading]], repeats: int) -> dict[Vector, int]:
@@ -219,15 +205,13 @@ def needed(test: LinearityTest, answers: Mapping[Vector, Sequence[Reading]], rep
 def further(samples: Sequence[Reading], repeats: int) -> int:
     """The answers to be taken next: more than half of `repeats`, then the others if those could change the majority."""
     more, left = repeats // 2 + 1 - len(samples), repeats - len(samples)
-    might = {majority([*samples, *[u] * left]) for u in (0, _ALL, None)}
+    # All others name each entity, or none (64 bits: more than there are entities), or cannot be read.
+    might = {majority([*samples, *[u] * left]) for u in (0, (1 << 64) - 1, None)}
     return more if more > 0 else left * (len(might) > 1)
 
 
 def groups(answers: Answers) -> list[tuple[Extracted | None, int]]:
-    """Equal lists of entities, whatever their order and case, with their number; the most frequent first.
-
-    Answers that could not be read are their own group.
-    """
+    """Equal lists, whatever their order and case, with their number, the most frequent first; unread ones are alike."""
     alike: dict[frozenset[str] | None, list[Extracted | None]] = {}
     for one in answers:
         key = None if one is None else frozenset(" ".join(entity.split()).casefold() for entity in one)

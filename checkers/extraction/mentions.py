@@ -16,12 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-Reason = Literal[
-    "blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing", "no_replacement"
-]
-"""The reason for which an entity cannot be replaced in its text: as in `UntestedEntity`."""
+from schemas import UntestedEntity
+from schemas.extraction import UntestedReason
 
 
 class Mention(NamedTuple):
@@ -41,7 +39,7 @@ class Located:
     """Those that can be replaced, in the order of the extraction; each has a mention."""
     mentions: tuple[Mention, ...]
     """In the order of the text; none overlaps another."""
-    unreplaceable: tuple[tuple[str, Reason], ...]
+    unreplaceable: tuple[UntestedEntity, ...]
     """The other entities, in the order of the extraction."""
     replacements: tuple[str, ...] = ()
     """What takes the entities' places; none until they are chosen."""
@@ -50,7 +48,7 @@ class Located:
     def expected(self) -> tuple[str, ...]:
         """Those that the subject should give for the text as it is: not what that lacks, or what comes twice."""
         away = {"blank", "repeated", "not_in_text"}
-        return self.entities + tuple(entity for entity, reason in self.unreplaceable if reason not in away)
+        return self.entities + tuple(one.text for one in self.unreplaceable if one.reason not in away)
 
     @property
     def mask(self) -> int:
@@ -60,7 +58,7 @@ class Located:
     def replaced_by(self, found: Mapping[str, str]) -> "Located":
         """Only these are replaced, by what they are mapped to: nothing fits in the places of the others."""
         kept = tuple(one for one in self.entities if one in found)
-        others: list[tuple[str, Reason]] = [(one, "no_replacement") for one in self.entities if one not in found]
+        others = (UntestedEntity(text=one, reason="no_replacement") for one in self.entities if one not in found)
         mentions = tuple(hit for hit in self.mentions if hit.entity in found)
         replacements = tuple(found[one] for one in kept)
         return Located(self.text, kept, mentions, (*self.unreplaceable, *others), replacements)
@@ -99,36 +97,34 @@ class Located:
 def find_mentions(text: str, entities: Sequence[str]) -> Located:
     """Every mention of each entity that can be replaced in the text, in NFC, and why the others cannot."""
     text = unicodedata.normalize("NFC", text)
-    reasons: list[Reason | None] = []
-    hits: dict[str, list[Mention]] = {}
-    seen: set[str] = set()
-    for entity in entities:
-        spelling = _spelling(_plain(entity))
-        reason: Reason | None = None
-        if not any(character.isalnum() for character in entity):
-            reason = "blank"
-        elif spelling in seen:
-            reason = "repeated"
-        elif found := _hits(text, entity):
-            hits[entity] = found
-        else:
-            reason = _absence(text, entity)
-        reasons.append(reason)
-        seen.add(spelling)
+    spellings = [_spelling(_plain(entity)) for entity in entities]
+    firsts = [entity for place, entity in enumerate(entities) if spellings.index(spellings[place]) == place]
+    hits = {entity: found for entity in firsts if any(map(str.isalnum, entity)) and (found := _hits(text, entity))}
     kept = _disjoint(text, (hit for found in hits.values() for hit in found))
-    for entity in hits.keys() - {hit.entity for hit in kept}:
-        is_nested = all(_is_within(hit, kept) for hit in hits[entity])
-        reasons[entities.index(entity)] = "nested" if is_nested else "crossing"
-    told = list(zip(entities, reasons, strict=True))
-    replaceable = tuple(entity for entity, reason in told if reason is None)
-    return Located(text, replaceable, tuple(kept), tuple((one, why) for one, why in told if why is not None))
+    replaceable = {hit.entity for hit in kept}
+
+    def reason(place: int, entity: str) -> UntestedReason | None:
+        if not any(map(str.isalnum, entity)):
+            return "blank"
+        if spellings.index(spellings[place]) < place:
+            return "repeated"
+        if entity not in hits:
+            return _absence(text, entity)
+        if entity in replaceable:
+            return None
+        return "nested" if all(_is_within(hit, kept) for hit in hits[entity]) else "crossing"
+
+    told = [(entity, reason(place, entity)) for place, entity in enumerate(entities)]
+    untested = tuple(UntestedEntity(text=entity, reason=why) for entity, why in told if why is not None)
+    return Located(text, tuple(entity for entity, why in told if why is None), tuple(kept), untested)
 
 
 LEADING_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
-POSSESSIVE_ENDING = re.compile(r"(?<=\w)['’]s$|(?<=s)['’]$", re.IGNORECASE)
+_POSSESSIVE_ENDING = re.compile(r"(?<=\w)['’]s$|(?<=s)['’]$", re.IGNORECASE)
 
 _RUN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"[^\W_]+")
+_is_word = re.compile(r"\w").match
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
     "\uf900-\ufaff\U00020000-\U0003ffff"
@@ -144,20 +140,13 @@ _SHORT = 3
 
 def begins_sentence(text: str, at: int) -> bool:
     """True if a sentence begins at this place of the text, opening marks aside."""
-    start = max(0, at - _LOOKED_BACK)
-    before = text[start:at]
-    # "^" is for the text's own beginning.
-    return bool(_SENTENCE_START.search(f"x{before}" if start else before))
+    return bool(_SENTENCE_START.search(text, max(0, at - _LOOKED_BACK), at))
 
 
 @lru_cache(maxsize=50_000)
 def bare(entity: str) -> str:
-    """Reduce a name to what all its spellings in one sentence have in common.
-
-    Casing, accents, white space around marks, the forms of quotes and dashes, a leading article and a possessive ending
-    make no difference.
-    """
-    return POSSESSIVE_ENDING.sub("", LEADING_ARTICLE.sub("", _spelling(_plain(entity)).casefold()))
+    """A name without casing, accents, white space around marks, forms of quotes and dashes, article, or possessive."""
+    return _POSSESSIVE_ENDING.sub("", LEADING_ARTICLE.sub("", _spelling(_plain(entity)).casefold()))
 
 
 def missing(entities: Iterable[str], extracted: Sequence[str] | None) -> int | None:
@@ -221,7 +210,7 @@ def _pattern(entity: str) -> re.Pattern[str]:
     runs = _RUN.findall(entity)
     body = ""
     for before, run in zip(["", *runs], runs, strict=False):
-        gap = "" if not before else r"\s+" if _is_word(before[0]) and _is_word(run[0]) else r"\s*"
+        gap = "" if not before else r"\s+" if _is_word(before) and _is_word(run) else r"\s*"
         body += gap + re.escape(run)
     opening = f"(?<!{_beside(runs[0][0])}){'(?<![0-9][.,:])' if runs[0][0].isdigit() else ''}"
     closing = f"(?!{_beside(runs[-1][-1])}){'(?![.,:][0-9])' if runs[-1][-1].isdigit() else ''}"
@@ -235,11 +224,7 @@ def _beside(end: str) -> str:
     return r"[^\s\S]" if not _is_word(end) or re.match(f"[{_UNSPACED}]", end) else rf"[^\W{_UNSPACED}]"
 
 
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _absence(text: str, entity: str) -> Reason:
+def _absence(text: str, entity: str) -> UntestedReason:
     """The reason for which an entity has no mention; `not_in_text` only if nothing in the text may stand for it."""
     known, words = words_of(text), words_of(entity) or words_of(entity.upper())
     if words <= known:

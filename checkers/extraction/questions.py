@@ -1,14 +1,14 @@
 """Questions to the subject (the paper's prompt 1), and to the writer about replacements and paraphrases."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from checkers.checker import Undecidable
 from checkers.extraction.linearity import Answers, further
-from checkers.extraction.mentions import bare, missing
+from checkers.extraction.mentions import missing
 from checkers.form_test import FormCase
 from models.prompts import PromptSet, as_list
 from models.protocol import Model, ModelFailed, Question, Reply, sample
@@ -32,15 +32,14 @@ class FoundEntity(Reply):
     entity: str
 
 
-def _named_alone(given: Any) -> Any:
-    """An extractor that knows no classes may give its entities as strings."""
-    return {"entity": given} if isinstance(given, str) else given
+# An extractor that knows no classes may give its entities as strings.
+_Found = Annotated[FoundEntity, BeforeValidator(lambda given: {"entity": given} if isinstance(given, str) else given)]
 
 
 class EntitiesReply(Reply):
     """The entities of a text."""
 
-    entities: Annotated[list[Annotated[FoundEntity, BeforeValidator(_named_alone)]], Field(max_length=_MOST_ENTITIES)]
+    entities: Annotated[list[_Found], Field(max_length=_MOST_ENTITIES)]
 
 
 class ParaphrasesReply(Reply):
@@ -98,11 +97,6 @@ class Respondent:
         self.classes = {one.entity: one.kind for one in record.listed if one.kind}
         """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
 
-    def classes_of(self, entities: Iterable[str]) -> dict[str, str]:
-        """The class of each entity, whatever its spelling; empty if the subject gave none."""
-        known = {bare(one): kind for one, kind in reversed(self.classes.items())}
-        return {entity: known.get(bare(entity), "") for entity in entities}
-
     async def repeats(self, text: str, most: int) -> tuple[int, Answers]:
         """Answers about each text at most, with those about this one that were taken to know it.
 
@@ -119,10 +113,7 @@ class Respondent:
     ) -> Answers:
         """Answers about a text as it is, until it is certain which of the entities most of `repeats` name, or all.
 
-        `known` are the first of them.
-
-        Raises:
-            Undecidable: as `extracted`, or most answers cannot be read.
+        `known` are the first of them. Raises as `extracted` does, and Undecidable if most answers cannot be read.
         """
         found = list(known)
         while more := repeats - len(found) if wholly else further([missing(entities, one) for one in found], repeats):
@@ -135,9 +126,7 @@ class Respondent:
     async def extracted(self, text: str, count: int, first: int = 0) -> Answers:
         """So many answers about a text, numbered from `first` on; None for each that cannot be read.
 
-        Raises:
-            Undecidable: the subject fails on the question.
-            ModelUnavailable: its endpoint is down.
+        Raises Undecidable if the subject fails on the question, ModelUnavailable if its endpoint is down.
         """
         try:
             replies = await sample(self._subject, self._prompts.entities(text, self._under), count, first)
@@ -160,14 +149,8 @@ def form_cases(method: str) -> Iterator[FormCase]:
     """Built-in cases: lists of entities, and names that may take their places."""
     prompts = ExtractionPrompts()
     for text, names in _ENTITIES.items():
-        yield FormCase(method, "subject", prompts.entities(text), partial(_has_all, names))
+        has_all = partial(lambda names, reply: names <= {one.entity for one in reply.entities}, names)
+        yield FormCase(method, "subject", prompts.entities(text), has_all)
     for name, kind in (("Milda Vasquez", "person"), ("Tarsk", "town")):
-        yield FormCase(method, "writer", prompts.others(_MOVED, name, kind, named=True), partial(_are_others, name))
-
-
-def _has_all(names: set[str], reply: EntitiesReply) -> bool:
-    return names <= {one.entity for one in reply.entities}
-
-
-def _are_others(name: str, reply: OthersReply) -> bool:
-    return len({one for one in reply.others if name not in one}) > 1
+        are_others = partial(lambda name, reply: len({one for one in reply.others if name not in one}) > 1, name)
+        yield FormCase(method, "writer", prompts.others(_MOVED, name, kind, named=True), are_others)

@@ -1,10 +1,7 @@
-"""syn(e) and R(v): a replacement for each entity, and the sentence with some of them replaced (paper, section 3.1).
-
-Names come from the traffic, from the model that writes, or from Faker; a date or figure gets other digits.
-"""
+"""syn(e): a replacement for each entity (paper, section 3.1)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
@@ -12,7 +9,7 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from checkers.draws import generator, seed_of
-from checkers.extraction.mentions import LEADING_ARTICLE, Located, is_initials, words_of
+from checkers.extraction.mentions import LEADING_ARTICLE, Located, bare, is_initials, words_of
 from checkers.extraction.questions import ExtractionPrompts
 from models.protocol import Model, ModelFailed
 from models.work import gather_or_cancel
@@ -26,12 +23,7 @@ _LONGEST = 100
 """Characters of a name."""
 _JOINTS = frozenset(',;:/|()[]{}"“”\n')
 _MARKS = ' \t\n"“”*_`'
-
-
-def in_form_of(candidate: str, entity: str) -> str:
-    """The candidate without marks around it, with the entity's article."""
-    made, article = LEADING_ARTICLE.sub("", " ".join(candidate.split()).strip(_MARKS)), LEADING_ARTICLE.match(entity)
-    return f"{article[0] if article and made else ''}{made}"
+_has_digit = re.compile(r"\d").search
 
 
 def fits(candidate: str, entity: str, *, text: str, taken: frozenset[str]) -> bool:
@@ -70,11 +62,7 @@ def _shape(text: str) -> list[str]:
 
 def _is_name(entity: str) -> bool:
     """True with a capital or a figure, or in a script that has no capitals."""
-    return _has_digit(entity) or entity != entity.lower() or entity == entity.upper()
-
-
-def _has_digit(text: str) -> bool:
-    return any(character.isdigit() for character in text)
+    return bool(_has_digit(entity)) or entity != entity.lower() or entity == entity.upper()
 
 
 _KINDS = {
@@ -121,7 +109,7 @@ def _faker() -> "Faker":
 
 def other_figures(entity: str, draw: Random) -> Iterator[str]:
     """Other dates and figures in the entity's own form: "May 3, 1871" for "May 25, 1844"."""
-    for _ in range(_MOST_NAMES * _has_digit(entity)):
+    for _ in range(_MOST_NAMES if _has_digit(entity) else 0):
         years = draw.randint(1, 40)
         yield _FIGURE.sub(lambda figure: _other(figure[0], years, draw), entity)  # noqa: B023 - called at once
 
@@ -155,18 +143,15 @@ class Names:
         self._writer = writer
         self._prompts = prompts
         # By class, apart for each tenant, source and subject: no name of one is shown to another.
-        self._seen: LRUCache[tuple[str | None, ...], dict[str, None]] = LRUCache(_MOST_CLASSES)
+        self._seen: LRUCache[tuple[str | None, ...], LRUCache[str, None]] = LRUCache(_MOST_CLASSES)
         self._remembered: LRUCache[str, tuple[TestedEntity, ...]] = LRUCache(_MOST_REMEMBERED)
 
     def keep(self, record: Extraction, found: Iterable[tuple[str, str]]) -> None:
         """Keep what the subject found in the record's text, each name with its class, if it has one."""
         for name, kind in found:
             if kind and len(kind) <= _LONGEST and len(name) <= _LONGEST and name in record.text:
-                names = self._seen.setdefault(self._key(record, kind), {})
-                names.pop(name, None)
+                names = self._seen.setdefault(self._key(record, kind), LRUCache(_MOST_SEEN))
                 names[name] = None
-                if len(names) > _MOST_SEEN:
-                    del names[next(iter(names))]
 
     def like(self, record: Extraction, kind: str) -> list[str]:
         """Names of a class, the latest last; none if the class is empty."""
@@ -177,29 +162,28 @@ class Names:
         return record.tenant, record.source, record.model, kind.casefold()
 
     async def replacements(
-        self, record: Extraction, located: Located, classes: Mapping[str, str], seed: str
+        self, record: Extraction, located: Located, classes: dict[str, str], seed: str
     ) -> tuple[TestedEntity, ...]:
-        """For `located.entities` as far as something fits, by their `classes`; none shares a word with another.
+        """For `located.entities` as far as something fits; none shares a word with another.
 
-        Raises:
-            ModelFailed: the writer gives no answer, and nothing fits in any entity's place.
-            ModelUnavailable: the writer's endpoint is down.
+        `classes` has those that the subject gave, whatever the spelling of the entity; of two the first.
+
+        Raises ModelFailed if the writer gives no answer and nothing fits anywhere, ModelUnavailable if it is down.
         """
         key = seed_of(seed, record.tenant, record.model, located.text, list(located.entities))
-        if key not in self._remembered:
-            self._remembered[key] = await self._found(record, located, classes, seed)
-        return self._remembered[key]
-
-    async def _found(
-        self, record: Extraction, located: Located, classes: Mapping[str, str], seed: str
-    ) -> tuple[TestedEntity, ...]:
+        if key in self._remembered:
+            return self._remembered[key]
+        known = {bare(one): kind for one, kind in reversed(classes.items())}
+        said = {entity: known.get(bare(entity), "") for entity in located.entities}
         found: dict[str, TestedEntity] = {}
-        taken = words_of(located.text, *located.entities, *(entity for entity, _ in located.unreplaceable))
+        taken = words_of(located.text, *located.entities, *(one.text for one in located.unreplaceable))
 
         def take(entity: str, candidates: Iterable[str], *, named: bool = True) -> None:
             """Take the first candidate that fits and has as many words as the entity, else the first that fits."""
             nonlocal taken
-            made = [in_form_of(candidate, entity) for candidate in candidates] if entity not in found else []
+            article = LEADING_ARTICLE.match(entity)
+            unmarked = (LEADING_ARTICLE.sub("", " ".join(one.split()).strip(_MARKS)) for one in candidates)
+            made = [f"{article[0] if article else ''}{one}" for one in unmarked if one and entity not in found]
             fit = [one for one in made if fits(one, entity, text=located.text, taken=taken)]
             if fit:
                 best = min(fit, key=lambda one: _apart(one, entity) or 0)
@@ -207,27 +191,23 @@ class Names:
                 taken |= words_of(best)
 
         for entity in located.entities:
-            said = classes.get(entity, "")
-            is_figure = kind_of(said) == "quantity"
+            is_figure = kind_of(said[entity]) == "quantity"
             if is_figure or _has_digit(entity):
                 take(entity, other_figures(entity, generator(seed, f"other {entity}")))
             if is_figure or _is_name(entity):
-                names = self.like(record, said)
+                names = self.like(record, said[entity])
                 take(entity, generator(seed, f"seen {entity}").sample(names, len(names)))
         left = [entity for entity in located.entities if entity not in found]
-        failure: ModelFailed | None = None
-        answers = await gather_or_cancel(self._asked(located.text, one, classes.get(one, "")) for one in left)
-        for entity, told in zip(left, answers, strict=True):
-            if isinstance(told, ModelFailed):
-                failure = failure or told
-            else:
-                take(entity, told, named=_is_name(entity))
-        for entity in left:
-            draw = generator(seed, f"invented {entity}")
-            take(entity, names_of_faker(entity, kind_of(classes.get(entity, "")), draw))
-        if failure is not None and not found:
-            raise failure
-        return tuple(found[entity] for entity in located.entities if entity in found)
+        answers = await gather_or_cancel(self._asked(located.text, one, said[one]) for one in left)
+        told = {entity: one for entity, one in zip(left, answers, strict=True) if not isinstance(one, ModelFailed)}
+        for entity, others in told.items():
+            take(entity, others, named=_is_name(entity))
+        for entity in [one for one in left if one not in found]:
+            take(entity, names_of_faker(entity, kind_of(said[entity]), generator(seed, f"invented {entity}")))
+        if not found and (failures := [one for one in answers if isinstance(one, ModelFailed)]):
+            raise failures[0]
+        self._remembered[key] = tuple(found[entity] for entity in located.entities if entity in found)
+        return self._remembered[key]
 
     async def _asked(self, text: str, entity: str, said: str) -> list[str] | ModelFailed:
         """What the writer answers, or that it gives no answer; nothing without a writer."""

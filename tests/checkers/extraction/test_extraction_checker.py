@@ -110,6 +110,8 @@ class TestRejected:
         (cause,) = evidence_of(verdict).causes
         assert (verdict.outcome, verdict.usage.calls) == ("reject", 0)
         assert (cause.kind, cause.entity) == ("assumed_knowledge", "Italy")
+        whole = checked(record={"entities": [*ENTITIES, "Italy"]}, schedule="full")
+        assert (whole.outcome, evidence_of(whole).a_test) == ("reject", 5)
 
     def test_however_much_is_extracted_the_evidence_is_bounded(self):
         def extract(text: str) -> list[str]:
@@ -156,6 +158,7 @@ class TestNoPartOfAnAccept:
         cause = evidence_of(verdict).causes[0]
         assert (verdict.outcome, cause.kind, cause.entity, cause.named) == ("reject", "not_given", "moved", 0)
         assert "“moved” is on the list, but found in 0 of" in verdict.reason
+        assert (evidence_of(verdict).a_test is None) == (schedule == "fast")
 
     @pytest.mark.parametrize("schedule", ["fast", "full"])
     def test_an_entity_that_is_given_in_three_of_ten_answers(self, schedule):
@@ -252,6 +255,15 @@ class TestUndecided:
         verdict = checked(lambda text: [1, 2], schedule=schedule)  # type: ignore[list-item, return-value]
         assert cause_of(verdict) == "subject_unusable"
         assert "could not be read" in verdict.reason
+
+    def test_an_extractor_that_raises_is_named_without_the_text(self):
+        def broken(text: str) -> list[str]:
+            raise RuntimeError(text)
+
+        verdict = checked(broken)
+        assert cause_of(verdict) == "subject_failed"
+        assert "mine raised RuntimeError" in verdict.reason
+        assert "Lagos" not in verdict.reason
 
 
 class TestParaphrase:

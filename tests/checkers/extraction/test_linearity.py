@@ -13,7 +13,7 @@ from checkers.extraction.evidence import statistics
 from checkers.extraction.linearity import (
     LinearityTest,
     Reading,
-    TestResult,
+    Result,
     Tried,
     Vector,
     draw_tests,
@@ -40,7 +40,7 @@ class Read(NamedTuple):
         return u
 
 
-def result_of(test: LinearityTest, samples: Any, mask: Vector, *, lenient: bool = False) -> TestResult:
+def result_of(test: LinearityTest, samples: Any, mask: Vector, *, lenient: bool = False) -> Result:
     return result_of_answers(test, samples, Read(mask), lenient=lenient)  # type: ignore[arg-type]
 
 
@@ -156,7 +156,7 @@ Table = dict[Vector, list[Reading]]
 """All answers about each sentence."""
 
 
-def finding_of(results: list[TestResult], mask: Vector) -> str:
+def finding_of(results: list[Result], mask: Vector) -> str:
     """The outcome of all tests."""
     outcomes = {one.outcome for one in results}
     if outcomes == {"passed"}:
@@ -164,15 +164,15 @@ def finding_of(results: list[TestResult], mask: Vector) -> str:
     return "failed" if "failed" in outcomes else "unusable"
 
 
-def full(tests: list[LinearityTest], table: Table, mask: Vector) -> list[TestResult]:
+def full(tests: list[LinearityTest], table: Table, mask: Vector) -> list[Result]:
     return [result_of(test, [table[v] for v in test], mask) for test in tests]
 
 
-def asked(tests: list[LinearityTest], table: Table, mask: Vector) -> tuple[list[TestResult], dict]:
+def asked(tests: list[LinearityTest], table: Table, mask: Vector) -> tuple[list[Result], dict]:
     """The results of the fast schedule, and how many answers it took about each sentence."""
     repeats = len(next(iter(table.values())))
     known: dict[Vector, list[Reading]] = defaultdict(list)
-    results: list[TestResult] = []
+    results: list[Result] = []
     for test in tests:
         while wanted := needed(test, known, repeats):
             for v, count in wanted.items():
