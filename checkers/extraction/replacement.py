@@ -154,8 +154,8 @@ class Names:
                 names[name] = None
 
     def like(self, record: Extraction, kind: str) -> list[str]:
-        """Names of a class, the latest last; none if the class is empty."""
-        return list(self._seen.get(self._key(record, kind), ())) if kind else []
+        """The latest names of a class; none of an empty one, of which none are kept."""
+        return list(self._seen.get(self._key(record, kind), ()))
 
     @staticmethod
     def _key(record: Extraction, kind: str) -> tuple[str | None, ...]:

@@ -89,9 +89,9 @@ class TestTraffic:
         for kind in ("a", "b", "c"):
             for number in range(150):
                 known.keep(record(f"N{number}"), [(f"N{number}", kind)])
-        known.keep(record("N50 Porto"), [("N50", "c"), ("Bergen", "c"), ("Porto", "")])
+        known.keep(record("N50 N150 Porto"), [("N50", "c"), ("N150", "c"), ("Bergen", "c"), ("Porto", "")])
         assert known.like(record(), "a") == known.like(record(), "") == []
-        assert known.like(record(), "C") == [*(f"N{number}" for number in range(51, 150)), "N50"]
+        assert set(known.like(record(), "C")) == {f"N{number}" for number in range(50, 151) if number != 51}
 
 
 class TestWriter:
