@@ -109,7 +109,7 @@ def test_the_combinations_that_pass_are_counted_and_lenient_needs_one(of_x, of_y
         for one in (of_x, of_y, of_xor)
     ]
     result = result_of_answers(vectors_of(X, Y), answers, pairs, lenient=True)
-    assert statistics(Tried(pairs, [result], {}))["a_rate"] == counted / 27
+    assert statistics(Tried(pairs, [result], {}), [])["a_rate"] == counted / 27
     assert (result.outcome == "passed") == (counted > 0)
 
 
