@@ -23,7 +23,7 @@ from agents.sessions import Conversation, Sessions
 from schemas import CriterionEvidence, Generation, Verdict, read_record
 from streams.admission import Slot, Slots
 from streams.faust_app import PartitionProgress
-from streams.messages import RECHECK, Incoming, Outgoing, Publisher
+from streams.messages import RECHECK, Incoming, Outgoing, Publisher, record_message
 from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings, TopicSettings
 from streams.takeover import Commit
@@ -275,8 +275,31 @@ def test_no_turn_is_lost_or_doubled_by_kills(place: Place):
     assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
 
 
+async def test_sessions_go_on_where_partitions_go_to_other_workers(place: Place):
+    raw, settings = await place.ready(partitions=3, concurrency=4)
+    with place.worker([RECALLS], raw, "first") as first:
+        await _send(settings, range(RECORDS // 2))
+        await asyncio.to_thread(first.wait_ready)
+        await asyncio.to_thread(first.wait_for, "assay_verdicts_total", RECORDS / 8)
+        with place.worker([RECALLS], raw, "second") as second:
+            await asyncio.to_thread(second.wait_ready)
+            await _send(settings, range(RECORDS // 2, RECORDS))
+            await asyncio.to_thread(second.wait_for, "assay_verdicts_total", 1)
+            assert await asyncio.to_thread(first.terminate) == 0
+            said = await _reasons(place)
+    assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
+
+
 def _said(number: int) -> bytes:
     return record(number, session=f"s{number % SESSIONS}")
+
+
+async def _send(settings: StreamSettings, numbers: Iterable[int]) -> None:
+    """Keyed by their session."""
+    async with Publisher(settings).running() as publisher:
+        await publisher.publish(
+            *(record_message(read_record(_said(each), max_bytes=9999), settings.topics) for each in numbers)
+        )
 
 
 def _expected(number: int) -> str:
