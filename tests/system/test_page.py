@@ -359,7 +359,7 @@ def test_the_keyboard_alone_leads_through_the_queue(queue: str, watched, embedde
         # Playwright has an event loop in this thread.
         topic = embedded_place.checked().topics.labels
         sent = beside.submit(asyncio.run, read_all(embedded_place.servers, topic)).result()
-    labels = sorted((Label.model_validateorjson.dumps(each.value) for each in sent), key=lambda each: each.labelled_at)
+    labels = sorted((Label.model_validate_json(each.value) for each in sent), key=lambda each: each.labelled_at)
     ids = {sample(of)["id"]: of for of in ASKED}
     assert [(ids[each.verdict_id], "back" if each.withdrawn else each.label, each.note) for each in labels] == [
         ("sup-02", "bad", "no good guess"),
