@@ -12,7 +12,7 @@ import structlog
 
 from models.local_settings import BUNDLED_JUDGE, LocalSettings
 from models.model_loading import ModelThread
-from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, ModelFailed
+from models.protocol import Answer, ClaimKind, Claims, Graded, Grades, Judgement, ModelFailed
 from models.work import Phase
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
@@ -21,9 +21,6 @@ BATCH_SENTENCES = 256
 """Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
 
 _NOT_COMPARED = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})
-
-Graded = Sequence[Judgement] | ModelFailed
-"""A judgement for each sentence of an entry, in order, or why this entry gets none."""
 
 
 class ClaimModel(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Generic, Literal, Protocol, TypeVar, cast
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -247,6 +247,9 @@ class WindowExceeded(ModelFailed):
     characters: int
     """As many fit at most, as far as is known."""
 
+
+Graded: TypeAlias = Sequence[Judgement] | ModelFailed
+"""What a model of this process says of claims: a judgement for each sentence, in order, or why there is none."""
 
 OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})
 """Causes that another answer to the same question may not have."""

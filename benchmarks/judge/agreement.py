@@ -13,8 +13,7 @@ from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.evidence import graded_score
 from models.local.judge import BundledJudge
-from models.local_grader import Graded
-from models.protocol import ClaimKind, Claims, ModelFailed
+from models.protocol import ClaimKind, Claims, Graded, ModelFailed
 from models.wording import split_sentences
 
 JUDGE = "local judge"

@@ -17,9 +17,8 @@ from models.grounding.pairs import (
 )
 from models.grounding.pieces import nearest_sentence, pieces_of, speaks_of_same
 from models.local.no_claim import claims_nothing
-from models.local_grader import Graded
 from models.model_loading import THREADS, loading
-from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement, ModelFailed
+from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Graded, Judgement, ModelFailed
 from models.wording import split_sentences
 
 BATCH_CHARACTERS = 8 * 4 * BATCH_TOKENS

@@ -13,9 +13,8 @@ from models.local.encoder import bundled
 from models.local.matching import judge_entailment, judge_paraphrase, judge_phrase, lack
 from models.local.no_claim import claims_nothing
 from models.local.text import Word, denies, language_of, lost_facts, lost_names
-from models.local_grader import Graded
 from models.model_loading import THREADS
-from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement, ModelFailed
+from models.protocol import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Graded, Judgement, ModelFailed
 from models.wording import split_sentences
 from schemas.base import BUNDLED_MODEL
 

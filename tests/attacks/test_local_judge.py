@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.local.judge import BundledJudge
-from models.local_grader import Graded
 from models.meter import MeteredJudge
-from models.protocol import Answer, Claims, Grades, ModelFailed
+from models.protocol import Answer, Claims, Graded, Grades, ModelFailed
 from schemas import Verdict
 from tests.attacks.texts import ATTACKS, name_of
 

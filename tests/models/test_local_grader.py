@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from models.local_grader import Graded, LocalGrader
-from models.protocol import Claims, Judgement, ModelFailed
+from models.local_grader import LocalGrader
+from models.protocol import Claims, Graded, Judgement, ModelFailed
 from models.work import work_limit
 from tests.models.asking import REFERENCE
 from tests.support.waiting import until

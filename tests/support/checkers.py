@@ -13,8 +13,8 @@ from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.plugin import Improver, own_checkers
 from models.judges.prompted import PromptedJudge
-from models.local_grader import Graded, LocalGrader
-from models.protocol import ClaimKind, Claims, Judge, Judgement, ModelUnavailable
+from models.local_grader import LocalGrader
+from models.protocol import ClaimKind, Claims, Graded, Judge, Judgement, ModelUnavailable
 from models.work import book
 from schemas import Envelope, Generation, Usage
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from models.grounding.judge import GroundingJudge
-from models.local_grader import Graded
-from models.protocol import SUPPORTED, Claims, Judgement, ModelFailed
+from models.protocol import SUPPORTED, Claims, Graded, Judgement, ModelFailed
 from tests.models.grounding.setting import (
     ReadsItself,
     believing_judge,
