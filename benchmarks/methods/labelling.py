@@ -23,11 +23,10 @@ _HEADS = ["corpus", "x' is", "labeller", "datapoints", "decided", "passed", "95%
 
 def measure(options: argparse.Namespace) -> None:
     """Print for each corpus and strategy how many datapoints pass, and the verdict of trust."""
-    with asked(options) as models:
-        print(table(_HEADS, list(_lines(options, models))))
+    print(table(_HEADS, list(_lines(options))))
 
 
-def _lines(options: argparse.Namespace, models: Models) -> Iterator[list[object]]:
+def _lines(options: argparse.Namespace) -> Iterator[list[object]]:
     for corpus in _CORPORA:
         file = f"{corpus.replace('-', '_')}_train.jsonl"
         rows = [(row["x"], row["y"]) for row in datasets.rows(options.data, "no_data_algorithm", file)]
@@ -38,10 +37,13 @@ def _lines(options: argparse.Namespace, models: Models) -> Iterator[list[object]
         for strategy in _STRATEGIES:
             rubrics, shown = {corpus: _RUBRICS / f"{corpus}.yaml"}, {corpus: examples}
             settings = LabellingSettings(rubrics=rubrics, examples=shown, strategy=strategy)
-            for name, labeller in ((options.model, models.subjects[options.model]), ("coins", Coins())):
-                subjects = Models(judge=models.judge, subjects={options.model: labeller})
-                run = CorpusRun(datapoints, configured(options, labelling=settings), subjects, rubrics=[corpus])
-                found = figures(run).summary()
+            for name in (options.model, "coins"):
+                # Each run has an event loop of its own, so the model's connections are made anew.
+                with asked(options) as models:
+                    labeller = Coins() if name == "coins" else models.subjects[options.model]
+                    subjects = Models(judge=models.judge, subjects={options.model: labeller})
+                    run = CorpusRun(datapoints, configured(options, labelling=settings), subjects, rubrics=[corpus])
+                    found = figures(run).summary()
                 low, high = found["success_interval"] or (0.0, 1.0)
                 yield [
                     corpus,
