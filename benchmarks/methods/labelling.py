@@ -38,7 +38,7 @@ def _lines(options: argparse.Namespace) -> Iterator[list[object]]:
             rubrics, shown = {corpus: _RUBRICS / f"{corpus}.yaml"}, {corpus: examples}
             settings = LabellingSettings(rubrics=rubrics, examples=shown, strategy=strategy)
             for name in (options.model, "coins"):
-                # Each run has an event loop of its own, so the model's connections are made anew.
+                # Each run has a separate event loop, so the model is connected again.
                 with asked(options) as models:
                     labeller = Coins() if name == "coins" else models.subjects[options.model]
                     subjects = Models(judge=models.judge, subjects={options.model: labeller})
