@@ -189,7 +189,7 @@ class _Metered(Generic[InnerT]):
         """Without `cached`, each request is made by itself; a call that is not `charged` is on no bill."""
         self.inner, self.temperature, self._cached = inner, temperature, cached
         self._journal, self._on_usage, self._charged, self._is_subject = journal, on_usage, charged, is_subject
-        self._flights: dict[str, Flight[Answer[Any]]] = {}
+        self._flights: dict[str, Flight[Any]] = {}
         self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
 
     @property
@@ -205,7 +205,6 @@ class _Metered(Generic[InnerT]):
             # A recording has several answers to one question under its digest.
             note(digest.partition("/")[0])
         begun = time.monotonic()
-        result: Answer[AnswerT] | ModelError
         if self._cached and (known := self._answers.get(digest)) is not None:
             self._book(task, "answered", Usage(cached=1), begun)
             return replace(known, usage=Usage(cached=1))
@@ -213,15 +212,15 @@ class _Metered(Generic[InnerT]):
         flight = joined(self._flights, digest, fresh) if self._cached else Flight(asyncio.create_task(fresh()))
         try:
             result = await flight.result()
-        except ModelError as error:
-            result = error
         except asyncio.CancelledError:
-            if flight.work.done() and not (flight.waiters or flight.is_taken or flight.work.cancelled()):
-                # It ended as the last one left.
-                ended = flight.work.exception() or flight.work.result()
-                self._book(task, "left", getattr(ended, "usage", Usage()), begun)
+            work = flight.work
+            if work.done() and not (flight.waiters or flight.is_taken or work.cancelled() or work.exception()):
+                # The last one leaves: it has cost what it has cost.
+                self._book(task, "left", getattr(work.result(), "usage", Usage()), begun)
             raise
         is_first, flight.is_taken = not flight.is_taken, True
+        if isinstance(result, asyncio.CancelledError):
+            raise result
         usage = result.usage if is_first else Usage(cached=1, seconds=time.monotonic() - begun)
         if isinstance(result, Answer):
             self._book(task, "answered", usage, begun)
@@ -229,22 +228,18 @@ class _Metered(Generic[InnerT]):
         self._book(task, "unavailable" if isinstance(result, ModelUnavailable) else "failed", usage, begun)
         raise result if is_first else replace(result, usage=usage)
 
-    async def _fresh(self, task: str, digest: str, ask: Callable[[], Awaitable[Answer[AnswerT]]]) -> Answer[AnswerT]:
-        """The answer of the model itself, kept and recorded."""
-        begun = time.monotonic()
-        ending: Answer[AnswerT] | ModelFailed | None = None
+    async def _fresh(
+        self, task: str, digest: str, ask: Callable[[], Awaitable[Answer[AnswerT]]]
+    ) -> Answer[AnswerT] | ModelError | asyncio.CancelledError:
+        """The answer of the model itself, kept and recorded, or why there is none."""
         try:
             self._answers[digest] = ending = await ask()
-        except ModelFailed as error:
-            ending = error
-            raise
-        except asyncio.CancelledError as left:
-            # Nobody waits for it any longer, and it has cost what it has cost.
-            self._book(task, "left", getattr(left, "usage", Usage()), begun)
-            raise
-        finally:
-            if self._journal is not None and ending is not None:
-                self._journal.record(self.name, task, digest, ending)
+        except (ModelError, asyncio.CancelledError) as error:
+            if self._journal is not None and isinstance(error, ModelFailed):
+                self._journal.record(self.name, task, digest, error)
+            return error
+        if self._journal is not None:
+            self._journal.record(self.name, task, digest, ending)
         return ending
 
     def _book(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:

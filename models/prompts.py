@@ -251,15 +251,8 @@ _INVENTED = ("Tamsbrook", "Quendry", "Orvelle", "Lindmoor", "Saltrey", "Varnholt
 """No place, person or day is called so."""
 _NOT = re.compile(r"\b(not|never) |n['’]t\b", re.IGNORECASE)
 _VERB = re.compile(r"\b(is|are|was|were|has|have|had|will|can|could|may|must|should|would)\b(?! not)")
-_STATEMENTS = (
-    "The Tamsbrook ferry carried {} passengers on its last day.",
-    "Locker {} at Quendry station is painted green.",
-    "The brass band of Orvelle owns {} music stands.",
-    "Ticket number {} won the raffle in Lindmoor.",
-    "The lighthouse library of Saltrey lends out {} maps a year.",
-    "The orchard behind the mill in Varnholt has {} plum trees.",
-)
-"""About places that do not exist, for responses without a sentence that can be changed."""
+_STATEMENT = "The brass band of Orvelle owns {} music stands."
+"""About a place that does not exist, for responses without a sentence that can be changed."""
 _OPEN = re.compile(r"[?:!？：！؟]\W*$")
 _WORD = re.compile(r"\w{4,}")
 
@@ -278,35 +271,30 @@ def control_sentences(sentences: Sequence[str], reference: str, whole: str) -> l
 
 def control_sentence(sentences: Sequence[str], reference: str, number: int) -> str:
     """One of the sentences with something exchanged that the reference does not have; `number` draws which and what."""
-    telling = _telling(sentences, reference)
+    # A sentence that ends openly, or has far fewer words of the reference than others, may claim nothing: to say so of
+    # a control sentence made of it would be no fault of the judge.
+    known = set(_WORD.findall(reference.casefold()))
+    shared = {text: len(known.intersection(_WORD.findall(text.casefold()))) for text in sentences}
+    closed = [text for text in sentences if not _OPEN.search(text)]
+    most = max((shared[text] for text in closed), default=0)
+    telling = [text for text in closed if 2 * shared[text] >= most]
     first = number % max(len(telling), 1)
     for exchange in (_other_figure, _other_name, _turned):
         for text in (*telling[first:], *telling[:first]):
             changed = exchange(text, reference, number)
             if changed not in sentences and changed not in reference:
                 return changed
-    choice, figure = divmod(number, 9000)
-    return _STATEMENTS[choice % len(_STATEMENTS)].format(1000 + figure)
-
-
-def _telling(sentences: Sequence[str], reference: str) -> list[str]:
-    """Those that surely claim something: none that ends openly, or has far fewer words of the reference than others.
-
-    A control sentence made of a courtesy would claim nothing, and be no fault of the judge that says so.
-    """
-    known = set(_WORD.findall(reference.casefold()))
-    shared = {text: len(known.intersection(_WORD.findall(text.casefold()))) for text in sentences}
-    closed = [text for text in sentences if not _OPEN.search(text)]
-    most = max((shared[text] for text in closed), default=0)
-    return [text for text in closed if 2 * shared[text] >= most]
+    return _STATEMENT.format(1000 + number % 9000)
 
 
 def _other_figure(text: str, reference: str, number: int) -> str:
     known = set(_FIGURE.findall(f"{reference} {text}"))
 
     def other(figure: str) -> str:
-        others = (str(int(figure[:15]) + step) for step in range(1000 + number % 97, 100_000))
-        return next(one for one in others if one not in known)
+        value = int(figure[:15]) + 1000 + number % 97
+        while str(value) in known:
+            value += 1
+        return str(value)
 
     return _exchanged(_FIGURE, text, number, other)
 

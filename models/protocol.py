@@ -1,5 +1,6 @@
 """Asking a model and having claims graded: the protocols of every backend and layer, and their errors."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -161,6 +162,21 @@ class Answer(Generic[AnswerT]):
     probabilities: tuple[float, ...] | None = None
     """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text, or
     of a yes; None if the endpoint gives no log-probabilities."""
+
+
+_CERTAIN = 20.0
+
+
+def logit(probability: float) -> float:
+    """Log-odds; plus or minus 20 of what is certain."""
+    if 0 < probability < 1:
+        return math.log(probability / (1 - probability))
+    return _CERTAIN if probability > 0 else -_CERTAIN
+
+
+def odds_of(answer: Answer[YesNo]) -> float:
+    """Log P(yes) - log P(no); plus or minus 20 where the endpoint gives no probabilities."""
+    return logit(float(answer.reply.yes) if answer.probabilities is None else answer.probabilities[0])
 
 
 class Model(Protocol):

@@ -2,8 +2,7 @@
 
 Models think aloud before they answer (`<think>…</think>`, also without the opening tag, which chat templates swallow),
 put fences around JSON, and add a sentence before or after it. All that is passed over; thought is never read as an
-answer. Within the object `"7"` is a number, `"true"` a boolean, and further keys are passed over; of a form that is
-nothing but a list, the list alone will do.
+answer. Within the object `"7"` is a number, `"true"` a boolean, and further keys are passed over.
 """
 
 import json
@@ -13,7 +12,7 @@ from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Generic, TypeVar, get_origin
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -149,7 +148,7 @@ def _object_of(
     content: str, start: int, end: int, question: Question[_FormT], *, is_cut_off: bool
 ) -> ReadReply[_FormT]:
     """The object of the form: if there are several, they must be the same."""
-    places, broken = _objects(content, start, end, lists=_list_of(question.reply) is not None)
+    places, broken = _objects(content, start, end)
     if is_cut_off and (len(places) != 1 or content[places[0][1] :].strip(" \t\r\n`")):
         # Some models end with white space without end; all others had more to say.
         if broken is not None and not places and (reply := _salvaged(content[broken:end], question)) is not None:
@@ -173,17 +172,13 @@ def _object_of(
     return readings[-1]
 
 
-def _objects(content: str, start: int, end: int, *, lists: bool = False) -> tuple[list[tuple[int, int]], int | None]:
-    """Where each JSON object begins and ends that is no part of another value; and the last one without an end.
-
-    `lists` count as objects.
-    """
-    found = list[tuple[int, int]]()
-    broken = None
+def _objects(content: str, start: int, end: int) -> tuple[list[tuple[int, int]], int | None]:
+    """Where each JSON object begins and ends that is no part of another value; and the last one without an end."""
+    found, broken = list[tuple[int, int]](), None
     while mark := _VALUE.search(content, start, end):
         try:
             _, start = json.JSONDecoder().raw_decode(content, mark.start())
-            if lists or mark[0] == "{":
+            if mark[0] == "{":
                 found.append((mark.start(), start))
         except RecursionError:
             return found, mark.start()
@@ -202,8 +197,7 @@ def _salvaged(text: str, question: Question[_FormT]) -> _FormT | None:
         return None
     with suppress(ValueError, TypeError, KeyError):
         # What was cut behind its last value is not whole either.
-        value = from_json(text[: max(text.rfind("}"), text.rfind('"')) + 1], allow_partial=True)
-        found = value if isinstance(value, list) else value[question.salvage]
+        found = from_json(text[: max(text.rfind("}"), text.rfind('"')) + 1], allow_partial=True)[question.salvage]
         for whole in (found, found[:-1]):
             with suppress(ValidationError):
                 return question.reply.model_validate({question.salvage: whole}, extra="ignore") if whole else None
@@ -248,16 +242,9 @@ def _strings(value: object) -> list[str]:
     return [value] if isinstance(value, str) else [text for one in inner for text in _strings(one)]
 
 
-def _list_of(form: type[BaseModel]) -> str | None:
-    """The name of the list that is all of a form."""
-    ((name, only), *others) = form.model_fields.items() or [("", None)]
-    return name if only is not None and not others and get_origin(only.annotation) in {list, tuple} else None
-
-
 def _of_form(text: str, form: type[_FormT]) -> _FormT:
-    name = _list_of(form) if text.startswith("[") else None
     try:
-        return form.model_validate_json(text if name is None else f'{{"{name}": {text}}}', extra="ignore")
+        return form.model_validate_json(text, extra="ignore")
     except ValidationError as error:
         # Places and messages only: the input is the model's, and may carry anything.
         faults = [

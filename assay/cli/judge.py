@@ -112,11 +112,13 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Tested":
         judge = models.judge
         if judge is None:
             raise CannotRun("no judge is configured")
-        forms = judge.forms if isinstance(judge, PromptedJudge) else ()
-        with progress(len(asked) * max(len(forms), 1)) as shown, Work() as bill:
-            results = await self_test.run(forms or [judge], asked, shown.step)
-            if forms:
-                file = self_test.kept_test(forms)
+        tested: dict[str, self_test.Ask] = {"own": self_test.without_form(judge)}
+        if isinstance(judge, PromptedJudge):
+            tested = {name: form.odds for name, form in judge.forms.items()}
+        with progress(len(asked) * len(tested)) as shown, Work() as bill:
+            results = await self_test.run(tested, asked, shown.step)
+            if isinstance(judge, PromptedJudge):
+                file = self_test.kept_test(judge.name, tested)
                 is_saved = file.write(results)
                 shown.say(
                     f"saved in {file.path}" if is_saved else "the result could not be saved; the next start tests again"

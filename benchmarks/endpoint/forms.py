@@ -6,8 +6,8 @@ from benchmarks.endpoint.rows import Row
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker, ConsistencySettings
 from models.build import build_judge, build_model
-from models.judges.forms import Support, odds_of
-from models.protocol import Message, Question, YesNo
+from models.judges.prompted import Support
+from models.protocol import Message, Question, YesNo, odds_of
 from models.settings import JudgeSettings
 from models.work import Work
 from schemas import Generation, Usage, Verdict

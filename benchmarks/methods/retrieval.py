@@ -18,9 +18,8 @@ from checkers.intervals import wilson
 from checkers.retrieval.checker import ACCEPTED_FROM, RetrievalChecker, RetrievalSettings
 from lab.audit.triplets import Triplet
 from models.build import build_judge
-from models.judges.forms import Support, odds_of
-from models.judges.prompted import PromptedJudge
-from models.protocol import Message, Model, Question, YesNo
+from models.judges.prompted import PromptedJudge, Support
+from models.protocol import Message, Model, Question, YesNo, odds_of
 from models.settings import JudgeSettings
 
 _RESAMPLES = 2000

@@ -10,9 +10,8 @@ from pydantic import Field
 from checkers.checker import Undecidable
 from checkers.equivalence.alignment import MOST_CHARACTERS
 from checkers.form_test import FormCase
-from models.judges.forms import odds_of
 from models.prompts import QUESTIONS, PromptSet
-from models.protocol import ClaimKind, Claims, Judge, Model, ModelFailed, Question, Reply, YesNo, sample
+from models.protocol import ClaimKind, Claims, Judge, Model, ModelFailed, Question, Reply, YesNo, odds_of, sample
 from models.work import gather_or_cancel
 from schemas import AlignedPhrases
 from schemas.base import Text

@@ -4,11 +4,11 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from contextvars import Context
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property
 from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
@@ -19,7 +19,6 @@ import structlog
 from filelock import AsyncFileLock
 from pydantic import TypeAdapter, ValidationError
 
-from models.judges.forms import Form
 from models.prompts import QUESTIONS
 from models.protocol import SUPPORTED, Answer, ClaimKind, Claims, Grades, Judge, ModelFailed
 from models.wording import split_sentences
@@ -36,6 +35,8 @@ AT_ONCE = 8
 
 _LOG = structlog.get_logger(__name__)
 Grade = Callable[[str, Sequence[Claims]], Awaitable[Answer[Grades]]]
+Ask = Callable[[Claims, float | None], Awaitable[float | None]]
+"""Log-odds that an answer is supported, above a threshold, or as they are; None without a usable answer."""
 AskedT = TypeVar("AskedT")
 FoundT = TypeVar("FoundT")
 ResultT = TypeVar("ResultT")
@@ -136,48 +137,47 @@ def pairs(language: str | None = None) -> list[Pair]:
 
 
 async def run(
-    judges: Sequence[Form | Judge], asked: Sequence[Pair], on_answer: Callable[[], None] = lambda: None
+    tested: Mapping[str, Ask], asked: Sequence[Pair], on_answer: Callable[[], None] = lambda: None
 ) -> list[FormResult]:
-    """The outcomes in each form, or of a judge that is asked in none; `on_answer` is called after each pair.
+    """The outcomes in each form, by its name; `on_answer` is called after each pair.
 
     Further forms are skipped if the first one is right too seldom for the list form to be chosen.
     """
     results: list[FormResult] = []
-    for judge in judges:
+    for form, ask in tested.items():
         if not results or results[0].accuracy >= _MASTERED:
-            results.append(await _result(judge, asked, on_answer))
+            results.append(await _result(form, ask, asked, on_answer))
     return results
 
 
-async def _result(judge: Form | Judge, asked: Sequence[Pair], on_answer: Callable[[], None]) -> FormResult:
+async def _result(form: str, ask: Ask, asked: Sequence[Pair], on_answer: Callable[[], None]) -> FormResult:
     begun, claims, threshold = time.monotonic(), [pair.claims for pair in asked], 0.0
     plain: list[float | None] = [None] * len(asked)
-    if isinstance(judge, Form) and judge.name != "paper":
-        plain = await in_turn(claims, partial(_odds, judge, corrected=False))
+    if form in {"short", "list"}:
+        plain = await in_turn(claims, lambda one: ask(one, None))
         threshold = _threshold(plain, asked)
-        judge = replace(judge, threshold=threshold)
     # Answers are cached: only what follows a sentence that is not supported is asked in addition.
-    found = await in_turn(claims, partial(_odds, judge), on_answer)
+    found = await in_turn(claims, lambda one: ask(one, threshold), on_answer)
     for place, first in enumerate(plain):
         if first is not None and found[place] == first - threshold:
             # A pair has no say in the threshold that it is measured by.
             found[place] = first - _threshold([*plain[:place], None, *plain[place + 1 :]], asked)
     outcomes = [PairOutcome(pair.kind, pair.supported, odds) for pair, odds in zip(asked, found, strict=True)]
-    form = judge.name if isinstance(judge, Form) else "own"
     return FormResult(form, threshold, tuple(outcomes), round(time.monotonic() - begun, 2))
 
 
-async def _odds(judge: Form | Judge, claims: Claims, *, corrected: bool = True) -> float | None:
-    """The least of the sentences that claim something; None if there is no usable answer."""
-    try:
-        if isinstance(judge, Form):
-            supports = await judge.supports(TASK, claims)
-            found = await judge.corrected(TASK, claims, supports) if corrected else supports
-            return min((one.odds for one in found if not one.claims_nothing), default=None)
-        (grades,) = (await judge.grade(TASK, [claims])).reply
-    except ModelFailed:
-        return None
-    return min((one.support - SUPPORTED for one in grades if not one.claims_nothing and not one.unsure), default=None)
+def without_form(judge: Judge) -> Ask:
+    """Asks a judge that is asked in no form, and has its own threshold."""
+
+    async def ask(claims: Claims, _threshold: float | None) -> float | None:
+        try:
+            (grades,) = (await judge.grade(TASK, [claims])).reply
+        except ModelFailed:
+            return None
+        telling = (one.support for one in grades if not one.claims_nothing and not one.unsure)
+        return min((support - SUPPORTED for support in telling), default=None)
+
+    return ask
 
 
 async def in_turn(
@@ -256,11 +256,10 @@ class KeptTest(Generic[ResultT]):
             return result
 
 
-def kept_test(forms: Sequence[Form]) -> KeptTest[list[FormResult]]:
-    """The self-test of a model, by its prompts and the pairs, and the forms."""
+def kept_test(model: str, forms: Iterable[str]) -> KeptTest[list[FormResult]]:
+    """The self-test of a model in some forms, by its prompts and the pairs."""
     shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
-    known = forms[0].model.name, QUESTIONS.digest, shown, [form.name for form in forms]
-    return KeptTest(known, list[FormResult])
+    return KeptTest((model, QUESTIONS.digest, shown, list(forms)), list[FormResult])
 
 
 class Matcher:
@@ -273,56 +272,51 @@ class Matcher:
     def __init__(self, name: str, grade: Grade) -> None:
         """`name` is the model's, and `grade` asks it."""
         self._name, self._grade = name, grade
-        self._test = KeptTest((name, QUESTIONS.digest, _matching_pairs()), list[FormResult])
-        self._bundled: Judge | None = None
+        self._test = KeptTest((name, QUESTIONS.digest, _matching_pairs()), tuple[float, float])
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The grades of the better one; raises as `Judge.grade` does."""
-        own, other = ([one.right for one in each.outcomes] for each in await self._test.result(self._run))
-        if sum(other) <= sum(own):
+        own, other = await self._test.result(self._run)
+        if other <= own:
             return await self._grade(task, claims)
         from models.local.text import language_of  # it reads English
 
         if any(language_of(text) for one in claims for text in (one.reference, one.whole)):
             return await self._grade(task, claims)
-        bundled = self._bundled_judge()
-        answer = await bundled.grade(task, claims)
-        better = f"{sum(other):g} of {len(other)} built-in pairs, {self._name} on {sum(own):g}"
-        said = f"matched by {bundled.name}, which is right on {better}"
+        answer = await self._bundled.grade(task, claims)
+        better = f"{other:g} of {len(_matching_pairs())} built-in pairs, {self._name} on {own:g}"
+        said = f"matched by {self._bundled.name}, which is right on {better}"
         grades = (tuple(replace(one, reason=f"{one.reason} ({said})") for one in each) for each in answer.reply)
         return replace(answer, reply=tuple(grades))
 
     async def close(self) -> None:
-        if self._bundled is not None:
+        if "_bundled" in vars(self):
             await self._bundled.close()
 
-    async def _run(self) -> tuple[list[FormResult], bool]:
-        own, bundled = await _matched("own", self._grade), await _matched("bundled", self._bundled_judge().grade)
+    @cached_property
+    def _bundled(self) -> Judge:
+        from models.local_grader import local_judge
+        from models.local_settings import LocalSettings
+
+        return local_judge(LocalSettings())
+
+    async def _run(self) -> tuple[tuple[float, float], bool]:
+        """On how many pairs the model and the bundled judge are right."""
+        with suppress(ModelFailed):
+            return (await _matched(self._grade), await _matched(self._bundled.grade)), True
         # An endpoint that fails on some says nothing of its model, which is then asked itself.
-        is_whole = all(one.odds is not None for one in own.outcomes)
-        return [own, bundled if is_whole else replace(bundled, outcomes=())], is_whole
-
-    def _bundled_judge(self) -> Judge:
-        if self._bundled is None:
-            from models.local_grader import local_judge
-            from models.local_settings import LocalSettings
-
-            self._bundled = local_judge(LocalSettings())
-        return self._bundled
+        return (0.0, 0.0), False
 
 
-async def _matched(name: str, grade: Grade) -> FormResult:
-    """How each pair is told; a match has to hold both ways."""
+async def _matched(grade: Grade) -> float:
+    """On how many pairs it is right; a match has to hold both ways."""
 
-    async def outcome(pair: tuple[str, str, bool]) -> PairOutcome:
+    async def is_right(pair: tuple[str, str, bool]) -> bool:
         first, second, same = pair
         both = [Claims(first, (second,), ClaimKind.MATCH), Claims(second, (first,), ClaimKind.MATCH)]
-        odds = None
-        with suppress(ModelFailed):
-            odds = min(one.support for (one,) in (await grade(TASK, both)).reply) - SUPPORTED
-        return PairOutcome("match", same, odds)
+        return all(one.supported for (one,) in (await grade(TASK, both)).reply) is same
 
-    return FormResult(name, 0.0, tuple(await in_turn(_matching_pairs(), outcome)))
+    return float(sum(await in_turn(_matching_pairs(), is_right)))
 
 
 @cache

@@ -5,8 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from models.judges.forms import FormName
-from models.judges.prompted import PromptedJudge
+from models.judges.prompted import FormName, PromptedJudge
 from models.prompts import Reason, ReasonedVerdict, ReasonedVerdicts, Verdict, Verdicts
 from models.protocol import Answer, ClaimKind, Claims, Question, ReplyT, WindowExceeded, YesNo
 from models.settings import JudgeSettings

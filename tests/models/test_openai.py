@@ -6,7 +6,7 @@ import pytest
 
 from models.meter import MeteredModel
 from models.protocol import ModelFailed
-from tests.models.asking import Findings, Reasons, question
+from tests.models.asking import Reasons, question
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -50,16 +50,6 @@ async def test_what_can_only_mean_one_thing_is_read(model: MeteredModel, stub: S
     answer = await model.ask(question())
 
     assert answer.reply == Reasons.model_validate(GOOD)
-    assert answer.usage.calls == 1
-
-
-async def test_the_list_of_a_form_that_is_nothing_else_may_stand_alone(model: MeteredModel, stub: StubEndpoint) -> None:
-    listed = '{"number": "7", "reason": "r", "holds": "true"}, {"number": 8, "reason": "r", "holds": false}'
-    stub.play([stubs.says(f"```json\n[{listed}]\n```")])
-
-    answer = await model.ask(question(reply=Findings, complaint=lambda _: None))
-
-    assert [(one.number, one.holds) for one in answer.reply.entries] == [(7, True), (8, False)]
     assert answer.usage.calls == 1
 
 

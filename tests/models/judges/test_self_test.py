@@ -89,7 +89,7 @@ async def test_no_pair_has_a_say_in_the_threshold_that_it_is_measured_by(
     stub.probability = lambda request, place: 1 / (1 + math.exp(-told[request.quotes["Answer"]]))
     asked = [good[0], good[1], bad[0]]
     judge = judge_of("short")
-    (result,) = await self_test.run(judge.forms, asked)
+    (result,) = await self_test.run({"short": judge.forms["short"].odds}, asked)
     # By all three it would be 1.5, and the second right.
     assert result.threshold == 1.5
     assert result.outcomes[1].odds == pytest.approx(1.6 - 2.0)
