@@ -16,7 +16,8 @@ from prometheus_client import CollectorRegistry, Gauge
 from pydantic import Field, field_validator, model_validator
 
 from models.work import Work
-from schemas import RECORD_KINDS, Envelope, is_name
+from schemas import RECORD_KINDS, Envelope
+from schemas.base import is_name
 from streams.settings import SettingsSection
 
 _REMEMBERED = 4096

@@ -27,7 +27,7 @@ from checkers.equivalence.trees import Tree, parse
 from models.local.judge import BundledJudge
 from models.local_grader import decided
 from models.protocol import ClaimKind, Claims
-from schemas import AlignedPhrases
+from schemas.equivalence import AlignedPhrases
 
 Row = Sequence[object]
 Pair = tuple[str, str]

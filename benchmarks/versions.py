@@ -20,7 +20,8 @@ from agents.monitor.versions import COMPARED_FROM, VersionCount, change, rate_of
 from benchmarks.labels import JUDGES
 from benchmarks.running import Part, run_parts
 from benchmarks.tables import table
-from schemas import RejectedRecord, VersionRate
+from schemas import RejectedRecord
+from schemas.labels import VersionRate
 
 VERDICTS: Final = 3000
 _AFTER: Final = 1500

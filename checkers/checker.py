@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from models.protocol import Judge, Model, ModelFailed, ModelUnavailable
 from models.work import Work, work_limit
-from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
-from schemas.evidence import AbstentionCause, ConsistencyEvidence, JudgeCause, ProbeEvidence
+from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, Usage, Verdict, digest, verdict_id
+from schemas.evidence import AbstentionCause, ConsistencyEvidence, JudgeCause, PluginEvidence, ProbeEvidence
 from schemas.records import misspelt_hint
 from schemas.verdicts import Cascade, record_attributes
 

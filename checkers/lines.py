@@ -7,7 +7,7 @@ from typing import TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from schemas.reading import explain
+from schemas import explain
 
 _MOST_BYTES = 1 << 20
 """Bound on a line; longer ones are faults."""

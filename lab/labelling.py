@@ -24,8 +24,8 @@ from lab.report import Report, listing
 from lab.runs import Run, subject_name
 from models.protocol import ModelFailed
 from models.work import Work
-from schemas import LabellingRun, Usage
-from schemas.evidence import AbstentionCause, Label
+from schemas import Usage
+from schemas.evidence import AbstentionCause, Label, LabellingRun
 
 _PROBLEM = "corpus"
 _MOST_POOL = 1000

@@ -1,12 +1,16 @@
-"""The parts that all messages share: text types, the base model, positions on topics, traces, JSON, ids."""
+"""The parts that all messages share: text types, the base model, positions on topics, traces, ids, strict JSON."""
 
 import difflib
 import hashlib
+import json
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Self, TypeGuard
+from itertools import accumulate
+from typing import Annotated, Any, Final, Literal, Self, TypeGuard
 
 import orjson
 from pydantic import (
@@ -51,10 +55,8 @@ def _without(forbidden: re.Pattern[str]) -> AfterValidator:
 
 def as_utc(moment: datetime) -> datetime:
     """The time in UTC; a time without a zone is taken for UTC."""
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)
     try:
-        return moment.astimezone(UTC)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
         raise ValueError("outside the years 1 to 9999 in UTC") from None
 
@@ -116,16 +118,15 @@ def _not_all_zeros(identifier: str) -> str:
     return identifier
 
 
-def _hexadecimal(digits: int) -> Any:
-    return StringConstraints(pattern=f"^[0-9a-f]{{{digits}}}$", to_lower=True)
+_NotZeros = AfterValidator(_not_all_zeros)
 
 
 class Trace(Wire):
     """Ids by which OpenTelemetry finds the call that produced an output."""
 
-    trace_id: Annotated[str, _hexadecimal(32), AfterValidator(_not_all_zeros)] | None = None
+    trace_id: Annotated[str, StringConstraints(pattern="^[0-9a-f]{32}$", to_lower=True), _NotZeros] | None = None
     """32 hexadecimal digits."""
-    span_id: Annotated[str, _hexadecimal(16), AfterValidator(_not_all_zeros)] | None = None
+    span_id: Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$", to_lower=True), _NotZeros] | None = None
     """16 hexadecimal digits."""
     response_id: Name | None = None
     """The id that the model's endpoint gave to the response."""
@@ -185,3 +186,94 @@ def nearest(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str | 
 def is_bundled(judge: str) -> bool:
     """True if this is the name that verdicts give the bundled judge alone, in any version."""
     return judge.startswith(f"local/{BUNDLED_MODEL}@") and " > " not in judge
+
+
+MAX_DEPTH: Final = 64
+"""Deeper nesting is refused: no producer needs it, and recursive parsers downstream fail on it."""
+_SHOWN: Final = 80
+_NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^"\[\]{}]+', re.DOTALL)
+
+DeadLetterReason = Literal[
+    "empty",
+    "not_utf8",
+    "not_json",
+    "not_an_object",
+    "duplicate_key",
+    "bad_number",
+    "too_deep",
+    "oversized",
+    "unknown_kind",
+    "invalid_record",
+    "checker_failed",
+    "undeliverable",
+]
+
+
+class Unreadable(ValueError):
+    """A message that cannot be read: the dead letter's reason, and what is wrong and what is allowed."""
+
+    def __init__(self, reason: DeadLetterReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason: DeadLetterReason = reason
+        self.detail = detail
+
+
+def strict_json(data: bytes) -> dict[str, Any]:
+    """The object in `data`; refuses duplicate keys, numbers that JSON parsers disagree on and deep nesting."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable("not_utf8", f"byte {data[error.start]:#04x} at offset {error.start} is not UTF-8") from None
+    # Cheap upper bound first: a text without that many opening brackets cannot be too deep.
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        depths = accumulate(1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text))
+        if any(depth > MAX_DEPTH for depth in depths):
+            raise Unreadable("too_deep", f"nested deeper than {MAX_DEPTH} levels")
+    try:
+        document = json.loads(
+            text, object_pairs_hook=_unique_keys, parse_float=_finite, parse_int=_bounded, parse_constant=_finite
+        )
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}" if b"\n" in data else f"column {error.colno}"
+        raise Unreadable("not_json", f"not JSON at {where}: {error.msg}") from None
+    if not isinstance(document, dict):
+        raise Unreadable("not_an_object", "no JSON object; expected one with a 'kind' for each record")
+    return document
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise Unreadable("duplicate_key", f"key {shown(key)} occurs twice in one object")
+    return document
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    if not math.isfinite(value):
+        raise Unreadable("bad_number", f"{shown(literal)} is no finite double")
+    return value
+
+
+def _bounded(literal: str) -> int:
+    # Nothing long is converted, which takes quadratic time.
+    if len(literal) > 20 or not -(2**63) <= int(literal) < 2**63:
+        raise Unreadable("bad_number", f"integer {shown(literal)} does not fit 64 bits")
+    return int(literal)
+
+
+def explain(error: ValidationError) -> str:
+    """The first eight faults that pydantic found, as `place: message, got value`; long values are cut."""
+    faults = []
+    for fault in error.errors(include_url=False)[:8]:
+        place = ".".join(str(step) for step in fault["loc"]) or "record"
+        got = "" if fault["type"] == "missing" else f", got {shown(fault['input'])}"
+        faults.append(f"{place}: {fault['msg'].removeprefix('Value error, ')}{got}")
+    return "; ".join(faults)
+
+
+def shown(value: object) -> str:
+    """A value of a message as a fault quotes it: ASCII, and cut off if it is long."""
+    text = ascii(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"

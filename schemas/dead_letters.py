@@ -3,26 +3,11 @@
 import base64
 import hashlib
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from schemas.base import Name, Origin, Timestamp, Wire, content_id
-
-DeadLetterReason = Literal[
-    "empty",
-    "not_utf8",
-    "not_json",
-    "not_an_object",
-    "duplicate_key",
-    "bad_number",
-    "too_deep",
-    "oversized",
-    "unknown_kind",
-    "invalid_record",
-    "checker_failed",
-    "undeliverable",
-]
+from schemas.base import DeadLetterReason, Name, Origin, Timestamp, Wire, content_id
 
 
 def _is_base64(text: str) -> str:

@@ -19,10 +19,7 @@ Schema = dict[str, Any]
 
 
 def export(directory: Path) -> list[Path]:
-    """Write every schema to `directory`, created if missing; return the files, sorted by name.
-
-    The same version writes the same bytes.
-    """
+    """Write every schema to `directory`, created if missing; return the files, sorted by name."""
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for name, schema in sorted(json_schemas().items()):
@@ -33,14 +30,8 @@ def export(directory: Path) -> list[Path]:
 
 
 def json_schemas() -> dict[str, Schema]:
-    """JSON Schema (draft 2020-12) by name: each record kind, `record`, `verdict`, `evidence` and so on.
-
-    Records and labels are described as they are read, with optional fields; other messages as they are written, with
-    all fields.
-    """
-    schemas = {kind: _described(kind, of, "validation") for kind, of in zip(RECORD_KINDS, RECORD_TYPES, strict=True)}
-    schemas["record"] = _described("record", Record, "validation")
-    schemas["label"] = _described("label", Label, "validation")
+    """JSON Schema (draft 2020-12) by name: records and labels as they are read, other messages as they are written."""
+    read = dict(zip(RECORD_KINDS, RECORD_TYPES, strict=True)) | {"record": Record, "label": Label}
     written = {
         "verdict": Verdict,
         "evidence": Evidence,
@@ -52,9 +43,8 @@ def json_schemas() -> dict[str, Schema]:
         "calibration": Calibration,
         "dead_letter": DeadLetter,
     }
-    for name, of in written.items():
-        schemas[name] = _described(name, of, "serialization")
-    return schemas
+    schemas = {name: _described(name, of, "validation") for name, of in read.items()}
+    return schemas | {name: _described(name, of, "serialization") for name, of in written.items()}
 
 
 def _described(name: str, of: Any, mode: Literal["validation", "serialization"]) -> Schema:

@@ -1,4 +1,4 @@
-"""Records: outputs of deployed models as producers put them on the outputs topic; one class for each kind."""
+"""Records: outputs of deployed models as producers put them on the outputs topic; a class a kind, and their reading."""
 
 import re
 from collections.abc import Callable, Collection
@@ -15,12 +15,26 @@ from pydantic import (
     Field,
     JsonValue,
     PrivateAttr,
+    TypeAdapter,
+    ValidationError,
     WithJsonSchema,
     WrapValidator,
     model_validator,
 )
 
-from schemas.base import Name, OptionalTrace, Text, Timestamp, Wire, content_id, nearest
+from schemas.base import (
+    Name,
+    OptionalTrace,
+    Text,
+    Timestamp,
+    Unreadable,
+    Wire,
+    content_id,
+    explain,
+    nearest,
+    shown,
+    strict_json,
+)
 
 # Stop at the first bad item: a list may have a million of them.
 Texts = Annotated[tuple[Text, ...], FailFast()]
@@ -51,27 +65,14 @@ def _passage(value: Any, validated: Callable[[Any], str]) -> str:
     return passage
 
 
-_PASSAGE_SCHEMA = {
-    "anyOf": [
-        {"type": "string"},
-        *({"type": "object", "properties": {key: {"type": "string"}}, "required": [key]} for key in _TEXT_KEYS),
-    ]
-}
-Passages = Annotated[
-    tuple[
-        Annotated[
-            Text, WrapValidator(_passage, json_schema_input_type=Annotated[Any, WithJsonSchema(_PASSAGE_SCHEMA)])
-        ],
-        ...,
-    ],
-    FailFast(),
-]
+_OBJECTS = [{"type": "object", "properties": {key: {"type": "string"}}, "required": [key]} for key in _TEXT_KEYS]
+_Given = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, *_OBJECTS]})]
+_PassageText = Annotated[Text, WrapValidator(_passage, json_schema_input_type=_Given)]
+Passages = Annotated[tuple[_PassageText, ...], FailFast()]
 
 _MISSPELT_LIKENESS = 0.885
 """`context` for `contexts`, `refrence`, `Prompt`, but not `sessionId` for `session`."""
 _LONGEST_NAME = 24
-_UNKNOWN_LOOKED_AT = 64
-"""A record may have a hundred thousand unknown fields."""
 
 _FLAGS = {"iserror": True, "success": False, "succeeded": False, "ok": False}
 """What these fields are of a call that failed."""
@@ -301,14 +302,34 @@ class ToolCall(Envelope):
         return has_failed(self.result) if self.is_error is None else self.is_error
 
 
-Record = Annotated[
-    Generation | Paraphrase | Extraction | Labelling | Retrieval | Probe | ToolCall,
-    Field(discriminator="kind"),
-]
+_AnyKind = Generation | Paraphrase | Extraction | Labelling | Retrieval | Probe | ToolCall
+Record = Annotated[_AnyKind, Field(discriminator="kind")]
 """A record of any kind; `kind` discriminates."""
 
-RECORD_TYPES: tuple[type[Envelope], ...] = (Generation, Paraphrase, Extraction, Labelling, Retrieval, Probe, ToolCall)
+RECORD_TYPES: tuple[type[Envelope], ...] = get_args(_AnyKind)
 RECORD_KINDS: tuple[str, ...] = tuple(get_args(one.model_fields["kind"].annotation)[0] for one in RECORD_TYPES)
+
+_RECORD: TypeAdapter[Record] = TypeAdapter(Record)
+
+
+def read_record(data: bytes | None, *, max_bytes: int) -> Envelope:
+    """The record in `data`, which is scanned for what JSON parsers accept silently; raises `Unreadable`."""
+    if not data or data.isspace():
+        raise Unreadable("empty", "the message is empty; expected a JSON object with a 'kind'")
+    if len(data) > max_bytes:
+        raise Unreadable("oversized", f"{len(data)} bytes; allowed are {max_bytes} (records.max_bytes)")
+    document = strict_json(data)
+    kind = document.get("kind")
+    if kind not in RECORD_KINDS:
+        what = f"allowed are {', '.join(RECORD_KINDS)}"
+        if kind is None:
+            raise Unreadable("invalid_record", f"'kind' is missing; {what}")
+        raise Unreadable("unknown_kind", f"kind {shown(kind)}; {what}")
+    try:
+        return _RECORD.validate_json(data, strict=True)
+    except ValidationError as error:
+        hint = misspelt_hint(misspelt(RECORD_TYPES[RECORD_KINDS.index(kind)], document))
+        raise Unreadable("invalid_record", "; ".join(filter(None, (explain(error), hint)))) from None
 
 
 def has_failed(result: JsonValue) -> bool | None:
@@ -332,17 +353,16 @@ def has_failed(result: JsonValue) -> bool | None:
 
 def misspelt(kind: type[Envelope], fields: Collection[str]) -> dict[str, str]:
     """Those of `fields` that are nearly a field of `kind` that is not among them, by that field."""
-    unknown = islice((name for name in fields if name not in kind.model_fields), _UNKNOWN_LOOKED_AT)
+    # A record may have a hundred thousand unknown fields.
+    unknown = islice((name for name in fields if name not in kind.model_fields), 64)
     near = {_nearest_field(kind, name): name for name in unknown if len(name) <= _LONGEST_NAME}
-    return {known: name for known, name in near.items() if known is not None and known not in fields}
+    return {known: name for known, name in near.items() if known and known not in fields}
 
 
 def misspelt_hint(found: dict[str, str]) -> str:
     """A sentence for the producer on what `misspelt` found; empty if it found nothing."""
-    if not found:
-        return ""
     said = [f"{name!r} (did you mean {known!r}?)" for known, name in islice(found.items(), 3)]
-    return f"the record has the unknown field{'s' * (len(said) > 1)} {', '.join(said)}"
+    return f"the record has the unknown field{'s' * (len(said) > 1)} {', '.join(said)}" if said else ""
 
 
 @lru_cache(maxsize=1024)

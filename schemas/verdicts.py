@@ -44,9 +44,6 @@ class Usage(Wire):
     @classmethod
     def total(cls, parts: "Sequence[Usage]", *, seconds: float) -> "Usage":
         """The sum of what happened within `seconds`, concurrently or not."""
-        if len(parts) < 2:
-            # Most checks ask once or never.
-            return parts[0].model_copy(update={"seconds": seconds}) if parts else cls(seconds=seconds)
         summed = {name: sum(getattr(part, name) for part in parts) for name in cls.model_fields}
         return cls(**summed | {"seconds": seconds})
 

@@ -12,13 +12,12 @@ from schemas import (
     CriterionEvidence,
     EquivalenceEvidence,
     ExtractionEvidence,
-    LinearityTestRound,
-    PhraseAlignment,
     SentenceFinding,
-    TransformedSentence,
     Turn,
     Verdict,
 )
+from schemas.equivalence import PhraseAlignment
+from schemas.extraction import LinearityTestRound, TransformedSentence
 from web.texts import Piece, Span, pieces, place
 
 MOST_FINDINGS = 100

@@ -13,7 +13,8 @@ from agents.monitor.sampling import OUTCOMES, Traffic, allocation, mean_of, of_o
 from agents.monitor.true_rate import STORED, Rate, Sums, agreement, corrected_rate, missing
 from agents.monitor.versions import VersionCount, counted, ids_of, rates
 from agents.routing import sample_point
-from schemas import Calibration, StratumEstimate, TrueRateAlert, TrueRateCause, content_id
+from schemas import Calibration, TrueRateAlert, content_id
+from schemas.labels import StratumEstimate, TrueRateCause
 
 _DISAGREEMENTS: Final = 20
 _HALF: Final = 0.5

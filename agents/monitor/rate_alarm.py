@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 from agents.monitor.drop_test import weight_left
 from agents.monitor.true_rate import STORED
 from checkers.intervals import wilson
-from schemas import TrueRateCause
+from schemas.labels import TrueRateCause
 
 _SHARES: Final = (0.02, 0.05, 0.12, 0.3, 0.6)  # c: small ones find small falls, large ones large falls soon.
 _FIRST: Final = 0.9  # Staked on the first round.

@@ -16,7 +16,8 @@ from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.runtime import Runtime
-from schemas import Alert, AlertKind, SeriesAnew
+from schemas import Alert, SeriesAnew
+from schemas.alerts import AlertKind
 from streams.metrics import OTHER, StreamMetrics
 
 _MOST_CHECKERS: Final = 100  # Names come in messages: what writes those must not fill Prometheus' memory.

@@ -14,7 +14,8 @@ from agents.monitor.outcomes import RecentVerdicts, SeriesKey, SeriesOutcome, Ve
 from agents.monitor.settings import BaselineEntry, TrustSettings
 from agents.monitor.versions import VersionCount, change, counted, ids_of, rates
 from checkers.intervals import wilson
-from schemas import Alert, AlertKind, Change, Measured, RejectedRecord, SeriesAnew, content_id
+from schemas import Alert, Measured, RejectedRecord, SeriesAnew, content_id
+from schemas.alerts import AlertKind, Change
 from schemas.base import BUNDLED_NOTE, is_bundled
 
 FIRST_WEEK_COUNTS: Final = 0.7  # Share of the first week's evidence that counts after it: it may be the week's own way.

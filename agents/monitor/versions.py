@@ -14,7 +14,8 @@ from pydantic import BaseModel, Field
 from agents.monitor.outcomes import METADATA, SeriesOutcome, Version
 from agents.monitor.sampling import OUTCOMES
 from agents.monitor.true_rate import STORED, Sums, corrected_rate, reach
-from schemas import Measured, RateEstimate, VersionRate, digest
+from schemas import Measured, digest
+from schemas.labels import RateEstimate, VersionRate
 
 COMPARED_FROM: Final = 30  # Verdicts that each version needs.
 _MOST: Final = 5  # Versions that are counted side by side.

@@ -16,7 +16,8 @@ from checkers.intervals import paired, wilson
 from checkers.lines import read_forms
 from checkers.wording import plain
 from models.wording import on_a_line
-from schemas import Calibration, RateEstimate, Verdict, VersionRate
+from schemas import Calibration, Verdict
+from schemas.labels import RateEstimate, VersionRate
 from streams.settings import StreamSettings
 from streams.topic_reader import TopicView
 

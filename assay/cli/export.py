@@ -24,7 +24,6 @@ from schemas import (
     Generation,
     Improvement,
     Label,
-    Task,
     Unreadable,
     Verdict,
     attributes_of,
@@ -33,6 +32,7 @@ from schemas import (
     to_json,
     valid_labels,
 )
+from schemas.records import Task
 from streams.errors import BrokerUnavailable
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.topic_reader import read_topic

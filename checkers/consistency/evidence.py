@@ -10,16 +10,8 @@ from checkers.wording import labelled
 from models.grounding.pieces import nearest_sentence
 from models.protocol import SUPPORTED, ClaimKind, Claims, Grades, Judge, Judgement, WindowExceeded
 from models.wording import Sentence
-from schemas import (
-    ConsistencyEvidence,
-    EarlierAnswer,
-    Generation,
-    JudgedSentence,
-    SampleAgreement,
-    SentenceFinding,
-    Turn,
-    Verdict,
-)
+from schemas import ConsistencyEvidence, Generation, SentenceFinding, Turn, Verdict
+from schemas.evidence import EarlierAnswer, JudgedSentence, SampleAgreement
 
 _MOST_SAMPLES = 20
 """Samples that a response is compared with."""

@@ -14,21 +14,10 @@ from models.prompts import UNKNOWN_QUESTION, PromptSet
 from models.protocol import Model, ModelFailed, Question, Reply
 from models.wording import counted
 from models.work import Work, gather_or_cancel, work_limit
-from schemas import (
-    ConsistencyEvidence,
-    Generation,
-    Improvement,
-    ImprovementRound,
-    ImprovementStatus,
-    JudgedSentence,
-    SentenceChange,
-    SentenceFinding,
-    Usage,
-    Verdict,
-    content_id,
-    digest,
-)
+from schemas import ConsistencyEvidence, Generation, Improvement, SentenceFinding, Usage, Verdict, content_id, digest
 from schemas.base import Text
+from schemas.evidence import JudgedSentence
+from schemas.verdicts import ImprovementRound, ImprovementStatus, SentenceChange
 
 _ROUNDS = 2
 """Rounds of rewriting and checking again. In the paper's benchmarks two corrected nearly all responses."""

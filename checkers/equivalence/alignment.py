@@ -20,7 +20,7 @@ from checkers.equivalence.trees import Tree, holds_words, parse, plain_form, sam
 from models.model_loading import ModelThread
 from models.protocol import ModelFailed
 from models.work import Phase
-from schemas import AlignedPhrases, PhraseAlignment, UncoveredWord
+from schemas.equivalence import AlignedPhrases, PhraseAlignment, UncoveredWord
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import Similarities, Vectors

@@ -15,7 +15,8 @@ from checkers.equivalence.questions import PARAPHRASES, EquivalencePrompts, Subj
 from checkers.equivalence.trees import PARSER
 from models.protocol import Judge, Model
 from models.work import both
-from schemas import EquivalenceEvidence, EquivalenceTest, Paraphrase
+from schemas import EquivalenceEvidence, Paraphrase
+from schemas.equivalence import EquivalenceTest
 
 _SEED = 0
 """Draws go by the record: the same one gets the same paraphrase again."""

@@ -5,15 +5,8 @@ from collections.abc import Iterable, Iterator
 from checkers.equivalence.trees import same_text
 from checkers.wording import explanation_width, labelled, plain
 from models.wording import on_a_line
-from schemas import (
-    AlignedPhrases,
-    EquivalenceEvidence,
-    EquivalenceProof,
-    EquivalenceTest,
-    PhraseAlignment,
-    UncoveredWord,
-    Verdict,
-)
+from schemas import EquivalenceEvidence, Verdict
+from schemas.equivalence import AlignedPhrases, EquivalenceProof, EquivalenceTest, PhraseAlignment, UncoveredWord
 
 _MOST_WORDS = 8
 

@@ -18,7 +18,7 @@ from checkers.equivalence.alignment import Alignments
 from checkers.equivalence.questions import PARAPHRASES, EquivalenceReply, Subject
 from checkers.equivalence.trees import plain_form, same_text
 from models.work import both, gather_or_cancel
-from schemas import (
+from schemas.equivalence import (
     AlignedPhrases,
     EquivalenceProof,
     EquivalenceTest,

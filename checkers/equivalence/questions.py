@@ -13,8 +13,8 @@ from checkers.form_test import FormCase
 from models.prompts import QUESTIONS, PromptSet
 from models.protocol import ClaimKind, Claims, Judge, Model, ModelFailed, Question, Reply, YesNo, odds_of, sample
 from models.work import gather_or_cancel
-from schemas import AlignedPhrases
 from schemas.base import Text
+from schemas.equivalence import AlignedPhrases
 
 MANNERS = (
     "Use other words where you can.",

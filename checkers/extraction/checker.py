@@ -14,7 +14,8 @@ from checkers.extraction.mentions import Located, find_mentions
 from checkers.extraction.questions import ExtractionPrompts, Respondent
 from checkers.extraction.replacement import Names
 from models.protocol import Judge, Model
-from schemas import Extraction, ExtractionEvidence, FailureCause
+from schemas import Extraction, ExtractionEvidence
+from schemas.extraction import FailureCause
 
 _MOST_TESTS, _FEWER_TESTS = 10, 5
 _MOST_ANSWERS = 176

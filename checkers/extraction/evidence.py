@@ -12,15 +12,8 @@ from checkers.extraction.linearity import Answers, Reading, Tried, Vector, consi
 from checkers.extraction.mentions import Located, find_mentions, is_among, missing
 from checkers.wording import labelled
 from models.wording import on_a_line
-from schemas import (
-    AnswerGroup,
-    EntityCount,
-    ExtractionEvidence,
-    FailureCause,
-    LinearityTestRound,
-    TransformedSentence,
-    Verdict,
-)
+from schemas import ExtractionEvidence, Verdict
+from schemas.extraction import AnswerGroup, EntityCount, FailureCause, LinearityTestRound, TransformedSentence
 
 _MOST_LISTED = 20
 _MOST_SHOWN = 200

@@ -17,7 +17,7 @@ from typing import Literal
 
 from checkers.extraction.mentions import Located, is_among
 from models.work import gather_or_cancel
-from schemas import EntityCount
+from schemas.extraction import EntityCount
 
 Vector = int
 

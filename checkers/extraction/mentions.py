@@ -18,8 +18,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from schemas import UntestedEntity
-from schemas.extraction import UntestedReason
+from schemas.extraction import UntestedEntity, UntestedReason
 
 
 class Mention(NamedTuple):

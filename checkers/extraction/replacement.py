@@ -13,7 +13,8 @@ from checkers.extraction.mentions import LEADING_ARTICLE, Located, bare, is_init
 from checkers.extraction.questions import ExtractionPrompts
 from models.protocol import Model, ModelFailed
 from models.work import gather_or_cancel
-from schemas import Extraction, TestedEntity
+from schemas import Extraction
+from schemas.extraction import TestedEntity
 
 if TYPE_CHECKING:
     from faker import Faker

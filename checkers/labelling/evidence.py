@@ -6,7 +6,8 @@ from pydantic import JsonValue
 
 from checkers.labelling.rubric import shown
 from models.wording import on_a_line
-from schemas import LabellingEvidence, LabellingRound, LabellingRun
+from schemas import LabellingEvidence
+from schemas.evidence import LabellingRound, LabellingRun
 
 _NAMED = 3
 

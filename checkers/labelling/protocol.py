@@ -18,7 +18,7 @@ from checkers.draws import canonical, generator, uniform
 from checkers.labelling.rubric import AskJudge, Bits, Rubric, no_judge
 from models.wording import straightened
 from models.work import gather_or_cancel
-from schemas import LabellingRound, LabellingRun
+from schemas.evidence import LabellingRound, LabellingRun
 
 Challenge = Literal["permutation", "isomorphism"]
 CHALLENGES: tuple[Challenge, Challenge] = ("permutation", "isomorphism")

@@ -15,7 +15,8 @@ from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement, rea
 from checkers.longtail.questions import Asker
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
 from models.protocol import ModelFailed
-from schemas import Probe, ProbeStatement
+from schemas import Probe
+from schemas.records import ProbeStatement
 
 _SEED = "probes"
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from checkers.checker import Checker, Decision, ScoringSettings, Undecidable
 from checkers.retrieval.evidence import reason_of
 from checkers.retrieval.questions import NEEDED, compared, is_question
-from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
+from schemas import Retrieval, RetrievalEvidence
+from schemas.evidence import TextMatch
+from schemas.records import Matched
 
 _MOST_CANDIDATES = 10
 """The closest of them say whether the store had something better; each more makes the question longer."""

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from models.protocol import ClaimKind, Claims, Judge, Judgement
 from models.wording import split_sentences
-from schemas import DirectionFinding
+from schemas.evidence import DirectionFinding
 
 Store = Literal["cache", "knowledge"]
 Direction = Literal["text_to_query", "query_to_text"]

@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import orjson
 from pydantic import ValidationError
 
-from schemas import Tool
-from schemas.records import has_failed
+from schemas.records import Tool, has_failed
 from streams.otlp.names import TOOL_DEFINITIONS
 
 SkipReason: TypeAlias = Literal[

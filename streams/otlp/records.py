@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 from cachetools import TTLCache
 
-from schemas import Envelope, Generation, Matched, Retrieval, ToolCall, Trace, to_json
+from schemas import Envelope, Generation, Retrieval, ToolCall, Trace, to_json
+from schemas.records import Matched
 from streams.otlp import names
 from streams.otlp.decoding import Item
 from streams.otlp.messages import (

@@ -8,7 +8,8 @@ from checkers.checker import Checker
 from checkers.model_patience import ModelLost, ModelPatience
 from models.meter import MeteredJudge
 from models.protocol import ModelFailed, ModelUnavailable
-from schemas import Cascade, Generation
+from schemas import Generation
+from schemas.verdicts import Cascade
 from tests.checkers.consistency.conftest import generation
 from tests.checkers.graders import ScriptedGrader
 from tests.support import stub_acts as stubs

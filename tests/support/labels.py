@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from schemas import Calibration, Label, Measured, Origin, ReviewRequest, StratumEstimate, TrueRateAlert
+from schemas import Calibration, Label, Measured, Origin, ReviewRequest, TrueRateAlert
+from schemas.labels import StratumEstimate
 
 _DAY = datetime(2026, 3, 2, tzinfo=UTC)
 

@@ -13,18 +13,9 @@ import orjson
 from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import event
 
-from schemas import (
-    Calibration,
-    Change,
-    DeadLetter,
-    Generation,
-    Improvement,
-    ImprovementRound,
-    Origin,
-    RejectedRecord,
-    SentenceChange,
-    to_json,
-)
+from schemas import Calibration, DeadLetter, Generation, Improvement, Origin, RejectedRecord, to_json
+from schemas.alerts import Change
+from schemas.verdicts import ImprovementRound, SentenceChange
 from store.opening import open_for_reading, open_store
 from store.reading import Reader, read_verdict
 from store.redaction import Redaction

@@ -5,7 +5,6 @@ from typing import Any
 
 from schemas import (
     Alert,
-    Change,
     ConsistencyEvidence,
     Improvement,
     Origin,
@@ -16,6 +15,7 @@ from schemas import (
     Verdict,
     verdict_id,
 )
+from schemas.alerts import Change
 from schemas.evidence import PluginEvidence
 
 DAY = datetime(2026, 11, 16, 8, tzinfo=UTC)

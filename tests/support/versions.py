@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agents.monitor.versions import rate_of, with_changes
-from schemas import Calibration, VersionRate
+from schemas import Calibration
+from schemas.labels import VersionRate
 from tests.support.labels import CALIBRATION
 
 DAY = datetime(2026, 3, 2, tzinfo=UTC)

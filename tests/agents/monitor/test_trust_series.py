@@ -16,8 +16,9 @@ from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
 from agents.monitor.trust import TrustEntry, TrustMetrics, TrustPartition
 from agents.monitor.trust_series import Plan, TrustSeries
-from schemas import Alert, Cascade, SeriesAnew
+from schemas import Alert, SeriesAnew
 from schemas.base import BUNDLED_ACCURACY
+from schemas.verdicts import Cascade
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
 from tests.support.trust_verdicts import outcome_of, verdict

@@ -13,7 +13,7 @@ from checkers.equivalence import alignment as aligning
 from checkers.equivalence.alignment import Aligner, Alignments, align
 from checkers.equivalence.similarity import Similarities, encoded
 from checkers.equivalence.trees import Tree, parse
-from schemas import PhraseAlignment
+from schemas.equivalence import PhraseAlignment
 
 FARMERS = "(ROOT (S (NP (DT the) (NNS farmers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples)))))"
 GROWERS = "(ROOT (S (NP (DT the) (NNS growers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples)))))"

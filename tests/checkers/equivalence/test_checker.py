@@ -17,7 +17,8 @@ from checkers.wording import explanation_width
 from models.build import build_judge
 from models.local_settings import LocalSettings
 from models.settings import JudgeSettings
-from schemas import EquivalenceEvidence, EquivalenceTest, Verdict
+from schemas import EquivalenceEvidence, Verdict
+from schemas.equivalence import EquivalenceTest
 from tests.attacks.texts import ATTACKS, name_of
 from tests.checkers import case
 from tests.checkers.case import cause_of

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from checkers.equivalence.alignment import Alignments
 from checkers.equivalence.proof import Require, look_for_contradiction, prove
 from checkers.equivalence.questions import EquivalenceReply
-from schemas import (
-    AlignedPhrases,
-    EquivalenceProof,
-    EquivalenceTest,
-    PhraseAlignment,
-    UncoveredWord,
-)
+from schemas.equivalence import AlignedPhrases, EquivalenceProof, EquivalenceTest, PhraseAlignment, UncoveredWord
 
 SENTENCES = ("s1", "s2")
 MADE = {sentence: tuple(f"{sentence} in words {number}" for number in range(1, 6)) for sentence in SENTENCES}

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 
 import pytest
 
-from schemas import EquivalenceEvidence, PhraseAlignment, Verdict
+from schemas import EquivalenceEvidence, Verdict
+from schemas.equivalence import PhraseAlignment
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.checkers.equivalence.setting import StubSubject, decision, five_of
 

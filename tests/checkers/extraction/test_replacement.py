@@ -15,7 +15,8 @@ from checkers.extraction.mentions import Located, find_mentions, words_of
 from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.replacement import Names, fits, other_figures
 from models.protocol import Model, ModelFailed
-from schemas import Extraction, TestedEntity
+from schemas import Extraction
+from schemas.extraction import TestedEntity
 from tests.checkers.extraction.setting import proposing
 
 TEXT = "Ada Okafor flew a kite over Lagos on 3 May 2019."
