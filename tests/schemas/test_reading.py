@@ -27,14 +27,15 @@ def refused(data: bytes | None, *, max_bytes: int = MAX_BYTES) -> Unreadable:
 def read_or_refuse(data: bytes | None, *, max_bytes: int = MAX_BYTES) -> Unreadable | None:
     """Read `data`; whatever is wrong with it is a known reason with a detail of bounded length."""
     try:
-        record = read_record(data, max_bytes=max_bytes)
-    except Unreadable as fault:
-        assert fault.reason in get_args(DeadLetterReason)
-        assert 0 < len(fault.detail) <= MAX_DETAIL
-        assert fault.detail.isprintable()
-        return fault
-    assert isinstance(record, Envelope)
-    return None
+        assert isinstance(read_record(data, max_bytes=max_bytes), Envelope)
+    except Unreadable as unreadable:
+        fault = unreadable
+    else:
+        return None
+    assert fault.reason in get_args(DeadLetterReason)
+    assert 0 < len(fault.detail) <= MAX_DETAIL
+    assert fault.detail.isprintable()
+    return fault
 
 
 @given(st.none() | st.binary(max_size=300))
