@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from cachetools import LRUCache
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from models.local.alignment import Text, align, encoded, likeness_of
 from models.local.encoder import bundled
@@ -174,8 +174,9 @@ class BundledJudge:
 
     def load(self) -> None:
         """Load the model now. Raises ModelUnusable if it is missing or damaged."""
-        # Small products of matrices only wait for one another on many cores.
-        threadpool_limits(THREADS, user_api="blas")
+        # Small products of matrices only wait for one another on many cores; fewer stay where OMP_NUM_THREADS says so.
+        blas = ThreadpoolController().select(user_api="blas")
+        blas.limit(limits=min([THREADS, *(library.num_threads for library in blas.lib_controllers)]))
         bundled()
 
     def judge(self, batch: Sequence[Claims]) -> list[Graded]:
