@@ -3,18 +3,19 @@
 import asyncio
 import logging
 import os
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import AsyncIterator, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
-from assay.file_check import check_records, window_of
+from assay.file_check import CheckedLine, check_lines, window_of
 from assay.origins import PREFIX
 from assay.wiring import Service, build_service
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from models.build import fetch_models
-from schemas import Envelope, Unreadable, Verdict, read_record
+from schemas import Unreadable, Verdict, read_record
+from streams.record_lines import Line
 
 
 @dataclass(slots=True)
@@ -22,6 +23,8 @@ class _Cached:
     key: Hashable
     configuration: Configuration
     service: Service
+    patience: ModelPatience
+    """One for all calls: calls in quick succession, as in tests, wait only once for a model that is down."""
     calls: int = 0
     """Under way."""
 
@@ -32,8 +35,6 @@ class CachedService:
     def __init__(self) -> None:
         self._held: _Cached | None = None
         self._starting = asyncio.Lock()
-        self._patience = ModelPatience(_say)
-        self._called = 0.0
 
     async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
         """The verdicts on each record, by the checkers with these names or by all; raises as `check` does.
@@ -41,17 +42,23 @@ class CachedService:
         `records` are lines of a file by the prefix of their error messages.
         """
         held = await self._in_force()
+        found = list[CheckedLine]()
         try:
             checkers = {checker.name: checker for checker in held.service.checkers}
             selected = [checkers[plugin.name] for plugin in held.configuration.installed.select(names)]
-            max_bytes = held.configuration.streams.records.max_bytes
-            read = [_read(data, where, max_bytes) for where, data in records.items()]
-            if asyncio.get_running_loop().time() - self._called > self._patience.seconds:
-                # Calls in quick succession, as in tests, wait only once for a model that is down.
-                self._patience = ModelPatience(_say)
-            found = await check_records(selected, read, self._patience, window=window_of(held.configuration))
+            max_bytes, window = held.configuration.streams.records.max_bytes, window_of(held.configuration)
+            for where, data in records.items():
+                try:
+                    read_record(data, max_bytes=max_bytes)
+                except Unreadable as error:
+                    raise Unreadable(error.reason, f"{where}{error.detail}") from None
+
+            async def lines() -> AsyncIterator[Line]:
+                for number, data in enumerate(records.values(), 1):
+                    yield Line(number, data, length=len(data), end=0)
+
+            await check_lines(selected, lines(), found.append, held.patience, max_bytes=max_bytes, window=window)
         finally:
-            self._called = asyncio.get_running_loop().time()
             held.calls -= 1
             if held is not self._held and not held.calls:
                 await held.service.close()
@@ -69,8 +76,7 @@ class CachedService:
                     _say(warning)
                 await asyncio.to_thread(fetch_models, configuration.judge, _say)
                 service = build_service(configuration, [*configuration.installed.plugins.values()])
-                before, self._held = self._held, _Cached(key, configuration, service)
-                self._patience = ModelPatience(_say)
+                before, self._held = self._held, _Cached(key, configuration, service, ModelPatience(_say))
                 if before is not None and not before.calls:
                     await before.service.close()
             self._held.calls += 1
@@ -93,10 +99,3 @@ def _configured_by() -> Hashable:
     # Both may name other files, relative to the current folder.
     folder = Path.cwd() if file or variables else None
     return folder, file, tuple(sorted(variables))
-
-
-def _read(data: bytes, where: str, max_bytes: int) -> Envelope:
-    try:
-        return read_record(data, max_bytes=max_bytes)
-    except Unreadable as error:
-        raise Unreadable(error.reason, f"{where}{error.detail}") from None

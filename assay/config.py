@@ -90,10 +90,8 @@ def load_configuration(file: Path | None = None) -> Configuration:
     if file is None and DEFAULT_FILE.is_file():
         file = DEFAULT_FILE
     from_file = _read(file) if file else {}
-    known_subjects = from_file.get("subjects", {})
-    set_here = from_environment(
-        model_of(sections, BaseSettings), known_subjects if isinstance(known_subjects, dict) else ()
-    )
+    subjects = from_file.get("subjects")
+    set_here = from_environment(model_of(sections, BaseSettings), subjects if isinstance(subjects, dict) else ())
     origins = Origins(file=file, from_file=from_file, variables=variables())
     # Of the variables only known sections are read.
     strange: dict[str, Any] = {path[0]: {} for path in origins.variables if path[0] not in sections}
@@ -101,11 +99,7 @@ def load_configuration(file: Path | None = None) -> Configuration:
 
 
 def default_configuration(checkers: Sequence[str]) -> Configuration:
-    """The defaults of the demo, with these checkers alone; files and variables are ignored.
-
-    Raises:
-        UnknownChecker: one is not installed.
-    """
+    """The defaults of the demo, with these checkers alone; files and variables are ignored."""
     plugins = installed().select(checkers)
     found = InstalledCheckers(plugins={plugin.name: plugin for plugin in plugins}, broken={})
     tree = {plugin.name: dict(plugin.demo) for plugin in plugins}
@@ -208,9 +202,5 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Misconfigured(f"{file} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise Misconfigured(f"{file} is not UTF-8 (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise Misconfigured(f"{file} is not TOML: {error}") from None
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"{file} cannot be read as TOML: {error}") from None

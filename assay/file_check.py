@@ -1,7 +1,7 @@
 """The records on the lines of a file, checked in order: as many at once as keep the judge busy and fit in memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -32,8 +32,6 @@ class CheckedLine:
     """Without its bytes."""
     kind: str | None = None
     """The record's kind; None if the line holds no record."""
-    taken: bool = True
-    """True if a selected checker checks the kind."""
     verdicts: list[Verdict] = field(default_factory=list)
     """One of each checker of the kind, in the checkers' order; an abstention if there is none."""
     faults: list[str] = field(default_factory=list)
@@ -63,58 +61,19 @@ async def check_lines(
     At most `window` lines are checked at the same time, and 16 times as many finished ones wait for a slow one.
     Records longer than `max_bytes` are faults; if `strict`, so are those with a misspelt field.
     """
-
-    async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
-        async for line in lines:
-            record: Envelope | Unreadable
-            try:
-                record = line.record(max_bytes=max_bytes, strict=strict)
-            except Unreadable as error:
-                record = error
-            # A finished line may wait for others and needs no bytes.
-            yield replace(line, data=b""), record
-
-    await _checked(checkers, each(), emit, patience, window)
-
-
-async def check_records(
-    checkers: Sequence[Checker[Any]], records: Iterable[Envelope], patience: ModelPatience, *, window: int
-) -> list[CheckedLine]:
-    """The verdicts on each of them, in order."""
-    found = list[CheckedLine]()
-
-    async def each() -> AsyncIterator[tuple[Line, Envelope]]:
-        for number, record in enumerate(records, 1):
-            yield Line(number, b"", length=0, end=0), record
-
-    await _checked(checkers, each(), found.append, patience, window)
-    return found
-
-
-async def _checked(
-    checkers: Sequence[Checker[Any]],
-    records: AsyncIterator[tuple[Line, Envelope | Unreadable]],
-    emit: Emit,
-    patience: ModelPatience,
-    window: int,
-) -> None:
     # A file does not tell when a conversation has ended.
     able = [checker for checker in checkers if checker.unit == "record"]
     follow = _follower(max((checker.turns for checker in able), default=0))
 
     async def each() -> AsyncIterator[tuple[Line, Envelope | Unreadable]]:
-        async for line, record in records:
-            yield line, record if isinstance(record, Unreadable) else follow(record)
-
-    async def verdict(checker: Checker[Any], record: Envelope) -> Verdict | str:
-        try:
-            return await patience.until_answered(lambda: checker.check(record))
-        except (ModelFailed, ModelLost) as error:
-            return checker.abstain(record, "judge_failed", str(error))
-        except ModelRefuses:
-            raise
-        except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
-            return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
+        async for line in lines:
+            record: Envelope | Unreadable
+            try:
+                record = follow(line.record(max_bytes=max_bytes, strict=strict))
+            except Unreadable as error:
+                record = error
+            # A finished line may wait for others and needs no bytes.
+            yield replace(line, data=b""), record
 
     async def check(read: tuple[Line, Envelope | Unreadable]) -> CheckedLine:
         line, record = read
@@ -123,20 +82,28 @@ async def _checked(
         kind = str(getattr(record, "kind", ""))
         taking = [one for one in able if kind in one.kinds]
         if not taking:
-            none = unclaimed(record, f"no selected checker checks the kind {kind!r}")
-            return CheckedLine(line, kind, taken=False, verdicts=[none])
-        found = await asyncio.gather(*(verdict(checker, record) for checker in taking))
+            return CheckedLine(line, kind, [unclaimed(record, f"no selected checker checks the kind {kind!r}")])
+        found = await asyncio.gather(*(_verdict(checker, record, patience) for checker in taking))
         verdicts = [one for one in found if isinstance(one, Verdict)]
-        return CheckedLine(line, kind, verdicts=verdicts, faults=[one for one in found if isinstance(one, str)])
+        return CheckedLine(line, kind, verdicts, [one for one in found if isinstance(one, str)])
 
     await in_order(each(), check, emit, window=window, ahead=_AHEAD * window)
 
 
-def _follower(most: int) -> Callable[[Envelope], Envelope]:
-    """Puts each record of a file behind up to so many turns before it, and makes it one of them; an id is one turn.
+async def _verdict(checker: Checker[Any], record: Envelope, patience: ModelPatience) -> Verdict | str:
+    """The verdict, or why there is none."""
+    try:
+        return await patience.until_answered(lambda: checker.check(record))
+    except (ModelFailed, ModelLost) as error:
+        return checker.abstain(record, "judge_failed", str(error))
+    except ModelRefuses:
+        raise
+    except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
+        return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
 
-    Sources and tenants have their own sessions.
-    """
+
+def _follower(most: int) -> Callable[[Envelope], Envelope]:
+    """Puts each record of a file behind up to so many turns before it; an id is one turn, sessions are a tenant's."""
     sessions: LRUCache[tuple[Any, ...], dict[str, Turn]] = LRUCache(_MOST_SESSIONS)
 
     def follow(record: Envelope) -> Envelope:

@@ -114,23 +114,16 @@ def assert_accepted(records: RecordLike | Iterable[RecordLike], *, checkers: Col
 
 def _lines(records: RecordLike | Iterable[RecordLike]) -> tuple[bool, dict[str, bytes]]:
     """True if it is one record; and each record as a line of a file, by the prefix of its error messages."""
-    if isinstance(records, Mapping | Envelope):
-        return True, {"": _line(records, "")}
-    if isinstance(records, str | bytes) or not isinstance(records, Iterable):
-        raise TypeError(f"expected a record (a mapping or a record type) or many of them, got {type(records).__name__}")
-    places = ((f"records[{index}]: ", record) for index, record in enumerate(records))
-    return False, {where: _line(record, where) for where, record in places}
-
-
-def _line(record: RecordLike, where: str) -> bytes:
-    if isinstance(record, Envelope):
-        return to_json(record)
-    if not isinstance(record, Mapping):
-        raise TypeError(f"{where}expected a mapping or a record type, got {type(record).__name__}")
-    try:
-        return orjson.dumps(dict(record))
-    except orjson.JSONEncodeError as error:
-        raise Unreadable("not_json", f"{where}{error}") from None
+    is_one, lines = isinstance(records, Mapping | Envelope), dict[str, bytes]()
+    for index, record in enumerate([records] if isinstance(records, Mapping | Envelope) else records):
+        where = "" if is_one else f"records[{index}]: "
+        if not isinstance(record, Mapping | Envelope):
+            raise TypeError(f"{where}expected a mapping or a record type, got {type(record).__name__}")
+        try:
+            lines[where] = to_json(record) if isinstance(record, Envelope) else orjson.dumps(dict(record))
+        except orjson.JSONEncodeError as error:
+            raise Unreadable("not_json", f"{where}{error}") from None
+    return is_one, lines
 
 
 async def _verdicts(lines: dict[str, bytes], checkers: Collection[str]) -> list[Verdicts]:

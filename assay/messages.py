@@ -14,9 +14,6 @@ from streams.errors import StreamError
 if TYPE_CHECKING:
     from store.reading import Listed, Reader
 
-_LOOK_AGAIN_SECONDS = 0.5
-"""The archivist writes twice a second if there is little traffic."""
-
 
 def report_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
     """Report on standard error that no broker answers a command that follows a topic, or that one answers again."""
@@ -24,12 +21,7 @@ def report_broker(event: str, *, servers: str, since: str, why: str | None = Non
 
 
 async def stored_verdicts(url: str, *, follow: bool, **wanted: Collection[str]) -> AsyncGenerator[Verdict, None]:
-    """Yield the verdicts of the store that are `wanted` (see `Wanted`), oldest first; with `follow` then new ones.
-
-    Raises:
-        Misconfigured: it cannot be used as it is configured.
-        StreamError: there is none yet, or it does not answer.
-    """
+    """Yield the verdicts of the store that are `wanted` (see `Wanted`), oldest first; with `follow` then new ones."""
     seq = 0
     with opened_store(url) as reader:
         while True:
@@ -40,17 +32,13 @@ async def stored_verdicts(url: str, *, follow: bool, **wanted: Collection[str]) 
                     yield verdict
             if not follow:
                 return
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            # The archivist writes twice a second if there is little traffic.
+            await asyncio.sleep(0.5)
 
 
 @contextlib.contextmanager
 def opened_store(url: str | None) -> "Iterator[Reader]":
-    """A reader of the store for as long as the context lasts.
-
-    Raises:
-        Misconfigured: there is none, or it cannot be used as it is configured.
-        StreamError: there is none yet, or it does not answer.
-    """
+    """A reader of the store; raises Misconfigured if none can be used, and StreamError if it does not answer."""
     if url is None:
         raise Misconfigured("this needs a store, and none is configured (store.url)")
     # Commands that read topics load no library of databases.
@@ -67,11 +55,7 @@ def opened_store(url: str | None) -> "Iterator[Reader]":
 
 
 def require_store(url: str) -> None:
-    """Make sure that the archivist could write to the store.
-
-    Raises:
-        Misconfigured: it could not.
-    """
+    """Make sure that the archivist could write to the store; raises Misconfigured."""
     from store.opening import StoreError, require_writable
 
     try:

@@ -21,7 +21,6 @@ DELIMITER = "__"
 
 _SHOWN = 80
 _LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
-_LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +36,15 @@ class Origins:
         """The origin of a value: an environment variable, the file, or `default`."""
         return self._variable(path) or (str(self.file) if self._in_file(path) else DEFAULT)
 
-    def _written(self, path: tuple[str, ...]) -> str:
-        """The key as the user wrote it, or as it would be in the file if it is not set."""
-        if len(path) == 1 and path[0] not in self.from_file:
-            # The section is not in the file, so a variable may have named it.
-            return next((name for place, name in self.variables.items() if place[0] == path[0]), path[0])
-        return self._variable(path) or ".".join(toml_key(step) for step in path)
+    def _named(self, path: tuple[str, ...]) -> str:
+        """The key as the user wrote it, and the file that it is in."""
+        if (variable := self._variable(path)) is not None:
+            return variable
+        key = ".".join(map(toml_key, path))
+        if self._in_file(path):
+            return f"{key} (in {self.file})"
+        # A variable may have named the table.
+        return next((name for place, name in self.variables.items() if place[: len(path)] == path), key)
 
     def explained(self, error: ValidationError, settings: type[BaseModel]) -> list[str]:
         """A line for every fault: the key as the user wrote it and where, its value, and what is allowed."""
@@ -51,18 +53,17 @@ class Origins:
     def _explained(self, fault: dict[str, Any], settings: type[BaseModel]) -> str:
         # Pydantic adds a step where the key itself is at fault.
         path = tuple(str(step) for step in fault["loc"] if step != "[key]")
-        written, origin = self._written(path), self.of(path)
-        named = written if origin in {written, DEFAULT} else f"{written} (in {origin})"
+        named = self._named(path)
         if fault["type"] == "extra_forbidden":
             what, known = "section" if len(path) == 1 else "key", _keys_beside(path, settings)
             if (near := nearest(path[-1], known)) is None:
                 return f"{named}: there is no such {what}; allowed are {', '.join(known)}"
-            meant = (*path[:-1], near)
-            meant_as = f"{PREFIX}{DELIMITER.join(meant)}".upper() if self._variable(path) else ".".join(meant)
+            is_variable, meant = named.startswith(PREFIX), (*path[:-1], near)
+            meant_as = f"{PREFIX}{DELIMITER.join(meant)}".upper() if is_variable else ".".join(meant)
             return f"{named}: there is no such {what}; did you mean {meant_as}?"
         message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
         if fault["type"] in _LIST_TYPES:
-            message = _LIST_IN_A_VARIABLE if self._variable(path) else "should be a list"
+            message = 'should be a list: a,b or, as JSON, ["a", "b"]' if self._variable(path) else "should be a list"
         got = ""
         # Whole tables are not echoed: they hold more than the fault, perhaps secrets.
         if fault["type"] != "missing" and not isinstance(fault["input"], Mapping | BaseModel):
@@ -79,13 +80,11 @@ class Origins:
 
     def _in_file(self, path: tuple[str, ...]) -> bool:
         here: Any = self.from_file
-        for step in path:
-            if isinstance(here, list) and step.isdecimal() and int(step) < len(here):
-                here = here[int(step)]
-            elif isinstance(here, Mapping) and step in here:
-                here = here[step]
-            else:
-                return False
+        try:
+            for step in path:
+                here = here[int(step) if isinstance(here, list) else step]
+        except (LookupError, TypeError, ValueError):
+            return False
         return True
 
 
@@ -190,10 +189,10 @@ def masked(path: tuple[str, ...], value: Any) -> Any:
 
 
 def _is_secret(path: tuple[str, ...], value: Any) -> bool:
+    # The last step names a table where a variable is not JSON.
+    tables = path if isinstance(value, str) else path[:-1]
     return (
         isinstance(value, SecretStr | SecretBytes)
         or _SECRET_KEY.search(path[-1].lower()) is not None
-        or any(_SECRET_TABLE.search(step.lower()) for step in path[:-1])
-        # A table in a variable that is not JSON.
-        or (isinstance(value, str) and _SECRET_TABLE.search(path[-1].lower()) is not None)
+        or any(_SECRET_TABLE.search(step.lower()) for step in tables)
     )

@@ -2,7 +2,6 @@
 
 import json
 import re
-import textwrap
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -57,19 +56,13 @@ class VerdictPrinter:
         yield from indented(labelled("", verdict.reason) if len(lines) == 1 else ())
         for line in json.dumps(verdict.model_dump(mode="json"), indent=2, ensure_ascii=False).splitlines():
             further = " " * (len(line) - len(line.lstrip()) + 4)
-            yield from indented(textwrap.wrap(plain(line), explanation_width(), subsequent_indent=further))
+            yield from indented(wrap(plain(line), explanation_width(), subsequent_indent=further))
 
     async def alert(self, alert: Alert | SeriesAnew | TrueRateAlert, lookup: "RecordLookup") -> AsyncIterator[str]:
-        """The alert, and each rejected record with its explanation; with its reason if its verdict is gone.
-
-        `lookup`, a started one, finds the verdicts that the alert names.
-
-        Raises:
-            BrokerUnavailable: the broker did not answer.
-        """
+        """The alert, and each rejected record with its explanation; with its reason if `lookup` finds no verdict."""
         mark = click.style(alert.kind.replace("_", " ").upper(), fg=_ALERT_COLOURS.get(alert.kind), bold=True)
         yield f"{mark}  {alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {plain(alert.id)[:40]}"
-        whole = textwrap.wrap(plain(alert.summary), explanation_width(), max_lines=10, placeholder=" …")
+        whole = wrap(plain(alert.summary), explanation_width(), max_lines=10, placeholder=" …")
         for line in indented(whole):
             yield line
         for one in () if isinstance(alert, SeriesAnew) else alert.common:
@@ -138,9 +131,6 @@ def _clean(text: str) -> str:
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-_WIDTH = 80
-
-
 class Summary:
     """Adds up verdicts and faults."""
 
@@ -153,7 +143,6 @@ class Summary:
         self._started = time.monotonic()
         self._outcomes: dict[str, Counter[Outcome]] = {}
         self._totals: Counter[Outcome] = Counter()
-        self._passed_over: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
         self._first_reason = ""
         self._usage = Usage()
@@ -180,17 +169,12 @@ class Summary:
     @property
     def why_undecided(self) -> str:
         """The causes of the abstentions, and the reason of the first."""
-        if not self._causes:
-            return "no selected checker checks a kind that is in the file"
         causes = ", ".join(f"{cause} {number}" for cause, number in self._causes.most_common())
         return f"{causes}. The first: {self._first_reason}"
 
     def add(self, checked: CheckedLine) -> None:
         self.records += checked.kind is not None
         self.unfinished += bool(checked.faults)
-        if checked.kind is not None and not checked.taken:
-            self._passed_over[checked.kind] += 1
-            return
         for verdict in checked.verdicts:
             self.count(verdict)
 
@@ -216,11 +200,7 @@ class Summary:
         if self._usage.calls or self._usage.cached:
             yield f"  asked: {self._cost()}"
         if self._bundled:
-            note = f"  {self._bundled} {BUNDLED_NOTE}"
-            yield from wrap(note, _WIDTH, subsequent_indent="    ")
-        if self._passed_over:
-            kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
-            yield f"  abstained, as no selected checker checks the kind: {kinds}"
+            yield from wrap(f"  {self._bundled} {BUNDLED_NOTE}", 80, subsequent_indent="    ")
         if self.unfinished:
             yield f"  {counted(self.unfinished, 'line')} could not be finished, see above"
 

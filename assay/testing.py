@@ -12,8 +12,6 @@ from models.meter import MeteredJudge, MeteredModel
 from models.protocol import Answer, Claims, Grades, Judge, Judgement, Model, ModelFailed, Question, ReplyT
 from schemas import Envelope, Usage, Verdict, read_record
 
-_MAX_BYTES = 100 * 1024 * 1024
-
 
 class ScriptedModel:
     """A model that gives the replies of a script one after the other, each a JSON object of the form asked for."""
@@ -106,7 +104,8 @@ def check(
     if not isinstance(record, Envelope):
         kind = {"kind": next(iter(checker.kinds))} if len(checker.kinds) == 1 else {}
         given = {"source": "test", "model": "test"} | kind | dict(record)
-        record = read_record(orjson.dumps(given), max_bytes=_MAX_BYTES)
+        data = orjson.dumps(given)
+        record = read_record(data, max_bytes=len(data))
 
     async def checked() -> Verdict:
         built = checker(checker.settings_type.model_validate(settings), models)

@@ -61,13 +61,10 @@ def build_service(
     on_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> Service:
-    """The configured models and checkers; `on_usage` and `on_breaker` are called about the judge.
+    """The configured models and checkers; raises Misconfigured if one cannot be built from its settings.
 
-    `on_usage` is called about both judges of a cascade. No judge is built unless `judging`. `stand_ins` are subjects
-    that are not configured.
-
-    Raises:
-        Misconfigured: a checker or a model cannot be built from its settings.
+    `on_usage` is called about the judge, about both of a cascade, and `on_breaker`, too. No judge is built unless
+    `judging`. `stand_ins` are subjects that are not configured.
     """
     build = partial(build_judge, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
     screen = partial(build_screen, configuration.judge, on_usage=on_usage)
@@ -93,11 +90,7 @@ def build_service(
 def _followers(
     configuration: Configuration, names: Collection[str], models: Models, budgets: "Budgets", on_usage: UsageListener
 ) -> "tuple[list[AgentFactory], list[Model]]":
-    """The agents with these names, and the models that only they use.
-
-    Raises:
-        Misconfigured: the improver, its writer or a source cannot be built from its settings.
-    """
+    """The agents with these names, and the models that only they use; raises Misconfigured."""
     from agents.improver_agent import ImproverAgent
     from agents.monitor.labels import labels_agent
     from agents.monitor.trust import trust_monitor
@@ -157,10 +150,7 @@ async def build_worker(
 ) -> "Worker":
     """The worker with these checkers and other agents, with the judge's metrics and part of readiness.
 
-    `stand_ins` are subjects that are not configured.
-
-    Raises:
-        Misconfigured: a checker, the improver, a source or a model cannot be built from its settings.
+    `stand_ins` are subjects that are not configured. Raises Misconfigured for what cannot be built from its settings.
     """
     from prometheus_client import CollectorRegistry, Info, ProcessCollector
 
@@ -186,9 +176,7 @@ async def build_worker(
     Info("assay_runbook", "Where the runbook of alerts, and the page, can be opened", registry=registry).info(opened)
     runs = {"version": version("assay"), "python_version": platform.python_version()}
     runs["judge"] = judge.name if judge else ""
-    Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
-        runs
-    )
+    Info("assay_build", "What this worker runs, and the judge that it asks", registry=registry).info(runs)
     if judge is not None:
         probe.watch(service.models.screen or judge)
     checking = configuration.routing.checkers or [checker.name for checker in service.checkers]
@@ -232,11 +220,7 @@ async def build_worker(
 
 
 def _taken_kinds(configuration: Configuration, own: Collection[str]) -> tuple[str | None, dict[str, frozenset[str]]]:
-    """The checker that answers for records that none checks, and the kinds of each.
-
-    Raises:
-        Misconfigured: `routing.checkers` lacks a checker of this worker.
-    """
+    """The checker that answers for records that none checks, and the kinds of each; raises Misconfigured."""
     named, installed = configuration.routing.checkers, configuration.installed.plugins
     if named and (missing := [name for name in own if name not in named]):
         raise Misconfigured(f"routing.checkers: {', '.join(missing)} runs in this worker and is not named there")

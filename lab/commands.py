@@ -16,7 +16,7 @@ from assay.cli.common import (
     NotFinished,
     WrongUse,
     configured,
-    print_figures,
+    print_report,
     run_errors,
 )
 from checkers.longtail.questions import Way
@@ -46,7 +46,7 @@ def _over_a_file(command: Callable[..., "Make"]) -> Callable[..., None]:
 
         with run_errors(resumable=out is not None):
             figures = asyncio.run(figures_of(loaded, out, command(loaded=loaded, **options)))
-        print_figures(figures, as_json=as_json)
+        print_report(figures.summary(), figures.lines(), as_json=as_json)
 
     return run
 
@@ -127,7 +127,7 @@ def build(
         out.mkdir(parents=True, exist_ok=True)
         scorers = {name: options.pop(name) for name in ("scorer", "measurer")}
         figures, lacking = asyncio.run(statements.build(loaded, chosen, out, scorers, **options))
-    print_figures(figures, as_json=as_json)
+    print_report(figures.summary(), figures.lines(), as_json=as_json)
     if lacking:
         raise NotFinished(f"no statement was found: {lacking}")
 
@@ -206,7 +206,8 @@ def _audited(prepare: Callable[..., Callable[["Groups"], Iterator["Row"]]]) -> C
         finally:
             if rows:
                 # Printed first: a file that cannot be written must not lose the figures.
-                print_figures(report(rows, notes), as_json=as_json)
+                figures = report(rows, notes)
+                print_report(figures.summary(), figures.lines(), as_json=as_json)
                 if heat_map is not None:
                     draw(rows, heat_map)
 

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from agents.accounts import Accounts
-from assay.cli.common import configured, moment, print_figures
+from assay.cli.common import configured, moment, print_report
 from assay.config import Configuration
 from streams.takeover import commits
 from streams.topic_reader import kept_since, read_topic
@@ -24,8 +24,8 @@ _CLOCKS: Final = timedelta(hours=1)
 async def _taken(loaded: Configuration, asked_since: datetime, names: Collection[str]) -> Accounts:
     """Count the fate of each message on the outputs topic, as far as the topics still hold answers.
 
-    `names` are checkers; without any, all that `routing.checkers` names or that have a consumer group, and the messages
-    that no checker checks or can read.
+    Of the checkers `names`, else of all that `routing.checkers` names or that have a consumer group, and of the
+    messages that no checker checks or can read.
     """
     settings, installed = loaded.streams, loaded.installed.plugins
     topics, kafka = settings.topics, settings.kafka
@@ -78,6 +78,6 @@ def accounts(
     """
     loaded.installed.select(checkers)
     found = asyncio.run(_taken(loaded, since, checkers))
-    print_figures(found, as_json=as_json)
+    print_report(found.summary(), found.lines(), as_json=as_json)
     if found.missing:
         ctx.exit(MISSING)

@@ -40,13 +40,11 @@ _SURE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 class _Label(NamedTuple):
-    """A person's label of a record."""
+    """A person's label of a record, its sampling rate, and whether it is in the even sample."""
 
     accept: bool
     probability: float = 1.0
-    """The sampling rate of the record."""
     even: bool = True
-    """False if it is skipped so that the others are an even sample."""
 
 
 _Judged: TypeAlias = list[tuple[Verdict, _Label]]
@@ -70,7 +68,11 @@ def calibrate(
     people labelled. Prints a table and a section for assay.toml. Exits with status 3 if no threshold keeps the promise,
     and prints what could be promised.
     """
-    plugins = _scoring(loaded, loaded.installed.select(checkers), named=bool(checkers))
+    selected = loaded.installed.select(checkers)
+    plugins = [plugin for plugin in selected if issubclass(plugin.settings, ScoringSettings)]
+    if not plugins or (checkers and len(plugins) < len(selected)):
+        others = ", ".join(plugin.name for plugin in selected if plugin not in plugins)
+        raise WrongUse(f"{others}: its verdicts do not depend on a score")
     download_models(loaded)
     scored = asyncio.run(_scored(_without_thresholds(loaded, plugins), plugins, file))
     found = [_found(checker, judge, each, error, confidence) for (checker, judge), each in scored.items() if each]
@@ -81,7 +83,7 @@ def calibrate(
             click.echo(orjson.dumps(one).decode())
         else:
             section = loaded.installed.plugins[one["checker"]].section or one["checker"]
-            click.echo("\n".join([*([""] if number else []), *_table(one), *_section(one, section)]))
+            click.echo("\n".join([*([""] if number else []), *_table(one, section)]))
     if not all(one["kept"] for one in found):
         raise NotFinished(f"an error of {error:g} with confidence {confidence:g} cannot be promised")
 
@@ -135,8 +137,8 @@ def _agreement(judged: _Judged) -> dict[str, Any]:
     return {"agreed": agreed, "of": of, "kappa": None if found is None else found[0].model_dump()}
 
 
-def _table(found: Mapping[str, Any]) -> Iterator[str]:
-    """The table and the promise; why not, where there is none."""
+def _table(found: Mapping[str, Any], section: str) -> Iterator[str]:
+    """The table and the promise with its section for `assay.toml`; why not, where there is none."""
     error = found["error"]
     agreed = found["agreement"]
     said = f"agrees with your people on {agreed['agreed']} of {agreed['of']}"
@@ -166,31 +168,10 @@ def _table(found: Mapping[str, Any]) -> Iterator[str]:
             enough = f"about {needed:,} labels" if needed else "not even twenty times as many"
             could = f"these labels could promise {promise}; {enough} would keep {error:g}"
             yield f"No threshold to {outcome} keeps an error of {error:g}: {could}."
-
-
-def _section(found: Mapping[str, Any], section: str) -> Iterator[str]:
-    """Lines for `assay.toml` after an empty one, of the checker's section; none if nothing is promised."""
     if found["kept"]:
         yield f"\n[{section}.thresholds]"
-        for key in ("accept_from", "reject_below"):
-            if found[key] is not None:
-                yield f"{key} = {found[key]}"
+        yield from (f"{key} = {found[key]}" for _, key in sides if found[key] is not None)
         yield f"judge = {json.dumps(found['judge'])}"
-
-
-def _scoring(loaded: Configuration, plugins: list[CheckerPlugin], *, named: bool) -> list[CheckerPlugin]:
-    """Those of `plugins` that have thresholds.
-
-    Raises:
-        WrongUse: one that was `named` has none, or none has any.
-    """
-    able = [plugin for plugin in loaded.installed.plugins.values() if issubclass(plugin.settings, ScoringSettings)]
-    scoring = [plugin for plugin in plugins if plugin in able]
-    if (named and len(scoring) < len(plugins)) or not scoring:
-        others = ", ".join(plugin.name for plugin in plugins if plugin not in able)
-        known = ", ".join(plugin.name for plugin in able) or "none"
-        raise WrongUse(f"{others}: its verdicts do not depend on a score; those of {known} do")
-    return scoring
 
 
 def _without_thresholds(loaded: Configuration, plugins: list[CheckerPlugin]) -> Configuration:
@@ -215,8 +196,9 @@ async def _scored(loaded: Configuration, plugins: list[CheckerPlugin], file: Pat
         with reading(file) as source, progress(size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:
-                for verdict in checked.verdicts if checked.taken else ():
-                    scored[verdict.checker].append((verdict, labels[checked.line.number]))
+                for verdict in checked.verdicts:
+                    if verdict.checker in scored:
+                        scored[verdict.checker].append((verdict, labels[checked.line.number]))
                 for fault in checked.faults:
                     counts["unfinished"] += 1
                     shown.say(f"line {checked.line.number}: {fault}")
@@ -231,19 +213,14 @@ async def _scored(loaded: Configuration, plugins: list[CheckerPlugin], file: Pat
     if not labels:
         raise WrongUse('no record has a label: each needs a further field "label", which is "accept" or "reject"')
     if without := counts["without"]:
-        were = "was" if without == 1 else "were"
-        click.echo(f"{counted(without, 'line')} without a label {were} skipped", err=True)
+        click.echo(f"skipped without a label: {counted(without, 'line')}", err=True)
     return {(name, judges[name]): each for name, each in scored.items()}
 
 
 async def _labelled(
     file: Path, lines: AsyncIterator[Line], labels: dict[int, _Label], counts: Counter[str]
 ) -> AsyncIterator[Line]:
-    """The lines with a label, which is added to `labels` by line number; counts those `without`.
-
-    Raises:
-        WrongUse: a label is another than `accept` or `reject`.
-    """
+    """The lines with a label, which is added to `labels` by line number; counts those `without`; raises WrongUse."""
     async for line in lines:
         try:
             record = orjson.loads(line.data)

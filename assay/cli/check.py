@@ -37,8 +37,6 @@ from models.wording import counted
 from schemas import to_json
 from streams.record_lines import Line, read_lines
 
-_LOOK_SECONDS = 0.1
-
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
@@ -48,7 +46,6 @@ class _Run:
     writes_json: bool
     printer: VerdictPrinter | None
     shown: Progress
-    bar: bool
     summary: Summary
     counts: list[Summary | JUnitReport | FileSample] = field(default_factory=list)
 
@@ -60,9 +57,8 @@ class _Run:
             # An acceptance without an explanation is not printed next to its JSON.
             for line in lines if len(lines) > 1 or not self.writes_json else ():
                 self.shown.say(line)
-        if not self.bar:
-            # A reader of the pipe or file sees each verdict at once.
-            self.target.flush()
+        # A reader of the pipe or file sees each verdict at once.
+        self.target.flush()
         for fault in checked.faults:
             self.shown.say(f"line {checked.line.number}: {fault}")
         for one in self.counts:
@@ -73,7 +69,7 @@ class _Run:
         """Show models that are being loaded, and count the time."""
         before = time.monotonic()
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(0.1)
             now = time.monotonic()
             if names := being_loaded():
                 self.summary.loading_seconds += now - before
@@ -134,21 +130,22 @@ def check(
                 writes_json=writes_json,
                 printer=None if as_json else printer,
                 shown=shown,
-                bar=bar,
                 summary=summary,
                 counts=[summary, *([report] if junit else []), *([drawn] if drawn else [])],
             )
             patience = ModelPatience(shown.say)
             asyncio.run(_check(run, loaded, plugins, drawn.lines() if drawn else lines, patience, strict=strict))
-        target.flush()
         if report_target is not None:
             report.write(report_target, name=str(file))
     costs = drawn.report(summary.working_seconds) if drawn and not patience.lost else ()
     click.echo("\n".join([*summary.lines(), *costs]), err=True)
     if summary.unfinished or patience.lost:
         raise NotFinished("not every record could be checked")
-    if fail_on_reject or fail_under is not None or summary.records:
-        _require_decisions(summary, fail_under)
+    if not summary.records and (fail_on_reject or fail_under is not None):
+        raise NotFinished("nothing was checked: there is no record in the file")
+    if summary.records and not summary.decided:
+        # A run whose judge is down must not pass.
+        raise NotFinished(f"nothing was decided: {summary.why_undecided}")
     too_few = fail_under is not None and summary.accepted_rate < fail_under
     if too_few and not (fail_on_reject and summary.rejected):
         rate = f"{summary.accepted_rate:.1%} of {counted(summary.decided, 'decided verdict')}"
@@ -177,13 +174,3 @@ async def _check(
             )
         finally:
             watching.cancel()
-
-
-def _require_decisions(summary: Summary, fail_under: float | None) -> None:
-    """Raise NotFinished if nothing was decided: a run whose judge is down must not pass."""
-    if not summary.records:
-        raise NotFinished("nothing was checked: there is no record in the file")
-    if not summary.decided and fail_under is not None:
-        raise NotFinished(f"--fail-under {fail_under:g} cannot be tested: no verdict accepts or rejects")
-    if not summary.decided:
-        raise NotFinished(f"nothing was decided: {summary.why_undecided}")

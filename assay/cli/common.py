@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import re
-import shutil
 import signal
 import stat
 import sys
@@ -61,13 +60,11 @@ RATE = click.FloatRange(0, 1)
 NUMBER = click.IntRange(min=1)
 EXISTING_OR_DASH = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
-
 
 def moment(value: str) -> datetime:
     """A time, or how long ago."""
     if found := re.fullmatch(r"(\d{1,5})([mhd])", value):
-        return datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
+        return datetime.now(UTC) - int(found[1]) * timedelta(minutes={"m": 1, "h": 60, "d": 24 * 60}[found[2]])
     try:
         found_at = datetime.fromisoformat(value)
     except ValueError:
@@ -90,8 +87,13 @@ def configured(command: Callable[..., Any]) -> Callable[..., Any]:
     @config_option
     @wraps(command)
     def run(*, config_file: Path | None, **options: Any) -> Any:
+        from streams.logs import configure_logs
+
         loaded = configuration(config_file)
-        quiet_logs()
+        configure_logs("error")
+        logging.captureWarnings(True)
+        # The command reports a broker that is down in one line.
+        logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
         return command(loaded=loaded, **options)
 
     return run
@@ -113,21 +115,9 @@ def out_option(what: str) -> _Decorator:
     return click.option("--out", type=path, help=f"File for the {what}. Default: standard output.")
 
 
-def typed() -> str:
-    """The command that runs assay again: the shell may not find it by its name."""
-    program, found = Path(sys.argv[0]), shutil.which("assay")
-    is_found = program.name != "assay" or (found is not None and program.exists() and program.samefile(found))
-    return "assay" if is_found else str(program)
-
-
 def configuration(config_file: Path | None) -> Configuration:
-    """The configuration for the running command; `config_file` is the option after its name.
-
-    Raises:
-        WrongUse: with a line for every fault.
-    """
-    with run_errors():
-        loaded = load_configuration(config_file or click.get_current_context().find_root().params.get("config_file"))
+    """The configuration for the running command; `config_file` is the option after its name. Raises Misconfigured."""
+    loaded = load_configuration(config_file or click.get_current_context().find_root().params.get("config_file"))
     for warning in loaded.warnings:
         click.secho(f"warning: {warning}", err=True, fg="yellow")
     return loaded
@@ -139,16 +129,6 @@ async def stopped() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     await ended.wait()
-
-
-def quiet_logs() -> None:
-    """Log only errors, on standard error: a person reads the output, not libraries' warnings."""
-    from streams.logs import configure_logs
-
-    configure_logs("error")
-    logging.captureWarnings(True)
-    # The command reports a broker that is down in one line.
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 
 def download_models(configured: Configuration) -> None:
@@ -206,11 +186,6 @@ class Figures(Protocol):
         """The figures for a person."""
 
 
-def print_figures(figures: Figures, *, as_json: bool) -> None:
-    """Print the results of a run, as JSON or for a person."""
-    print_report(figures.summary(), figures.lines(), as_json=as_json)
-
-
 def print_report(summary: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
     """Print the results of a run, as JSON or for a person."""
     for line in [orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode()] if as_json else lines:
@@ -225,8 +200,7 @@ def reading(file: Path) -> BinaryIO:
 def writing(file: Path | None, *, source: Path | None = None) -> BinaryIO:
     """The stream to write to, for a `with` statement: `file`, or standard output if it is None or -.
 
-    Raises:
-        WrongUse: it cannot be opened, or it is `source`, which would be lost.
+    Raises WrongUse if it cannot be opened, or is `source`, which would be lost.
     """
     if file is not None and source is not None and file.exists() and source.exists() and file.samefile(source):
         raise WrongUse(f"{file} is the input; writing to it would lose it")

@@ -23,8 +23,6 @@ from streams.topic_reader import TopicView
 
 _NAMED = 20
 """Changes that are shown to a person; `--json` has all."""
-_SHOWN = ("checker", "source", "record_id", "reason")
-"""Of a verdict that changed."""
 
 Key: TypeAlias = tuple[str, str, str]
 """Checker, source and record id."""
@@ -52,13 +50,12 @@ def compare(*, loaded: Configuration, before: Path | None, after: Path | None, b
         return
     if by is not None or before is None or after is None:
         raise WrongUse("give either two files or --by metadata.KEY")
-    found = _differences(_read(before), _read(after))
+    first, second = (
+        {(one.checker, one.source, one.record_id): one for one in read_forms(Verdict, file, "verdict", fault=CannotRun)}
+        for file in (before, after)
+    )
+    found = _differences(first, second)
     print_report(found, _lines(found), as_json=as_json)
-
-
-def _read(file: Path) -> dict[Key, Verdict]:
-    found = read_forms(Verdict, file, "verdict", fault=CannotRun)
-    return {(one.checker, one.source, one.record_id): one for one in found}
 
 
 async def _calibrations(settings: StreamSettings) -> Collection[Calibration]:
@@ -123,7 +120,8 @@ def _differences(first: Mapping[Key, Verdict], second: Mapping[Key, Verdict]) ->
         before, after = first[key].outcome, second[key].outcome
         counts[key[0]][before, after] += 1
         if before != after:
-            changes.append({"before": before, "after": after, **second[key].model_dump(include={*_SHOWN})})
+            about = second[key].model_dump(include={"checker", "source", "record_id", "reason"})
+            changes.append({"before": before, "after": after, **about})
     checkers = [
         {
             "checker": checker,

@@ -50,7 +50,6 @@ def convert(*, loaded: Configuration, file: Path, mapping: Path, out: Path | Non
         raise NotFinished("not every row is a record")
 
 
-_ENDINGS = ".csv, .jsonl, .ndjson, .json and .parquet"
 _TYPES: Mapping[str, type[Envelope]] = dict(zip(RECORD_KINDS, RECORD_TYPES, strict=True))
 
 Row: TypeAlias = Mapping[str, Any]
@@ -73,10 +72,10 @@ class Mapped(BaseModel):
         """Raise `CannotRun` with the fault of the file."""
         try:
             mapping = cls.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise CannotRun(f"{file}: {error}; a mapping is a TOML file") from None
         except ValidationError as error:
             raise CannotRun(f"{file}: {explain(error)}") from None
+        except (OSError, ValueError) as error:
+            raise CannotRun(f"{file}: {error}; a mapping is a TOML file") from None
         known = _TYPES[mapping.kind].model_fields
         for field in (*mapping.columns, *mapping.values):
             if (name := field.partition(".")[0]) not in known:
@@ -91,11 +90,9 @@ class Mapped(BaseModel):
         for field, value in self.values.items():
             _set(document, field, value)
         for field, columns in self.columns.items():
-            several = isinstance(columns, list)
             found = [_found(row, column) for column in (columns if isinstance(columns, list) else [columns])]
-            given = [value for value in found if value not in (None, "")]
-            if given:
-                _set(document, field, self._fitted(field, given if several else given[0]))
+            if given := [value for value in found if value not in (None, "")]:
+                _set(document, field, self._fitted(field, given if isinstance(columns, list) else given[0]))
         try:
             line = orjson.dumps(document)
         except TypeError as error:
@@ -120,12 +117,7 @@ class Mapped(BaseModel):
 
 
 def read_rows(file: Path, *, max_bytes: int) -> Iterator[tuple[int, Row | Unreadable]]:
-    """The rows of a file with their numbers from 1; for one that cannot be read, its fault.
-
-    Raises:
-        CannotRun: files of this kind cannot be read.
-        ExtraMissing: pyarrow is needed, and not installed.
-    """
+    """The rows of a file with their numbers from 1, or the faults of those; raises CannotRun and ExtraMissing."""
     match file.suffix.lower():
         case ".csv":
             rows: Iterator[Any] = _csv(file, max_bytes)
@@ -136,7 +128,8 @@ def read_rows(file: Path, *, max_bytes: int) -> Iterator[tuple[int, Row | Unread
         case ".parquet":
             rows = _parquet(file)
         case ending:
-            raise CannotRun(f"{file} ends in {ending!r}; files that can be converted end in {_ENDINGS}")
+            allowed = ".csv, .jsonl, .ndjson, .json and .parquet"
+            raise CannotRun(f"{file} ends in {ending!r}; files that can be converted end in {allowed}")
     wrong = Unreadable("not_an_object", "the row is not an object")
     for number, row in enumerate(rows, 1):
         yield number, row if isinstance(row, dict | Unreadable) else wrong
@@ -166,10 +159,8 @@ def _json_lines(file: Path, max_bytes: int) -> Iterator[Any]:
 
 
 def _json(file: Path) -> Iterator[Any]:
-    document = _parsed(file.read_bytes())
-    if not isinstance(document, list):
-        why = f": {document}" if isinstance(document, Unreadable) else ""
-        raise CannotRun(f"{file} holds no JSON array of rows{why}")
+    if not isinstance(document := _parsed(file.read_bytes()), list):
+        raise CannotRun(f"{file} holds no JSON array of rows")
     yield from document
 
 

@@ -5,18 +5,17 @@ import contextlib
 import dataclasses
 import logging
 import shutil
+import sys
 import tempfile
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import click
-from aiokafka import AIOKafkaConsumer
 from pydantic import TypeAdapter
 
 from agents.monitor.settings import LabelSettings
-from assay.cli.common import NotFinished, stopped, typed
+from assay.cli.common import NotFinished, stopped
 from assay.cli.ui import served_page
 from assay.config import default_configuration
 from assay.reports import Summary, VerdictPrinter, indented
@@ -25,7 +24,6 @@ from checkers.plugin import own_checkers
 from checkers.wording import labelled, plain
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, TrueRateAlert, Verdict, read_record, to_json
 from store.settings import StoreSettings
-from streams.clients import reader
 from streams.embedded import EmbeddedBroker
 from streams.errors import ExtraMissing, StreamError
 from streams.logs import configure_logs
@@ -33,6 +31,7 @@ from streams.lookup import RecordLookup
 from streams.record_lines import Line
 from streams.record_sender import send_records
 from streams.settings import HttpSettings, KafkaSettings, RecordSettings, StreamSettings
+from streams.topic_reader import TopicView
 
 _SAMPLES = "records.jsonl"
 
@@ -48,7 +47,6 @@ _SILENCE_SECONDS = 20.0
 _NEXT = """
 Where to go next:
   {program} check FILE          check your own records
-  {program} config check        show the configuration
   {program} schemas export DIR  schemas of records and verdicts
   {program} worker              run the service on your Kafka
 
@@ -87,7 +85,7 @@ def demo(follow: bool) -> None:
     """
     with _quiet_libraries() as log:
         try:
-            asyncio.run(_run(follow=follow, program=typed()))
+            asyncio.run(_run(follow=follow))
         except ExtraMissing:
             raise
         except StreamError as error:
@@ -105,13 +103,12 @@ def _quiet_libraries() -> Iterator[Path]:
     shutil.rmtree(log.parent, ignore_errors=True)
 
 
-async def _run(*, follow: bool, program: str) -> None:
-    """Run it; `program` is the command that runs assay.
-
-    Raises:
-        StreamError: records got no verdict in time.
-    """
+async def _run(*, follow: bool) -> None:
+    """Run it; raises StreamError if records got no verdict in time."""
     say = click.echo
+    started = Path(sys.argv[0])
+    # The shell may not find the program by its name.
+    program = str(started) if started.name == "assay" and shutil.which("assay") is None else "assay"
     configuration = default_configuration([plugin.name for plugin in own_checkers() if plugin.stand_ins])
     plugins = list(configuration.installed.plugins.values())
     kinds = frozenset[str]().union(*(plugin.kinds for plugin in plugins))
@@ -124,7 +121,8 @@ async def _run(*, follow: bool, program: str) -> None:
             http=HttpSettings(port=0),
             records=RecordSettings(version_metadata=("release",)),
         )
-        broker.create_topics(settings.topics.all)
+        topics = settings.topics
+        broker.create_topics(topics.all)
         configuration = dataclasses.replace(
             configuration,
             streams=settings,
@@ -134,123 +132,99 @@ async def _run(*, follow: bool, program: str) -> None:
         say("starting the worker and loading the model…")
         following = [TRUST_MONITOR, ARCHIVIST, LABELS] if follow else [TRUST_MONITOR]
         worker = await build_worker(configuration, plugins, following, stand_ins=stand_ins)
+        shown = (topics.accepted, topics.rejected, topics.abstained, topics.dead_letter, topics.alerts)
+        view = TopicView(settings.kafka, shown, TypeAdapter[_Arrival](_Arrival))
         try:
             await worker.start()
-            async with reader(settings.kafka) as consumer, RecordLookup(settings).running() as lookup:
-                shown = _Demo(settings, consumer, lookup, VerdictPrinter(plugins))
-                await shown.check_samples(records)
+            async with (
+                RecordLookup(settings).running() as lookup,
+                contextlib.aclosing(view.messages(follow=True)) as arrivals,
+            ):
+                printer = _Printer(VerdictPrinter(plugins), lookup)
+                await _check_samples(settings, records, arrivals, printer)
                 say(_NEXT.format(program=program))
                 if follow:
                     async with served_page(configuration) as page:
                         say(_FOLLOWING.format(settings=settings, page=page, port=worker.http.port, program=program))
-                        await shown.follow()
+                        await _follow(arrivals, printer)
         finally:
             await worker.stop()
 
 
 def _sample_records() -> list[Envelope]:
-    """The sample records: of the installed package, or of the checkout it runs from.
-
-    Raises:
-        StreamError: the installation lacks the file.
-    """
+    """The sample records: of the installed package, or of the checkout it runs from."""
     package = Path(__file__).parent.parent
-    for folder in (package, package.parent / "examples"):
-        file = folder / _SAMPLES
-        if file.is_file():
-            return [read_record(line, max_bytes=len(line)) for line in file.read_bytes().splitlines()]
-    raise StreamError(f"the sample records ({_SAMPLES}) are missing from this installation")
+    folder = package if (package / _SAMPLES).is_file() else package.parent / "examples"
+    return [read_record(line, max_bytes=len(line)) for line in (folder / _SAMPLES).read_bytes().splitlines()]
 
 
-class _Demo:
-    """Sends records, and shows the worker's messages as they arrive."""
+async def _check_samples(
+    settings: StreamSettings,
+    records: Sequence[Envelope],
+    arrivals: AsyncGenerator[_Arrival, None],
+    printer: "_Printer",
+) -> None:
+    """Send records, show their verdicts and a summary; raise StreamError if any has no verdict in time."""
+    waiting, verdicts = {record.id: record for record in records}, list[Verdict]()
+    summary, mistakes = Summary(), dict[str, str]()
 
-    def __init__(
-        self, settings: StreamSettings, consumer: AIOKafkaConsumer, lookup: RecordLookup, printer: VerdictPrinter
-    ) -> None:
-        self._settings, self._consumer, self._lookup, self._printer = settings, consumer, lookup, printer
-        topics = settings.topics
-        self._forms: dict[str, TypeAdapter[_Arrival]] = {
-            **dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), TypeAdapter(Verdict)),
-            topics.dead_letter: TypeAdapter(DeadLetter),
-            topics.alerts: TypeAdapter(Alert | SeriesAnew | TrueRateAlert),
-        }
-        consumer.subscribe(list(self._forms))
+    async def lines() -> AsyncIterator[Line]:
+        for number, data in enumerate(map(to_json, records), start=1):
+            yield Line(number, data, length=len(data), end=0)
 
-    async def check_samples(self, records: Sequence[Envelope]) -> None:
-        """Send records, show their verdicts and a summary; raise StreamError if any has no verdict in time.
+    click.echo(f"{len(records)} records to {settings.topics.outputs}; their verdicts:\n")
+    await send_records(settings, lines())
+    with contextlib.suppress(TimeoutError):
+        while waiting:
+            arrival = await asyncio.wait_for(anext(arrivals), _SILENCE_SECONDS if verdicts else _LOADING_SECONDS)
+            if not isinstance(arrival, Verdict) or (record := waiting.pop(arrival.record_id, None)) is None:
+                await printer.show(arrival)
+                continue
+            verdicts.append(arrival)
+            summary.records += 1
+            summary.count(arrival)
+            if (mistake := _mistake(arrival, record)) is not None:
+                mistakes[record.id] = mistake
+    # A plain rejection is shown first and another one last, abstentions before the last.
+    verdicts.sort(key=lambda one: (one.record_id != _FIRST, one.record_id == _LAST, one.outcome == "abstain"))
+    for verdict in verdicts:
+        await printer.show(verdict, mistakes.get(verdict.record_id))
+    click.echo("\n".join(["", *summary.lines()]))
+    if waiting:
+        raise StreamError(f"no verdict in time for {', '.join(waiting)}")
+    click.echo(f"  {len(mistakes)} of the {summary.decided} decisions are mistakes, say the samples' authors")
 
-        A plain rejection is shown first and another one last, abstentions before the last.
-        """
-        say, waiting = click.echo, {record.id: record for record in records}
-        summary = Summary()
-        held: list[tuple[Verdict, str | None]] = []
-        mistakes = 0
 
-        async def lines() -> AsyncIterator[Line]:
-            for number, data in enumerate(map(to_json, records), start=1):
-                yield Line(number, data, length=len(data), end=0)
+async def _follow(arrivals: AsyncGenerator[_Arrival, None], printer: "_Printer") -> None:
+    """Show what arrives until Ctrl-C."""
 
-        say(f"{len(records)} records to {self._settings.topics.outputs}; verdicts as they arrive:\n")
-        await send_records(self._settings, lines())
-        async with contextlib.aclosing(self._until_silent(_SILENCE_SECONDS, _LOADING_SECONDS)) as found:
-            async for arrival in found:
-                if not isinstance(arrival, Verdict) or (record := waiting.pop(arrival.record_id, None)) is None:
-                    await self._show(arrival)
-                    continue
-                summary.records += 1
-                summary.count(arrival)
-                mistake = _mistake(arrival, record)
-                mistakes += mistake is not None
-                if arrival.outcome == "abstain" or record.id == _LAST or _FIRST in waiting:
-                    held.append((arrival, mistake))
-                else:
-                    self._show_verdict(arrival, mistake)
-                if not waiting:
-                    break
-        for verdict, mistake in sorted(held, key=lambda one: (one[0].record_id == _LAST, one[0].outcome == "abstain")):
-            self._show_verdict(verdict, mistake)
-        say("\n".join(["", *summary.lines()]))
-        if waiting:
-            raise StreamError(f"no verdict in time for {', '.join(waiting)}")
-        say(f"  {mistakes} of the {summary.decided} decisions are mistakes, say the samples' authors")
+    async def show() -> None:
+        async for arrival in arrivals:
+            await printer.show(arrival)
 
-    async def follow(self) -> None:
-        """Show what arrives until Ctrl-C."""
+    showing, ended = asyncio.create_task(show()), asyncio.create_task(stopped())
+    await asyncio.wait([showing, ended], return_when=asyncio.FIRST_COMPLETED)
+    showing.cancel()
+    await asyncio.wait([showing])
+    click.echo("stopping the worker…")
 
-        async def show() -> None:
-            async for arrival in self._until_silent(float("inf"), float("inf")):
-                await self._show(arrival)
 
-        showing, ended = asyncio.create_task(show()), asyncio.create_task(stopped())
-        await asyncio.wait([showing, ended], return_when=asyncio.FIRST_COMPLETED)
-        showing.cancel()
-        click.echo("stopping the worker…")
+class _Printer(NamedTuple):
+    verdicts: VerdictPrinter
+    lookup: RecordLookup
 
-    async def _until_silent(self, seconds: float, first: float) -> AsyncGenerator[_Arrival]:
-        """Messages as they arrive, until none has for so many seconds, or for `first` at the beginning."""
-        end = time.monotonic() + first
-        while time.monotonic() < end:
-            for partition, messages in (await self._consumer.getmany(timeout_ms=250)).items():
-                end = time.monotonic() + seconds
-                for message in messages:
-                    yield self._forms[partition.topic].validate_json(message.value)
-
-    async def _show(self, arrival: _Arrival) -> None:
-        if isinstance(arrival, Verdict):
-            self._show_verdict(arrival)
-            return
+    async def show(self, arrival: _Arrival, mistake: str | None = None) -> None:
+        """Print a message of the worker, and the mistake of a verdict."""
         if isinstance(arrival, DeadLetter):
             click.echo(click.style(f"dead letter: {arrival.reason}: {plain(arrival.detail)[:200]}", fg="magenta"))
-            return
-        async for line in self._printer.alert(arrival, self._lookup):
-            click.echo(line)
-
-    def _show_verdict(self, verdict: Verdict, mistake: str | None = None) -> None:
-        for line in self._printer.lines(verdict):
-            click.echo(line)
-        for line in indented(labelled("mistake: ", mistake) if mistake else ()):
-            click.echo(click.style(line, fg="magenta"))
+        elif isinstance(arrival, Verdict):
+            for line in self.verdicts.lines(arrival):
+                click.echo(line)
+            for line in indented(labelled("mistake: ", mistake) if mistake else ()):
+                click.echo(click.style(line, fg="magenta"))
+        else:
+            async for line in self.verdicts.alert(arrival, self.lookup):
+                click.echo(line)
 
 
 def _mistake(verdict: Verdict, record: Envelope) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import click
 import orjson
-from pydantic import ValidationError
+from pydantic import TypeAdapter
 
 from agents.routing import sample_point
 from assay.cli.common import NUMBER, configured, out_option, selection, writing
@@ -24,7 +24,6 @@ from schemas import (
     Generation,
     Improvement,
     Label,
-    Unreadable,
     Verdict,
     attributes_of,
     digest,
@@ -34,8 +33,8 @@ from schemas import (
 )
 from schemas.records import Task
 from streams.errors import BrokerUnavailable
-from streams.lookup import RecordGone, RecordLookup, ResultHeader
-from streams.topic_reader import read_topic
+from streams.lookup import RecordGone, RecordLookup
+from streams.topic_reader import TopicView
 
 if TYPE_CHECKING:
     from store.reading import Reader
@@ -52,16 +51,13 @@ _INSTRUCTIONS: dict[Task, str] = {
 }
 _MOST_NAMES = 10
 """Skipped records of a cause that are named."""
-_REPEATED = "skipped: the same is there already"
 
 _LOOKED_AT: Final = 10_000
 """Verdicts, the latest, where those without a label are wanted as well."""
 _GROUPED: Final = 1000
 """Rejects of a series whose faults are compared; the others are a group."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 DRAWN: Final = "assay_drawn"
 """Field of a labelled record with its sampling rate and whether it is in the even sample."""
-_HALF = 0.5
 _ABOUT_IT: Final = {*Envelope.model_fields, "kind", "contexts", "samples"}
 """Fields of a record that are not its own text."""
 
@@ -131,42 +127,41 @@ class _Run:
         self.reader = self._stack.enter_context(opened_store(self.loaded.store.url))
         return self.reader
 
-    def takes(self, header: ResultHeader) -> bool:
-        """Whether the message with a header is exported."""
-        named = all(self.wanted[name] in {None, getattr(header, name)} for name in ("source", "model", "checker"))
+    def takes(self, each: Verdict | Improvement) -> bool:
+        named = all(self.wanted[name] in {None, getattr(each, name)} for name in ("source", "model", "checker"))
+        at = each.checked_at if isinstance(each, Verdict) else each.improved_at
         since, until = self.wanted["since"], self.wanted["until"]
-        return named and (since is None or header.at >= since) and (until is None or header.at < until)
+        return named and (since is None or at >= since) and (until is None or at < until)
 
-    async def record(self, header: ResultHeader) -> tuple[bytes, Envelope] | None:
+    async def record(self, each: Verdict | Improvement) -> tuple[bytes, Envelope] | None:
         """The record of a verdict or an improvement; None, and it is noted, where it cannot be had."""
-        if self.reader and header.record_id and (data := self.reader.record(header.source, header.record_id)):
+        if self.reader and (data := self.reader.record(each.source, each.record_id)):
             return data, read_record(data, max_bytes=len(data))
         try:
             if self._lookup is None and not self._away:
                 lookup = RecordLookup(self.loaded.streams)
                 self._lookup = await self._stack.enter_async_context(lookup.running())
             if self._lookup is not None:
-                return await self._lookup.record(header.origin, header.source, header.record_id)
+                return await self._lookup.record(each.origin, each.source, each.record_id)
         except BrokerUnavailable:
             if self.reader is None:
                 raise
             self._away = True
         except RecordGone:
-            self.skip("whose record is no longer on its topic", header)
+            self.skip("whose record is no longer on its topic", each)
             return None
-        self.skip("whose record the store does not hold, and no broker answers", header)
+        self.skip("whose record the store does not hold, and no broker answers", each)
         return None
 
-    def skip(self, cause: str, header: ResultHeader | None = None) -> None:
-        self._skipped[cause].append("" if header is None else f"{header.source}/{header.record_id}")
+    def skip(self, cause: str, each: Verdict | Improvement) -> None:
+        self._skipped[cause].append(f"{each.source}/{each.record_id}")
 
     def lines(self) -> Iterator[str]:
         """The summary, a line at a time; quotes names that producers chose."""
         yield from self.summary
         for cause, names in sorted(self._skipped.items()):
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-            named = f": {', '.join(names[:_MOST_NAMES])}{more}" if names[0] else ""
-            yield f"  {len(names)} {cause}{named}"
+            yield f"  {len(names)} {cause}: {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _write(
@@ -191,69 +186,47 @@ def _write(
 
 async def _rejected(run: _Run, form: Form) -> AsyncGenerator[object, None]:
     """The rejected verdicts, or what became of them, oldest first, each once."""
-    seen, written = set[str](), 0
+    selected = written = 0
     topics, reads_store = run.loaded.streams.topics, run.loaded.store.url is not None
-    topic = topics.rejected if form == "verdicts" else topics.improved
-    messages = _of_store(run.open_store(), form) if reads_store else _of_topic(run, topic)
-    async with aclosing(messages) as found:
-        async for message in found:
-            try:
-                header = ResultHeader.read(message)
-                if not run.takes(header):
-                    continue
-                if header.id in seen:
-                    run.skip(_REPEATED)
-                    continue
-                example = await _example(run, form, header, message)
-            except Unreadable:
-                run.skip("messages skipped that could not be read")
-                continue
-            seen.add(header.id)
-            if example is not None:
-                written += 1
-                yield example
-    selected = counted(len(seen), "selected message")
-    run.summary = [f"{counted(written, 'line')} from {selected} {'in the store' if reads_store else f'on {topic}'}"]
+    topic, noun = (topics.rejected, "verdict") if form == "verdicts" else (topics.improved, "improvement")
+    read: TypeAdapter[Verdict | Improvement] = TypeAdapter(Verdict if form == "verdicts" else Improvement)
+    view = TopicView(run.loaded.streams.kafka, [topic], read)
+    async with aclosing(_of_store(run.open_store(), form) if reads_store else view.messages()) as found:
+        async for each in found:
+            if run.takes(each):
+                selected += 1
+                if (example := await _example(run, form, each)) is not None:
+                    written += 1
+                    yield example
+    told = [f"{counted(selected, noun)} in the store"] if reads_store else view.summary(noun, selected)
+    run.summary = [f"{counted(written, 'line')} written", *told]
 
 
-async def _of_topic(run: _Run, topic: str) -> AsyncGenerator[bytes, None]:
-    async with aclosing(read_topic(run.loaded.streams.kafka, topic)) as messages:
-        async for message in messages:
-            yield message.value
-
-
-async def _of_store(reader: "Reader", form: Form) -> AsyncGenerator[bytes, None]:
+async def _of_store(reader: "Reader", form: Form) -> AsyncGenerator[Verdict | Improvement, None]:
     for each in oldest_first(reader, outcomes=("reject",)):
-        if form != "verdicts":
-            for improvement in reader.improvements(each.id):
-                yield to_json(improvement)
-        elif (verdict := reader.verdict(each.id)) is not None:
-            yield to_json(verdict)
+        for found in [reader.verdict(each.id)] if form == "verdicts" else reader.improvements(each.id):
+            if found is not None:
+                yield found
 
 
-async def _example(run: _Run, form: Form, header: ResultHeader, message: bytes) -> object | None:
+async def _example(run: _Run, form: Form, each: Verdict | Improvement) -> object | None:
     """A line; None, and it is noted why, where there is none."""
-    if form == "verdicts":
-        found = await run.record(header)
-        # Both as they are on their topics or in the store, byte for byte.
-        return {"record": found and orjson.Fragment(found[0]), "verdict": orjson.Fragment(message)}
-    try:
-        improvement = Improvement.model_validate_json(message)
-    except ValidationError as error:
-        raise Unreadable("invalid_record", f"no improvement: {error.error_count()} faults") from None
-    if improvement.status != "improved" or not improvement.after:
-        run.skip("skipped: the response could not be improved")
+    if isinstance(each, Verdict):
+        found = await run.record(each)
+        return {"record": found and orjson.Fragment(found[0]), "verdict": orjson.Fragment(to_json(each))}
+    if each.status != "improved" or not each.after:
+        run.skip("skipped: the response could not be improved", each)
         return None
-    if (found := await run.record(header)) is None:
+    if (found := await run.record(each)) is None:
         return None
     if (prompt := prompt_of(found[1]) if isinstance(found[1], Generation) else None) is None:
-        run.skip("skipped: the record holds no prompt", header)
+        run.skip("skipped: the record holds no prompt", each)
         return None
     asked = [{"role": "user", "content": prompt}]
-    better = [{"role": "assistant", "content": improvement.after}]
+    better = [{"role": "assistant", "content": each.after}]
     if form == "corrections":
         return {"messages": asked + better}
-    return {"prompt": asked, "chosen": better, "rejected": [{"role": "assistant", "content": improvement.before}]}
+    return {"prompt": asked, "chosen": better, "rejected": [{"role": "assistant", "content": each.before}]}
 
 
 def prompt_of(record: Generation) -> str | None:
@@ -293,15 +266,14 @@ async def _records(run: _Run) -> AsyncGenerator[object, None]:
         if len(lines) == wanted["limit"]:
             break
         reached[name] += 1
-        if (found := await run.record(_header(one.verdict))) is None:
+        if (found := await run.record(one.verdict)) is None:
             continue
         data, read = found
-        keys = {f"{one.verdict.source}\x1f{one.verdict.record_id}"}
-        keys |= {_text(read)} if wanted["distinct"] else set()
+        keys = {f"{one.verdict.source}\x1f{one.verdict.record_id}"} | ({_text(read)} if wanted["distinct"] else set())
         if seen.isdisjoint(keys):
             lines.append((one, name, orjson.loads(data)))
         else:
-            run.skip(_REPEATED)
+            run.skip("skipped: the same is there already", one.verdict)
         seen |= keys
     written = Counter(name for _, name, _ in lines)
     by_group = [
@@ -311,7 +283,7 @@ async def _records(run: _Run) -> AsyncGenerator[object, None]:
     drawn = [one.drawn_with and one.drawn_with * reached[name] / len(groups[name]) for one, name, _ in lines]
     least = min(filter(None, drawn), default=1.0)
     for (one, _, record), drawn_with in zip(lines, drawn, strict=True):
-        yield with_label(record, one.verdict.id, one.labels, drawn_with=drawn_with, least=least)
+        yield _with_label(one, record, drawn_with=drawn_with, least=least)
 
 
 def _candidates(run: _Run, reader: "Reader") -> list[_Candidate]:
@@ -331,8 +303,8 @@ def _candidates(run: _Run, reader: "Reader") -> list[_Candidate]:
     found = []
     for verdict in filter(None, map(reader.verdict, ids)):
         said = labels.get(verdict.id, [])
-        is_wanted = verdict.outcome != "abstain" and run.takes(_header(verdict))
-        if is_wanted and not (run.wanted["labelled"] and decided(said) is None):
+        is_wanted = verdict.outcome != "abstain" and run.takes(verdict)
+        if is_wanted and not (run.wanted["labelled"] and _decided(said) is None):
             asked = reviews.asked(verdict.id)
             found.append(_Candidate(verdict, said, asked and asked.request.drawn_with))
     return sorted(found, key=lambda one: sample_point("records", one.verdict.id))
@@ -350,7 +322,7 @@ def _by_failure(reader: "Reader", candidates: Iterable[_Candidate]) -> dict[str,
         else:
             rejects[Series(one.verdict.source, one.verdict.model, one.verdict.checker)][one.verdict.id] = one
     for series, left in rejects.items():
-        common = read_failures(reader, series, _EPOCH, datetime.now(UTC)).common
+        common = read_failures(reader, series, datetime.fromtimestamp(0, UTC), datetime.now(UTC)).common
         for one in [*left.values()]:
             if cause := explained_by(attributes_of(one.verdict), common):
                 groups[f"{cause.name} {cause.value}"].append(left.pop(one.verdict.id))
@@ -360,33 +332,27 @@ def _by_failure(reader: "Reader", candidates: Iterable[_Candidate]) -> dict[str,
     return {name: group for name, group in sorted(groups.items(), key=lambda pair: -len(pair[1])) if group}
 
 
-def _header(verdict: Verdict) -> ResultHeader:
-    return ResultHeader.model_validate(verdict.model_dump())
-
-
 def _text(record: Envelope) -> str:
     """Digest of what the model was asked and said; letters' case and white space do not count."""
     own = record.model_dump(mode="json", exclude=_ABOUT_IT)
     return digest(" ".join(orjson.dumps(own, option=orjson.OPT_SORT_KEYS).decode().casefold().split()))
 
 
-def decided(labels: Iterable[Label]) -> bool | None:
+def _decided(labels: Iterable[Label]) -> bool | None:
     """Whether an output is good, by people's labels of one verdict; None if they are of two minds or say nothing."""
     values = [each.value or 0.0 for each in valid_labels(labels).values()]
-    mean = sum(values) / len(values) if values else _HALF
-    return None if mean == _HALF else mean > _HALF
+    mean = sum(values) / len(values) if values else 0.5
+    return None if mean == 0.5 else mean > 0.5
 
 
-def with_label(
-    record: dict[str, Any], verdict_id: str, labels: Collection[Label], *, drawn_with: float | None, least: float
-) -> dict[str, Any]:
+def _with_label(one: _Candidate, record: dict[str, Any], *, drawn_with: float | None, least: float) -> dict[str, Any]:
     """The record with what people say of its verdict, if they are of one mind; a complaint has no `drawn_with`.
 
     Records with a higher sampling rate are skipped at random until all have the `least`.
     """
-    if (accept := decided(labels)) is None:
+    if (accept := _decided(one.labels)) is None:
         return record
-    even = drawn_with is not None and sample_point("calibrate", verdict_id) < least / drawn_with
+    even = drawn_with is not None and sample_point("calibrate", one.verdict.id) < least / drawn_with
     added = {"label": "accept" if accept else "reject", DRAWN: [drawn_with or 1.0, even]}
-    spans = [each.span for each in labels if each.span and each.span in str(record.get("response", ""))]
+    spans = [each.span for each in one.labels if each.span and each.span in str(record.get("response", ""))]
     return record | added | ({"words": spans[0]} if spans and not accept else {})

@@ -17,12 +17,19 @@ from checkers.wording import plain
 from models.judges import self_test
 from models.judges.prompted import PromptedJudge
 from models.judges.self_test import AT_ONCE, GOOD_ENOUGH, FormResult, PairOutcome, best_of, pairs
+from models.protocol import Model
 from models.work import Work
 from schemas import Usage
 
-_SHOWN = 160
 INACCURATE = 1
 """Exit status if the judge is right on too few pairs."""
+
+
+class _Tested(NamedTuple):
+    judge: str
+    results: Sequence[FormResult]
+    usage: Usage
+    methods: Mapping[str, Sequence[MethodResult]]
 
 
 @click.group(short_help="Measure the configured judge.")
@@ -72,7 +79,7 @@ def check_criterion(ctx: click.Context, *, loaded: Configuration, name: str, as_
     _print(ctx, asyncio.run(_tried(loaded, plugin)), as_json=as_json)
 
 
-def _print(ctx: click.Context, tested: "_Tested", *, as_json: bool) -> None:
+def _print(ctx: click.Context, tested: _Tested, *, as_json: bool) -> None:
     """The figures; exit status 1 if too few are right."""
     chosen = best_of(tested.results)
     summary = {
@@ -88,7 +95,7 @@ def _print(ctx: click.Context, tested: "_Tested", *, as_json: bool) -> None:
         ctx.exit(INACCURATE)
 
 
-async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> "_Tested":
+async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> _Tested:
     """The outcomes of a criterion; tells of each that is wrong."""
     outcomes = []
     async with wired(loaded, [plugin]) as service:
@@ -100,13 +107,13 @@ async def _tried(loaded: Configuration, plugin: CheckerPlugin) -> "_Tested":
                 odds = None if verdict.score is None else verdict.score - (verdict.outcome == "reject")
                 outcomes.append(PairOutcome(f"{record.source}, {label}", label == "accept", odds))
                 if verdict.outcome != label:
-                    shown.say(plain(f"{label}, not {verdict.outcome}: “{record.response[:_SHOWN]}” {verdict.reason}"))
+                    shown.say(plain(f"{label}, not {verdict.outcome}: “{record.response[:160]}” {verdict.reason}"))
     if {one.supported for one in outcomes} != {True, False}:
         raise CannotRun(f"{plugin.section}.examples: there should be some of both labels")
     return _Tested(checker.judge_name, [FormResult("own", 0.0, tuple(outcomes))], bill.usage, {})
 
 
-async def _tested(loaded: Configuration, language: str | None) -> "_Tested":
+async def _tested(loaded: Configuration, language: str | None) -> _Tested:
     asked = pairs(language)
     async with models_of(loaded) as models:
         judge = models.judge
@@ -119,10 +126,7 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Tested":
             results = await self_test.run(tested, asked, shown.step)
             if isinstance(judge, PromptedJudge):
                 file = self_test.kept_test(judge.name, tested)
-                is_saved = file.write(results)
-                shown.say(
-                    f"saved in {file.path}" if is_saved else "the result could not be saved; the next start tests again"
-                )
+                shown.say(f"saved in {file.path}" if file.write(results) else f"cannot be saved in {file.path}")
             plugins = loaded.installed.plugins.values()
             methods = await _methods(models, [case for one in plugins for case in one.form_cases(one.name)])
         seconds = round(sum(one.seconds for one in results), 1)
@@ -131,20 +135,11 @@ async def _tested(loaded: Configuration, language: str | None) -> "_Tested":
 
 async def _methods(models: Models, cases: Sequence[FormCase]) -> dict[str, list[MethodResult]]:
     """How each model follows the forms of the methods: the one that writes, and the subjects; or it as a subject."""
-    found = {}
+    asked: list[tuple[Model, list[Role]]] = [(subject, ["subject"]) for subject in models.subjects.values()]
     if models.writer is not None:
-        roles: list[Role] = ["writer"] if models.subjects else ["writer", "subject"]
-        found[models.writer.name] = await method_results(models.writer, cases, roles)
-    for subject in models.subjects.values():
-        found[subject.name] = await method_results(subject, cases, ["subject"])
+        asked.insert(0, (models.writer, ["writer"] if models.subjects else ["writer", "subject"]))
+    found = {model.name: await method_results(model, cases, roles) for model, roles in asked}
     return {name: results for name, results in found.items() if results}
-
-
-class _Tested(NamedTuple):
-    judge: str
-    results: Sequence[FormResult]
-    usage: Usage
-    methods: Mapping[str, Sequence[MethodResult]]
 
 
 def _lines(tested: _Tested, chosen: FormResult) -> Iterator[str]:
@@ -158,8 +153,10 @@ def _lines(tested: _Tested, chosen: FormResult) -> Iterator[str]:
         yield f"  {form}{share}, AUROC {result.auroc:.2f}, threshold {result.threshold:g}"
     for kind, (right, asked) in chosen.by_kind().items():
         yield f"  {kind:<16} {right:g} of {asked}"
-    tokens = f"{usage.prompt_tokens - usage.cached_tokens:,} tokens read, {usage.completion_tokens:,} written"
-    yield f"{usage.calls} calls, {tokens}, {usage.cached_tokens:,} from the endpoint's cache, {usage.seconds:g} s"
+    tokens = (
+        f"{usage.prompt_tokens:,} tokens read ({usage.cached_tokens:,} cached), {usage.completion_tokens:,} written"
+    )
+    yield f"{usage.calls} calls, {tokens}, {usage.seconds:g} s"
     if chosen.pace:
         yield f"about {chosen.pace:.2g} records a second, {AT_ONCE} at once"
     if chosen.accuracy < GOOD_ENOUGH:
@@ -172,10 +169,8 @@ def _lines(tested: _Tested, chosen: FormResult) -> Iterator[str]:
     for name, methods in tested.methods.items():
         yield f"{plain(name)}, asked in the forms of the methods:"
         for one in methods:
-            yield (
-                f"  {one.method:<12} as {one.role:<8} {one.followed} of {one.cases} replies of the form, "
-                f"{one.right} right: {one.verdict}"
-            )
+            replies = f"{one.followed} of {one.cases} replies of the form, {one.right} right"
+            yield f"  {one.method:<12} as {one.role:<8} {replies}: {one.verdict}"
             if one.answered:
                 yield f"    {plain(one.answered)}"
 

@@ -87,16 +87,18 @@ def label(
     if file is not None and identifier is not None:
         raise WrongUse("either ID or --from")
     settings = loaded.streams
+    if file is None and identifier is None:
+        asyncio.run(_list(loaded, annotator))
+        return
     if ask and identifier is not None:
         asyncio.run(_complain(settings, identifier, loaded.labels.rubric_version))
         click.echo(f"people are asked about {plain(identifier)}", err=True)
         return
-    if file is None and identifier is None:
-        asyncio.run(_list(loaded, annotator))
-        return
     lines = read_forms(SampleLabel, file, "label", fault=CannotRun) if file else ()
     by_file = {(one.source, one.record_id): one for one in lines}
-    name = _named(annotator)
+    if annotator is None and not sys.stdin.isatty():
+        raise WrongUse("who labels? Give --annotator NAME, or set ASSAY_ANNOTATOR")
+    name = annotator or click.prompt("Your name or pseudonym, the same each time", err=True)
     asked = asyncio.run(_asked(settings))
     named = [one for one in asked if identifier in (one.request.verdict_id, one.request.record_id, one.request.id)]
     if undo:
@@ -114,12 +116,6 @@ def label(
     asyncio.run(_send(settings, [label_message(each, settings.topics) for each in labels]))
     what = counted(len(labels), "label") + " taken back" * undo
     click.echo(f"{what} by {plain(name)} on {settings.topics.labels}", err=True)
-
-
-def _named(annotator: str | None) -> str:
-    if annotator is None and not sys.stdin.isatty():
-        raise WrongUse("who labels? Give --annotator NAME, or set ASSAY_ANNOTATOR")
-    return annotator or click.prompt("Your name or pseudonym, the same each time", err=True)
 
 
 async def _asked(settings: StreamSettings) -> list[_Review]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from assay.cli.common import config_option, configuration, configured
 from assay.config import Configuration
@@ -116,7 +117,7 @@ def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins:
     if keys or not inner:
         yield f"[{'.'.join(toml_key(step) for step in path)}]"
     for key in keys:
-        value = masked((*path, key), items[key])
+        value = to_jsonable_python(masked((*path, key), items[key]), exclude_none=True)
         line = f"# {toml_key(key)} is not set" if value is None else f"{toml_key(key)} = {_value(value)}"
         origin = origins.of((*path, key))
         yield line if value is None and origin == "default" else f"{line:<{_COMMENT_AT}}  # {origin}"
@@ -128,12 +129,8 @@ def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, BaseModel):
-        return _value(value.model_dump(exclude_none=True))
-    if isinstance(value, list | tuple | set | frozenset):
-        return f"[{', '.join(_value(item) for item in value)}]"
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return f"{{{', '.join(f'{toml_key(key)} = {_value(inner)}' for key, inner in value.items())}}}"
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    return json.dumps(str(value), ensure_ascii=False)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)

@@ -12,10 +12,6 @@ import click
 
 from assay.cli.common import INTERRUPTED, NOT_FINISHED, config_option, run_errors
 
-ENTRY_POINT_GROUP = "assay.commands"
-"""Installed packages add a command by an entry point of this group: a click command."""
-
-
 _COMMANDS = {
     "demo": ("demo", "Check sample records: no Kafka, no key."),
     "worker": ("worker", "Run the service on Kafka."),
@@ -90,7 +86,7 @@ class _Root(click.Group):
 
 @cache
 def _installed() -> Mapping[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    return {point.name: point for point in entry_points(group="assay.commands")}
 
 
 @click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -59,13 +59,11 @@ def send(*, loaded: Configuration, file: Path) -> None:
         refused += 1
         click.echo(f"line {line} was not sent: {plain(why)}", err=True)
 
+    async def sent_to_topic() -> int:
+        await require_topics(settings.kafka, [settings.topics.outputs])
+        return await send_records(settings, read_lines(source, keep_bytes=settings.records.max_bytes), refuse)
+
     with reading(file) as source:
-        lines = read_lines(source, keep_bytes=settings.records.max_bytes)
-
-        async def sent_to_topic() -> int:
-            await require_topics(settings.kafka, [settings.topics.outputs])
-            return await send_records(settings, lines, refuse)
-
         sent = asyncio.run(sent_to_topic())
     click.echo(f"{sent} sent to {settings.topics.outputs}, {refused} refused", err=True)
     if refused:
@@ -73,8 +71,6 @@ def send(*, loaded: Configuration, file: Path) -> None:
 
 
 _REASON = click.Choice(get_args(DeadLetterReason))
-_SHOWN = 256
-"""Characters of a source or an id that are shown: the longest valid one."""
 
 
 @click.command()
@@ -108,8 +104,8 @@ def replay(
     payloads = {} if corrected is None else _payload(corrected, ids, loaded.streams.records.max_bytes)
     if only_list:
         asyncio.run(_list(loaded.streams, reasons, ids, as_json=as_json))
-        return
-    asyncio.run(_replay(loaded.streams, reasons, ids, payloads))
+    else:
+        asyncio.run(_replay(loaded.streams, reasons, ids, payloads))
 
 
 async def _list(
@@ -138,11 +134,13 @@ async def _list(
 
 def _sender(letter: DeadLetter) -> tuple[str | None, str | None]:
     """The source and record id in the message, as far as it can be read."""
-    content = None
+    content: Any = None
     with contextlib.suppress(orjson.JSONDecodeError):
         content = orjson.loads(letter.payload)
-    named = (content.get("source"), content.get("record_id", content.get("id"))) if isinstance(content, dict) else ()
-    source, record = [value[:_SHOWN] if isinstance(value, str) and value else None for value in named] or (None, None)
+    found = content if isinstance(content, dict) else {}
+    named = (found.get("source"), found.get("record_id", found.get("id")))
+    # The longest valid one has 256 characters.
+    source, record = (value[:256] if isinstance(value, str) and value else None for value in named)
     return source, record
 
 
@@ -162,8 +160,7 @@ async def _replay(
     click.echo(", ".join(f"{number} {status}" for status, number in counts.items()) or "none", err=True)
     if skipped:
         each = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())
-        unreadable = f"{skipped.total()} skipped as unreadable: {each}"
-        click.echo(f"{unreadable}; --with sends a corrected record", err=True)
+        click.echo(f"{skipped.total()} skipped as unreadable: {each}; --with sends a corrected record", err=True)
     if missing := [identifier for identifier in ids if identifier not in found]:
         raise NotFinished(f"no such dead letter: {', '.join(missing)}")
     if counts["payload lost"] or counts["too large"] or (ids and skipped):
@@ -186,8 +183,6 @@ def _payload(corrected: Path, ids: tuple[str, ...], max_bytes: int) -> dict[str,
 
 
 _RATE = click.FloatRange(0, 1, min_open=True)
-_PRICED = 10
-"""Records that are checked to estimate the cost."""
 
 
 @click.command()
@@ -263,7 +258,7 @@ async def _priced(
                 found += 1
                 yield Line(found, message.value, length=len(message.value), end=0)
 
-    drawn, patience = FileSample(lines(), _PRICED), ModelPatience(lambda note: click.echo(note, err=True))
+    drawn, patience = FileSample(lines(), 10), ModelPatience(lambda note: click.echo(note, err=True))
     async with wired(loaded, plugins) as service:
         begun = time.monotonic()
         limit, window = loaded.streams.records.max_bytes, window_of(loaded)

@@ -42,26 +42,13 @@ def ui(*, loaded: Configuration, host: str, port: int) -> None:
     asyncio.run(serve())
 
 
-_LOOKUP_SECONDS = 3.0
-"""A broker answers within milliseconds; the page is useful without the record, too."""
-
-_SEND_SECONDS = 10.0
-"""A broker acknowledges within milliseconds, or within seconds after a change of leaders."""
-
-_TRY_AGAIN_SECONDS = 5.0
-
-_STOP_SECONDS = 1.0
-"""Answers take milliseconds; only streams of new verdicts are still open."""
+_LOOKUP_SECONDS, _SEND_SECONDS, _TRY_AGAIN_SECONDS, _STOP_SECONDS = 3.0, 10.0, 5.0, 1.0
+"""A broker answers within milliseconds, and acknowledges within seconds after a change of leaders."""
 
 
 @contextlib.asynccontextmanager
 async def served_page(loaded: Configuration, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
-    """Serve it for as long as the context lasts; yields its address.
-
-    Raises:
-        Misconfigured: no store is configured.
-        StreamError: the store does not answer, or the address is taken.
-    """
+    """Serve it and yield its address; raises StreamError if the store does not answer, or the address is taken."""
     if loaded.store.url is None:
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
     token = None if loaded.ui.token is None else loaded.ui.token.get_secret_value()

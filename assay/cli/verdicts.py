@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from store.failures import Failures
 
 
-_OUTCOME = click.Choice(OUTCOMES)
-
-
 @click.command()
 @click.option("--follow", is_flag=True, help="Then keep running and show new ones until Ctrl-C.")
-@click.option("--outcome", "outcomes", multiple=True, type=_OUTCOME, help="Only this outcome; may be repeated.")
+@click.option(
+    "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Only this outcome; may be repeated."
+)
 @click.option("--source", "sources", multiple=True, metavar="S", help="Only of this source; may be repeated.")
 @click.option("--model", "models", multiple=True, metavar="M", help="Only about this model; may be repeated.")
 @click.option("--checker", "checkers", multiple=True, metavar="C", help="Only of this checker; may be repeated.")
@@ -60,8 +59,8 @@ def verdicts(
     loaded.installed.select([name for name in checkers if name != "none"])
     wanted = {"sources": sources, "models": models, "checkers": checkers, "outcomes": outcomes}
     topics = loaded.streams.topics
-    of: dict[str, str] = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
-    read = [of[name] for name in outcomes or of]
+    of = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
+    read = [topic for name, topic in of.items() if name in (outcomes or of)]
     view = TopicView(loaded.streams.kafka, read, TypeAdapter(Verdict), report_broker)
     printer = VerdictPrinter([*loaded.installed.plugins.values()])
     missing = dict.fromkeys(ids)
@@ -126,8 +125,7 @@ def alerts(*, loaded: Configuration, follow: bool, as_json: bool) -> None:
     asyncio.run(show())
 
 
-_SERIES = 12
-_GROUPS = 5
+_SERIES, _GROUPS = 12, 5
 
 
 @click.command()

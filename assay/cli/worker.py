@@ -17,7 +17,6 @@ from models.protocol import ModelUnavailable
 from streams.logs import configure_logs
 
 _NONE = "none"
-_HIGHEST_PORT = 65_535
 
 
 @click.command()
@@ -88,10 +87,8 @@ async def _tested(loaded: Configuration) -> None:
 def _run_several(loaded: Configuration, processes: int, checkers: str | None, agents: str | None) -> int:
     """Run several processes until a signal; returns the exit status."""
     port = loaded.streams.http.port
-    if port and port + processes - 1 > _HIGHEST_PORT:
-        raise WrongUse(
-            f"http.port {port} leaves no port for each of {processes} processes; {_HIGHEST_PORT} is the last"
-        )
+    if port and port + processes - 1 > 65_535:
+        raise WrongUse(f"http.port {port} leaves no port for each of {processes} processes; 65535 is the last")
     configure_logs()
     given = ["--config", str(loaded.origins.file)] if loaded.origins.file else []
     given += ["--checkers", checkers] if checkers is not None else []
@@ -121,11 +118,7 @@ def _names(given: str | None) -> list[str]:
 
 
 def select_agents(configuration: Configuration, names: Collection[str] | None = None) -> list[str]:
-    """These agents, each once; by default all that are on.
-
-    Raises:
-        CannotRun: names the agent, and the allowed ones or the setting that switches it on.
-    """
+    """These agents, each once, by default all that are on; raises CannotRun with what is allowed."""
     agents = _agents(configuration)
     on = [name for name, switch in agents.items() if switch is None]
     for name in names or ():

@@ -5,21 +5,16 @@ import json
 import random
 import tomllib
 from collections import Counter
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agents.accounts import UNCHECKED, Accounts
+from agents.accounts import UNCHECKED
 from agents.routing import RoutingSettings
 from checkers.checker import NOBODY
-from schemas import DeadLetter, Origin, read_record, to_json
-from streams.settings import StreamSettings
+from schemas import Origin, read_record, to_json
 from tests.assay.running import assay, environment, install, servers
 from tests.support.scenarios import Place
 from tests.support.service import running_worker
@@ -27,7 +22,6 @@ from tests.support.traffic import put, record
 from tests.support.trust_verdicts import verdict
 from tests.support.waiting import wait_until
 
-BEGUN = datetime(2026, 3, 2, 10, tzinfo=UTC)
 ROUTING = """
 [kafka.properties]
 "session.timeout.ms" = 6000
@@ -68,106 +62,6 @@ def extraction(number: int) -> bytes:
     return json.dumps(body).encode()
 
 
-def a_message(number: int, kind: str, source: str) -> bytes:
-    match kind:
-        case "unreadable":
-            return b"{"
-        case "invalid":
-            return record(number, source="load-test", response=3)
-        case "extraction":
-            return extraction(number)
-    return record(number, source=source)
-
-
-FATES = st.sampled_from(("decided", "abstained", "dead_letters", "lost", "repeated", "left out"))
-MESSAGES = st.lists(
-    st.tuples(
-        st.sampled_from(("generation", "generation", "extraction", "unreadable", "invalid")),
-        st.sampled_from(("tests", "batch", "load-test")),
-        FATES,
-        st.integers(0, 3),
-    ),
-    max_size=40,
-)
-
-
-class Played:
-    """A partition's messages and the answers that a worker gave, and what the accounts should say."""
-
-    def __init__(self, messages: list[tuple[str, str, str, int]], committed: int) -> None:
-        self.settings = StreamSettings()
-        self.routing = RULES
-        self.messages: list[Any] = []
-        self.answers: list[tuple[str, bytes]] = []
-        self.expected: dict[str, Counter[str]] = {"steady": Counter(), UNCHECKED: Counter(), NOBODY: Counter()}
-        for offset, (kind, source, fate, hour) in enumerate(messages):
-            value = a_message(offset, kind, source)
-            stamp = int((BEGUN + timedelta(hours=hour)).timestamp() * 1000)
-            self.messages.append(SimpleNamespace(partition=0, offset=offset, value=value, timestamp=stamp, headers=()))
-            if kind == "invalid":
-                # Nobody reads a record in full that all leave out.
-                self.expected["steady"]["held" if offset >= committed else "route"] += 1
-                continue
-            name = {"unreadable": UNCHECKED, "extraction": NOBODY}.get(kind, "steady")
-            left_out = None if name != "steady" else self.routing.left_out("steady", read_record(value, max_bytes=999))
-            if fate == "lost" or (fate == "left out" and left_out is not None):
-                self.expected[name]["held" if offset >= committed else left_out or "missing"] += 1
-            else:
-                self.expected[name][self._answer(offset, value, name, fate)] += 1
-
-    def _answer(self, offset: int, value: bytes, name: str, fate: str) -> str:
-        """Answer as the worker did, whatever the rules of now say; returns what the accounts should say."""
-        topics = self.settings.topics
-        origin = Origin(topic=topics.outputs, partition=0, offset=offset)
-        if name == UNCHECKED or (name == "steady" and fate == "dead_letters"):
-            reason: Any = "not_json" if name == UNCHECKED else "checker_failed"
-            letter = DeadLetter.of(value, reason=reason, detail="", origin=origin, checker="steady", keep_bytes=9)
-            self.answers.append((topics.dead_letter, to_json(letter)))
-            return "dead_letters"
-        abstains = name == NOBODY or fate == "abstained"
-        read = read_record(value, max_bytes=999)
-        given = verdict(offset, True, checker=name, origin=origin, record_id=read.id, source=read.source)
-        topic = topics.abstained if abstains else topics.accepted
-        # What is read again after a crash is answered again.
-        self.answers += [(topic, to_json(given))] * (2 if fate == "repeated" else 1)
-        return "abstained" if abstains else "decided"
-
-
-@given(MESSAGES, st.integers(0, 40), st.randoms(use_true_random=False))
-def test_each_message_has_one_fate_and_what_is_lost_is_named(
-    messages: list[tuple[str, str, str, int]], committed: int, rng: random.Random
-):
-    played = Played(messages, committed)
-    accounts = Accounts(
-        BEGUN,
-        played.settings,
-        {"steady": {"generation"}},
-        {"steady": {0: (0, committed)}},
-        routing=played.routing,
-        checked_kinds={"generation"},
-    )
-    # Another topic of the same name had other records at these offsets, and others write rubbish.
-    at = [Origin(topic="assay.outputs", partition=0, offset=number) for number in (0, 99)]
-    strangers = [to_json(verdict(0, True, checker="steady", record_id="stranger", origin=each)) for each in at]
-    rubbish = [b"{", b"[]", b'{"origin": 3}', b'{"origin": {"topic": "assay.outputs", "partition": "x", "offset": 1}}']
-    topics = played.settings.topics
-    answers = [*played.answers, *((topics.dead_letter, each) for each in rubbish)]
-    answers += [(topics.accepted, each) for each in strangers]
-    rng.shuffle(answers)
-    for topic, value in answers:
-        accounts.answer(topic, value)
-    for each in played.messages:
-        accounts.message(each)
-    accounts.close()
-    for name, expected in played.expected.items():
-        found = sum((fates for (checker, _), fates in accounts.fates.items() if checker == name), Counter())
-        others = found.pop("others", 0)
-        assert found == expected
-        assert sum(row["received"] for row in accounts.rows(name)) == expected.total()
-        assert name != "steady" or others + expected.total() == len(messages)
-    assert accounts.missing == len(accounts.named) == sum(each["missing"] for each in played.expected.values())
-
-
 async def skip_to_the_end(place: Place) -> None:
     """Do what no worker does: commit what was not answered."""
     topic = place.checked().topics.outputs
@@ -204,6 +98,12 @@ def test_after_kill_9_the_accounts_are_exact_and_what_was_skipped_is_named(place
     values = [record(n, source=rng.choice(sources), response=rng.choice(responses)) for n in range(300)]
     others = [*map(extraction, range(7)), *[b"{"] * 5]
     asyncio.run(put(place.servers, topics.outputs, rng.sample([*values, *others], 312), spread=True))
+    # Another topic of the same name had other records at these offsets, and others write rubbish.
+    at = [Origin(topic=topics.outputs, partition=0, offset=number) for number in (0, 9999)]
+    strangers = [to_json(verdict(0, True, checker="steady", record_id="stranger", origin=each)) for each in at]
+    rubbish = [b"{", b"[]", b'{"origin": 3}', b'{"origin": {"topic": "assay.outputs", "partition": "x", "offset": 1}}']
+    asyncio.run(put(place.servers, topics.accepted, strangers))
+    asyncio.run(put(place.servers, topics.dead_letter, rubbish))
     variables = environment(steady, **given)
     with running_worker(tmp_path, "--checkers", "steady", environment=variables) as service:
         wait_until(lambda: service.metric("assay_verdicts_total") >= 50, service.said)

@@ -58,15 +58,8 @@ def write(folder: Path, *records: dict[str, Any]) -> Path:
 
 def graded(count: int) -> list[dict[str, Any]]:
     """Half are good: people agree with the surest scores, and are of two minds in between."""
-    return [
-        record(number, support, label)
-        for number in range(count)
-        for support, label in [
-            [(0.9, "accept"), (0.5, "accept"), (0.1, "reject"), (0.5, "reject"), (0.8, "accept"), (0.2, "reject")][
-                number % 6
-            ]
-        ]
-    ]
+    said = [(0.9, "accept"), (0.5, "accept"), (0.1, "reject"), (0.5, "reject"), (0.8, "accept"), (0.2, "reject")]
+    return [record(number, *said[number % 6]) for number in range(count)]
 
 
 def test_it_begins_with_how_far_judge_and_people_agree(folder: Path):

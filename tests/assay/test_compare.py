@@ -1,21 +1,16 @@
-"""`assay compare` and `assay failures`: what changed between two sides, and what rejects have in common."""
+"""`assay compare`: what changed between two sides."""
 
 import asyncio
 import json
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import orjson
 import pytest
 
-import assay as package
 from assay.cli.compare import _version_lines, versions_by
 from schemas import Calibration, Verdict, to_json
-from tests.assay.running import ROOT, assay, servers
+from tests.assay.running import assay, servers
 from tests.support.scenarios import Place
-from tests.support.stored import Stored
 from tests.support.traffic import put
 from tests.support.trust_verdicts import verdict
 from tests.support.versions import VERSIONS, version_rate, versions
@@ -85,45 +80,3 @@ def test_several_series_are_one_by_their_verdicts_and_where_sources_differ_that_
     assert said[-1] == "    The traffic differs (source): the difference may come from there."
     (both, _) = versions_by("metadata.release", [versions(*VERSIONS)] * 2)["fair"]
     assert both.judged.variance == pytest.approx(VERSIONS[0].judged.variance / 2)
-
-
-NOW = datetime.now(UTC).replace(minute=10, second=0, microsecond=0) - timedelta(hours=2)
-RELEASE = ("metadata.release", "4.2")
-
-
-@pytest.fixture(scope="module")
-def update() -> list[Verdict]:
-    """The demo's update, as the bundled judge sees it, within one hour."""
-    records = [json.loads(line) for line in (ROOT / "examples" / "model_update.jsonl").read_text("utf-8").splitlines()]
-    verdicts = [verdict for of_record in asyncio.run(package.acheck(records)) for verdict in of_record]
-    return [
-        each.model_copy(update={"checked_at": NOW + timedelta(seconds=10 * number), "occurred_at": None})
-        for number, each in enumerate(verdicts)
-    ]
-
-
-@pytest.fixture
-def filled(tmp_path: Path, update: list[Verdict]) -> Iterator[Stored]:
-    stored = Stored(f"sqlite:///{tmp_path / 'verdicts.db'}")
-    stored.keep(update)
-    yield stored
-    stored.close()
-
-
-def test_the_broken_release_is_named_and_nothing_else(tmp_path: Path, filled: Stored):
-    ran = assay("failures", "--json", cwd=tmp_path, ASSAY_STORE__URL=filled.url)
-    assert ran.returncode == 0, ran.stderr
-    (report,) = map(orjson.loads, ran.stdout.splitlines())
-    assert [report[name] for name in ("source", "model", "checker")] == ["orders-bot", "acme-chat-4", "consistency"]
-    assert [(one["name"], one["value"]) for one in report["common"]] == [RELEASE]
-    one = report["common"][0]
-    assert one["rejects_with"] / one["rejects"] > 0.8
-    assert one["accepts_with"] / one["accepts"] < 0.3
-    explained = one["rejects_with"] + sum(len(group["ids"]) for group in report["unexplained"])
-    assert explained == report["compared"][0] == report["rejects"]
-
-    ran = assay("failures", cwd=tmp_path, ASSAY_STORE__URL=filled.url)
-    said = f"common: {one['rejects_with']} of {one['rejects']} rejects have metadata.release 4.2; "
-    assert said in ran.stdout
-    assert "orders-bot / acme-chat-4  by consistency" in ran.stdout
-    assert ran.stderr.splitlines() == ["1 series with rejects in that time"]

@@ -83,7 +83,7 @@ def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
             "[improver.writer]\nbackend = 'service'\nbase_url = 'http://one/v1'",
             "improver.writer (in assay.toml): a service reads no prompts",
         ),
-        ("[judge", "assay.toml is not TOML"),
+        ("[judge", "assay.toml cannot be read as TOML: "),
     ],
 )
 def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, said):

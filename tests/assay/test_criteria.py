@@ -63,10 +63,7 @@ def test_each_section_is_a_checker(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            '[criteria.consistency]\nask = "a?"\nreject_if = "no"',
-            "criteria.consistency: a checker or",
-        ),
+        ('[criteria.consistency]\nask = "a?"\nreject_if = "no"', "criteria.consistency: a checker or"),
         ('[criteria.a]\nask = "a?\\nReply yes."\nreject_if = "no"', "should be a question on one line"),
         ('[criteria.a]\nask = "a?"\nreject_if = "no"\n[budgets.b]\ncalls = 1', "budgets.b: nothing has this name"),
     ],

@@ -1,4 +1,4 @@
-"""`assay export records`: people's labels become data sets that calibrate, a criterion and CI take."""
+"""`assay export records`: people's labels become data sets that others take; `assay failures`: what rejects share."""
 
 import json
 from collections import Counter
@@ -126,3 +126,19 @@ def test_a_selection_a_missing_record_and_a_missing_store_are_told(tmp_path: Pat
     ran = assay("export", "records", cwd=tmp_path)
     assert ran.returncode == 2
     assert "(store.url)" in ran.stderr
+
+
+def test_the_broken_release_is_named_and_nothing_else(tmp_path: Path, labelled: Stored):
+    asked = ("failures", "--since", "2026-11-16", "--until", "2026-11-17")
+    ran = assay(*asked, "--json", cwd=tmp_path, ASSAY_STORE__URL=labelled.url)
+    assert ran.returncode == 0, ran.stderr
+    (report,) = map(json.loads, ran.stdout.splitlines())
+    assert [report[name] for name in ("source", "model", "checker")] == ["s", "m", "consistency"]
+    (one,) = report["common"]
+    assert (one["name"], one["value"]) == ("metadata.release", "4.2")
+    assert (one["rejects_with"], one["rejects"], one["accepts_with"]) == (BROKEN, BROKEN + RARE, 0)
+    assert [len(group["ids"]) for group in report["unexplained"]] == [RARE]
+    ran = assay(*asked, cwd=tmp_path, ASSAY_STORE__URL=labelled.url)
+    assert "s / m  by consistency" in ran.stdout
+    assert "common: 40 of 48 rejects have metadata.release 4.2; " in ran.stdout
+    assert ran.stderr.splitlines() == ["1 series with rejects in that time"]

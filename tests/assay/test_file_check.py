@@ -1,6 +1,5 @@
 """Many at once, never more than the window; a judge that is away; and `--sample`, which estimates the cost of all."""
 
-import asyncio
 import json
 import random
 import re
@@ -10,67 +9,46 @@ from typing import Any
 
 import pytest
 
-from assay.file_check import CheckedLine, check_lines, check_records
-from assay.reports import FileSample
+from assay.file_check import CheckedLine, check_lines
 from assay.testing import ScriptedJudge
-from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
+from checkers.checker import Checker, CheckerSettings, Decision, Models
+from checkers.intervals import total
 from checkers.model_patience import ModelPatience
 from models.protocol import ModelUnavailable
-from schemas import Generation, Usage, to_json
+from schemas import Generation, to_json
 from streams.record_lines import Line
 from tests.assay.running import assay
 from tests.support.checkers import OnBad, Recalls
 from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.trust_verdicts import verdict
 
 RECORD = b'{"kind": "generation", "source": "s", "model": "m", "response": "r"}'
 
 
-class Scripted(Checker[CheckerSettings]):
-    """Abstains, after what each call in turn is told to raise."""
-
-    name = "scripted"
-
-    def __init__(self, *raises: Exception, seconds: float = 0.0, limit: float = 60.0) -> None:
-        super().__init__(CheckerSettings(), Models(judge=ScriptedJudge(), record_seconds=limit))
-        self.raises = list(raises)
-        self.seconds = seconds
-        self.under_way = 0
-        self.most = 0
+class Away(Checker[CheckerSettings]):
+    name = "away"
 
     async def decide(self, record: Generation) -> Decision:
-        if self.raises:
-            raise self.raises.pop(0)
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
-        await asyncio.sleep(self.seconds)
-        self.under_way -= 1
-        raise Undecidable("no_reference", "scripted")
+        raise ModelUnavailable("connection refused", retry_after=0.01)
 
 
-def away() -> ModelUnavailable:
-    return ModelUnavailable("connection refused", retry_after=0.01)
-
-
-async def lines(count: int, drawn: list[int]) -> AsyncIterator[Line]:
-    for number in range(1, count + 1):
-        drawn.append(number)
-        yield Line(number, RECORD, len(RECORD), number)
+async def lines(*records: bytes) -> AsyncIterator[Line]:
+    for number, data in enumerate(records, 1):
+        yield Line(number, data, len(data), number)
 
 
 async def run(
-    checker: Scripted, count: int = 1, *, window: int = 8, patience: float = 60.0
-) -> tuple[list[CheckedLine], list[str], ModelPatience]:
+    checker: Checker[CheckerSettings], patience: ModelPatience, *records: bytes, window: int
+) -> list[CheckedLine]:
     found: list[CheckedLine] = []
-    said: list[str] = []
-    model_patience = ModelPatience(said.append, patience)
-    await check_lines([checker], lines(count, []), found.append, model_patience, max_bytes=1000, window=window)
-    return found, said, model_patience
+    await check_lines([checker], lines(*records), found.append, patience, max_bytes=1000, window=window)
+    return found
 
 
 async def test_a_judge_that_stays_away_makes_every_record_abstain():
-    found, said, patience = await run(Scripted(*[away() for _ in range(10_000)]), 50, patience=0.2)
+    said: list[str] = []
+    patience = ModelPatience(said.append, 0.2)
+    found = await run(Away(CheckerSettings(), Models(judge=ScriptedJudge())), patience, *[RECORD] * 50, window=8)
     assert len(found) == 50
     assert all("could not be reached" in checked.verdicts[0].reason for checked in found)
     assert patience.lost
@@ -78,16 +56,11 @@ async def test_a_judge_that_stays_away_makes_every_record_abstain():
 
 
 async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_are_judged():
-    found: list[CheckedLine] = []
     patience = ModelPatience(print)
-
-    async def records() -> AsyncIterator[Line]:
-        for number in range(50):
-            data = RECORD.replace(b"{", b'{"id": "%s", ' % (b"bad" if number == 0 else b"r%d" % number), 1)
-            yield Line(number, data, len(data), number)
-
+    names = [b"bad", *(b"r%d" % number for number in range(1, 50))]
+    records = [RECORD.replace(b"{", b'{"id": "%s", ' % name, 1) for name in names]
     # One at a time beside it, so that it has others to be compared with.
-    await check_lines([OnBad("fails", 0.03)], records(), found.append, patience, max_bytes=1000, window=2)
+    found = await run(OnBad("fails", 0.03), patience, *records, window=2)
     assert [checked.verdicts[0].outcome for checked in found] == ["abstain"] + ["accept"] * 49
     assert "answered others meanwhile: connection reset" in found[0].verdicts[0].reason
     assert not patience.lost
@@ -99,17 +72,8 @@ async def test_records_of_a_session_are_checked_behind_those_before_them_in_the_
         Generation(id=id_, kind="generation", source="s", model="m", response="r", session=session)
         for id_, session in sent
     ]
-    found = await check_records([Recalls()], records, ModelPatience(print), window=3)
+    found = await run(Recalls(), ModelPatience(print), *map(to_json, records), window=3)
     assert [one.verdicts[0].reason for one in found] == ["none", "none", "a", "none", "none", "a c"]
-    lines_of = (Line(n, data, len(data), n) for n, data in enumerate(map(to_json, records), start=1))
-
-    async def each() -> AsyncIterator[Line]:
-        for line in lines_of:
-            yield line
-
-    checked: list[CheckedLine] = []
-    await check_lines([Recalls()], each(), checked.append, ModelPatience(print), max_bytes=1000, window=3)
-    assert [one.verdicts[0].reason for one in checked] == [one.verdicts[0].reason for one in found]
 
 
 ROW = re.compile(r"^  (\w[\w ]*?) +([\d,.]+) +([\d,.]+)  \(([\d,.]+) to ([\d,.]+)\)$", re.MULTILINE)
@@ -183,22 +147,5 @@ def test_about_nineteen_intervals_of_twenty_hold_the_cost_of_the_whole_file() ->
     """Of costs as they are: many small ones, and few that are large."""
     draw = random.Random(1)
     costs = [draw.lognormvariate(0, 0.7) for _ in range(400)]
-
-    def holds() -> bool:
-        draw.shuffle(costs)
-        _, _, low, high = table("\n".join(asyncio.run(reported(costs, 30))))["price"]
-        return low <= sum(costs) <= high
-
-    assert sum(holds() for _ in range(500)) >= 450
-
-
-async def reported(costs: list[float], size: int) -> list[str]:
-    async def lines() -> AsyncIterator[Line]:
-        for number in range(len(costs)):
-            yield Line(number, b"{}", 2, 3 * number)
-
-    sample = FileSample(lines(), size)
-    async for line in sample.lines():
-        usage = Usage(calls=1, cost=costs[line.number])
-        sample.add(CheckedLine(line, verdicts=[verdict(line.number, accepted=True, usage=usage)]))
-    return list(sample.report(1.0))
+    intervals = (total(draw.sample(costs, 30), len(costs)) for _ in range(500))
+    assert sum(low <= sum(costs) <= high for low, high in intervals) >= 450

@@ -159,8 +159,8 @@ def test_what_is_not_accepted_fails_a_test_and_says_why(kept: ModuleType) -> Non
         ({"kind": "poem"}, Unreadable, "kind 'poem'; allowed are generation, "),
         ([CALM, {"kind": "generation"}], Unreadable, "records[1]: generation.source: Field required; "),
         (CALM | {"response": "x" * 2_000_000}, Unreadable, "allowed are 1048576 (records.max_bytes)"),
-        (json.dumps(CALM), TypeError, "expected a record (a mapping or a record type) or many of them, got str"),
-        (None, TypeError, "got NoneType"),
+        (json.dumps(CALM), TypeError, "expected a mapping or a record type, got str"),
+        (None, TypeError, "'NoneType' object is not iterable"),
     ],
 )
 async def test_what_is_no_record_is_refused_by_name(

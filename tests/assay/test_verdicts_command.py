@@ -142,11 +142,8 @@ def test_one_verdict_is_shown_with_all_its_evidence_and_cannot_act_on_the_termin
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", ran.stdout)
     assert max(map(len, ran.stdout.splitlines())) <= 80
     # An acceptance, too, says on what it rests.
-    assert (
-        "         Record 2 is fine.\n"
-        in assay("verdicts", "--id", "r2", cwd=tmp_path, **servers(embedded_place)).stdout
-    )
-
+    other = assay("verdicts", "--id", "r2", cwd=tmp_path, **servers(embedded_place))
+    assert "         Record 2 is fine.\n" in other.stdout
     missing = assay("verdicts", "--id", "r2", "--id", "r99", cwd=tmp_path, **servers(embedded_place))
     assert missing.returncode == 3
     assert missing.stderr.endswith("Error: no such verdict or record: r99\n")
@@ -172,10 +169,7 @@ main()
 def test_alerts_are_shown_with_what_drove_them_oldest_first_and_once(tmp_path: Path, embedded_place: Place):
     """A rejected record's explanation is its verdict's; its reason stands in for a verdict that is gone."""
     topics = embedded_place.checked().topics
-    finding = SentenceFinding(
-        text="It was blue.", start=0, end=12, mark=-1, reason="The colour.", passage="It was red.", support=0.0
-    )
-    found = consistency_rejection(1, topics.outputs, finding)
+    found = consistency_rejection(1, topics.outputs, FINDING)
     for topic in (topics.rejected, topics.improved):
         asyncio.run(put(embedded_place.servers, topic, [to_json(rejection(0, topics.outputs)), to_json(found)]))
     places = [(topics.rejected, 1), (topics.rejected, 0), (topics.improved, 1), (topics.rejected, 99)]
