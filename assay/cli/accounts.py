@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Collection
 from contextlib import closing
 from datetime import datetime, timedelta
-from typing import Final
 
 import click
 
@@ -16,9 +15,6 @@ from streams.topic_reader import kept_since, read_topic
 
 MISSING = 1
 """Exit status if an answer is missing."""
-
-_CLOCKS: Final = timedelta(hours=1)
-"""Answers are read from so long before their records: different machines stamp them."""
 
 
 async def _taken(loaded: Configuration, asked_since: datetime, names: Collection[str]) -> Accounts:
@@ -53,7 +49,8 @@ async def _taken(loaded: Configuration, asked_since: datetime, names: Collection
     )
     accounts.begins_later = since > asked_since
     with closing(accounts):
-        async for message in read_topic(kafka, *answers, since=since - _CLOCKS):
+        # Different machines stamp answers and records.
+        async for message in read_topic(kafka, *answers, since=since - timedelta(hours=1)):
             accounts.answer(message.topic, message.value)
         async for message in read_topic(kafka, topics.outputs, since=since):
             if message.timestamp is None or message.timestamp >= since.timestamp() * 1000:

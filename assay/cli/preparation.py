@@ -91,9 +91,6 @@ def _time(milliseconds: int) -> str:
     return f"for {days:.3g} day{'' if days == 1 else 's'}"
 
 
-_COMMENT_AT = 44
-
-
 def lines(configuration: Configuration) -> Iterator[str]:
     """The lines of a configuration."""
     origins = configuration.origins
@@ -120,7 +117,7 @@ def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins:
         value = to_jsonable_python(masked((*path, key), items[key]), exclude_none=True)
         line = f"# {toml_key(key)} is not set" if value is None else f"{toml_key(key)} = {_value(value)}"
         origin = origins.of((*path, key))
-        yield line if value is None and origin == "default" else f"{line:<{_COMMENT_AT}}  # {origin}"
+        yield line if value is None and origin == "default" else f"{line:<44}  # {origin}"
     for key, value in inner.items():
         if keys:
             yield ""
