@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import tempfile
@@ -11,11 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-import psutil
-from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
-from tests.support.kafka import KafkaBroker, Seat, wait_until_ready
+from tests.support.kafka import KafkaBroker, Seat, described, wait_until_ready
 from tests.support.ports import free_ports
 from tests.support.proxy import Proxies
 
@@ -34,19 +31,11 @@ class KafkaCluster:
     """Three nodes of 256 MB, each broker and controller, behind ports by which a node can be cut off."""
 
     def __init__(self, folder: Path, *, cuttable: bool = True) -> None:
-        """What a cluster had written to `folder` before is there again, at the same addresses.
-
-        Unless it is `cuttable`, nothing stands between clients and brokers.
-        """
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        kept = folder / "ports.json"
-        if not kept.exists():
-            # Of each node: the broker's own, the one that others are sent to, and the same of the controller.
-            drawn = free_ports(4 * len(NODES))
-            ports = [drawn[at : at + 4] for at in range(0, len(drawn), 4)]
-            kept.write_text(json.dumps(ports if cuttable else [[a, a, c, c] for a, _, c, _ in ports]))
-        own = dict(zip(NODES, json.loads(kept.read_text()), strict=True))
+        """Unless it is `cuttable`, no proxy is between clients and brokers."""
+        # Of each node: the broker's own port, the one that others are sent to, and the same of the controller.
+        drawn = free_ports(4 * len(NODES))
+        seats = [drawn[at : at + 4] for at in range(0, len(drawn), 4)]
+        own = dict(zip(NODES, seats if cuttable else [[a, a, c, c] for a, _, c, _ in seats], strict=True))
         voters = ",".join(f"{node}@127.0.0.1:{each[3]}" for node, each in own.items())
         self.brokers = {
             node: KafkaBroker(
@@ -65,7 +54,6 @@ class KafkaCluster:
 
     def __enter__(self) -> Self:
         self._proxies.__enter__()
-        self._end_leftovers()
         for node in NODES:
             self.start(node)
         asyncio.run(wait_until_ready(self.bootstrap_servers))
@@ -86,16 +74,6 @@ class KafkaCluster:
 
     def start(self, node: int) -> None:
         self.brokers[node].launch()
-        (self.folder / f"broker-{node}.pid").write_text(str(self.brokers[node].pid))
-
-    def _end_leftovers(self) -> None:
-        """Kill what a run that was killed left behind."""
-        for kept in self.folder.glob("broker-*.pid"):
-            with contextlib.suppress(psutil.Error):
-                process = psutil.Process(int(kept.read_text()))
-                if str(self.folder) in " ".join(process.cmdline()):
-                    process.kill()
-                    process.wait()
 
     def freeze(self, node: int) -> None:
         """SIGSTOP: connections stand, and nothing is answered."""
@@ -113,28 +91,18 @@ class KafkaCluster:
 
     def wait_whole(self) -> bool:
         """Wait until all nodes are there and all replicas in sync; false if it does not come to that."""
-        return asyncio.run(self._until_whole())
 
-    async def _until_whole(self) -> bool:
         async def whole() -> bool:
-            client = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap_servers, request_timeout_ms=5000)
-            try:
-                await client.start()
-                there = {broker["node_id"] for broker in (await client.describe_cluster())["brokers"]}
-                topics = await client.describe_topics()
-            except (KafkaError, OSError):
-                return False
-            finally:
-                with contextlib.suppress(KafkaError, OSError):
-                    await client.close()
-            partitions = [partition for topic in topics for partition in topic["partitions"]]
-            return there == set(NODES) and all(len(each["isr"]) == len(each["replicas"]) for each in partitions)
+            with contextlib.suppress(KafkaError, OSError):
+                there, partitions = await described(self.bootstrap_servers)
+                return there == set(NODES) and all(len(each["isr"]) == len(each["replicas"]) for each in partitions)
+            return False
 
         deadline = time.monotonic() + WELL_SECONDS
-        while not await whole():
+        while not asyncio.run(whole()):
             if time.monotonic() > deadline:
                 return False
-            await asyncio.sleep(_LOOK_SECONDS)
+            time.sleep(_LOOK_SECONDS)
         return True
 
     def condition(self) -> str:

@@ -13,17 +13,17 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
 from filelock import FileLock
 
 from tests.support.ports import free_ports
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ADDRESS_VARIABLE = "ASSAY_TEST_KAFKA"
 """`host:port` of a broker to test against instead; it must allow messages of 6 MB."""
@@ -237,33 +237,28 @@ def running_kafka(*, fast: bool = False) -> Iterator[KafkaBroker]:
 
 async def wait_until_ready(servers: str, process: subprocess.Popen[bytes] | None = None) -> None:
     """Return when a metadata answer names a broker; a connection alone comes too early."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        # Unanswered connections are told by the client's log, many times; so the port first.
-        if not _listens(servers) and (process is None or process.poll() is None) and time.monotonic() < deadline:
-            await asyncio.sleep(0.05)
-            continue
-        client = AIOKafkaAdminClient(bootstrap_servers=servers, request_timeout_ms=2000)
-        try:
-            await client.start()
-            if (await client.describe_cluster())["brokers"]:
-                return
-        except Exception:
-            if process is not None and process.poll() is not None:
-                raise RuntimeError(f"Kafka ended with status {process.returncode}") from None
-            if time.monotonic() > deadline:
-                raise
-        finally:
-            with contextlib.suppress(Exception):
-                await client.close()
-        await asyncio.sleep(0.1)
-
-
-def _listens(servers: str) -> bool:
     host, _, port = servers.split(",", maxsplit=1)[0].rpartition(":")
-    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
-        return True
-    return False
+
+    async def answers() -> bool:
+        assert process is None or process.poll() is None, f"Kafka ended with status {process.returncode}"
+        # Unanswered connections are told by the client's log, many times; so the port first.
+        with contextlib.suppress(KafkaError, OSError), socket.create_connection((host, int(port)), timeout=1):
+            return bool((await described(servers))[0])
+        return False
+
+    await until(answers)
+
+
+async def described(servers: str) -> tuple[set[int], list[dict[str, Any]]]:
+    """The ids of the brokers that are there, and the partitions of all topics."""
+    client = AIOKafkaAdminClient(bootstrap_servers=servers, request_timeout_ms=5000)
+    try:
+        await client.start()
+        brokers = {broker["node_id"] for broker in (await client.describe_cluster())["brokers"]}
+        return brokers, [each for topic in await client.describe_topics() for each in topic["partitions"]]
+    finally:
+        with contextlib.suppress(KafkaError, OSError):
+            await client.close()
 
 
 def _kafka_uuid() -> str:

@@ -3,25 +3,24 @@
 import contextlib
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
 
-import orjson
 from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import event
 
-from schemas import Calibration, DeadLetter, Generation, Improvement, Origin, RejectedRecord, to_json
+from schemas import Calibration, DeadLetter, Generation, Improvement, Origin, RejectedRecord
 from schemas.alerts import Change
 from schemas.verdicts import ImprovementRound, SentenceChange
-from store.opening import open_for_reading, open_store
-from store.reading import Reader, read_verdict
-from store.redaction import Redaction
-from store.writing import Entry, Message, StoreWriter
+from store.opening import open_for_reading
+from store.reading import Reader
+from store.writing import Message
 from tests.support.labels import CALIBRATION
 from tests.support.rejections import alert, improvement
+from tests.support.stored import Stored
 from web.app import create_app
 
 SAMPLES = [
@@ -62,40 +61,26 @@ def numbered(count: int, **changed: Any) -> list[dict[str, Any]]:
     ]
 
 
-class PageStore:
-    """A store that can be filled, and is read."""
+class PageStore(Stored):
+    """A store that can be filled, and is read as the page does."""
 
     def __init__(self, url: str) -> None:
-        self._engine = open_store(url)
-        if self._engine.dialect.name == "sqlite":
+        super().__init__(url)
+        if self.engine.dialect.name == "sqlite":
             # What it holds is not needed tomorrow.
-            event.listen(self._engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
-            self._engine.dispose()
-        self._writer = StoreWriter(self._engine, Redaction(()), cluster="test")
-        self._place = ("test", 0)
-        self._offset = self._writer.progress([self._place])[self._place]
+            event.listen(self.engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+            self.engine.dispose()
         self.reader = Reader(open_for_reading(url))
 
     def close(self) -> None:
         self.reader.close()
-        self._engine.dispose()
-
-    def keep(self, verdicts: Iterable[dict[str, Any]]) -> None:
-        messages = map(orjson.dumps, verdicts)
-        self._keep((one, read_verdict(one)) for one in messages)
+        super().close()
 
     def keep_record(self, **fields: Any) -> None:
-        record = {"kind": "generation", "model": "acme-chat-4", **fields}
-        self._keep([(orjson.dumps(record), Generation.model_validate(record))])
+        self.keep_message(Generation.model_validate({"kind": "generation", "model": "acme-chat-4", **fields}))
 
     def keep_message(self, *messages: Message) -> None:
-        self._keep((to_json(one), one) for one in messages)
-
-    def _keep(self, messages: Iterable[tuple[bytes, Message]]) -> None:
-        numbered = enumerate(messages, start=self._offset)
-        if entries := [Entry(self._place, offset, data, message) for offset, (data, message) in numbered]:
-            self._writer.write(entries, {self._place: self._offset})
-            self._offset += len(entries)
+        self.keep(messages)
 
 
 def dead_letter(checker: str, offset: int = 0) -> DeadLetter:

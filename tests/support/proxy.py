@@ -8,32 +8,27 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import NamedTuple, Self
 
 import psutil
 
 _CHUNK = 65_536
 
 
-class _Connection:
+class _Connection(NamedTuple):
     """One connection to the node `target`; `ports` are that of its other end and the one that it came in by."""
 
-    def __init__(self, ports: tuple[int, int], target: int) -> None:
-        self.ports = ports
-        self.target = target
-        self.open = asyncio.Event()
-        self.open.set()
+    ports: tuple[int, int]
+    target: int
+    open: asyncio.Event
 
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with contextlib.suppress(OSError):
             while data := await reader.read(_CHUNK):
                 await self.open.wait()
                 writer.write(data)
                 await writer.drain()
-        except OSError:
-            pass
-        finally:
-            writer.close()
+        writer.close()
 
 
 class Proxies:
@@ -76,7 +71,8 @@ class Proxies:
         target, behind = self._ports[port]
 
         async def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            connection = _Connection((writer.get_extra_info("peername")[1], port), target)
+            connection = _Connection((writer.get_extra_info("peername")[1], port), target, asyncio.Event())
+            connection.open.set()
             self._connections.add(connection)
             # Looked up while there is a cut alone: it takes a while, and clients connect often.
             if (node := self._cut) is not None:

@@ -2,7 +2,7 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -10,6 +10,7 @@ from sqlalchemy import Engine, Table, func, select
 
 from schemas import to_json
 from store.opening import open_store
+from store.reading import read_verdict
 from store.redaction import Redaction
 from store.tables import COUNTS, EVIDENCE, VERDICTS
 from store.writing import Entry, Message, StoreWriter
@@ -27,13 +28,16 @@ class Stored:
         self._engine = self._engine or open_store(self.url)
         return self._engine
 
-    def keep(self, messages: Sequence[Message]) -> None:
-        """Write messages as an archivist does."""
+    def keep(self, messages: Iterable[Message | dict[str, Any]]) -> None:
+        """Write messages, or the fields of verdicts, as an archivist does."""
         writer = StoreWriter(self.engine, Redaction(()), cluster="kept")
         place = ("kept", 0)
         progress = writer.progress([place])
-        numbered = enumerate(messages, progress[place])
-        writer.write([Entry(place, offset, to_json(each), each) for offset, each in numbered], progress)
+        entries = []
+        for offset, each in enumerate(messages, progress[place]):
+            data = orjson.dumps(each) if isinstance(each, dict) else to_json(each)
+            entries.append(Entry(place, offset, data, read_verdict(data) if isinstance(each, dict) else each))
+        writer.write(entries, progress)
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
         with self.engine.connect() as connection:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import orjson
-
 from tests.support.stub_request import StubRequest
 
 
@@ -26,15 +24,13 @@ class Act:
     """Seconds before it; None takes the stub's own."""
     document: object = None
     """Sent in place of the whole body, with status 200 or that of a `status`; bytes as they are."""
-    closes: bool = False
-    """The connection is closed behind the response, and nothing said so."""
 
 
 Script = Callable[[StubRequest], Act]
 
 
-def good(*, delay: float | None = None, closes: bool = False) -> Act:
-    return Act(delay=delay, closes=closes)
+def good(*, delay: float | None = None) -> Act:
+    return Act(delay=delay)
 
 
 def says(text: str, *, finish_reason: str = "stop", **message: Any) -> Act:
@@ -84,8 +80,3 @@ def never_longer_than(characters: int) -> Script:
 def close() -> Act:
     """The connection is closed in place of a response."""
     return Act(kind="close", delay=0)
-
-
-def _with_entries(text: str, change: Callable[[list[Any]], list[Any]]) -> str:
-    (field, entries), *others = orjson.loads(text).items()
-    return orjson.dumps({field: change(entries), **dict(others)}).decode()

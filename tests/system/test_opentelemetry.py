@@ -5,11 +5,9 @@ makes.
 """
 
 import asyncio
-import contextlib
 import os
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from streams.clients import admin
 from tests.support.otlp_endpoint import Endpoint
+from tests.support.ports import serving
 from tests.support.scenarios import Place
 from tests.support.service import running_service
 from tests.support.traffic import first_of, put
@@ -81,19 +80,6 @@ class Collector:
         ]
 
 
-@contextlib.asynccontextmanager
-async def _serving(method: str, path: str, handle: Callable[[web.Request], Any]) -> AsyncIterator[str]:
-    app = web.Application()
-    app.router.add_route(method, path, handle)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
-
 async def _run_applications(model: str, endpoint: str) -> None:
     """Run each by the guide's lines."""
     common = _shell("export OTEL_SERVICE_NAME")
@@ -127,15 +113,15 @@ async def test_spans_of_three_packages_are_judged_and_their_verdicts_come_back_t
     prepared: Place, topics: dict[str, str]
 ):
     collector, endpoint = Collector(), Endpoint()
-    async with endpoint.running() as backend, _serving("POST", "/v1/chat/completions", _model) as model:
+    async with endpoint.running() as backend, serving("/v1/chat/completions", _model) as model:
         settings = {
             "ASSAY_OTLP__TOPICS__SPANS": topics["traces"],
             "ASSAY_OTLP__TOPICS__LOGS": topics["logs"],
             "ASSAY_OTLP__ENDPOINT": backend,
         }
         with running_service(prepared.servers, prepared.prefix, **settings) as service:
-            async with _serving("POST", "/v1/traces", collector.take) as address:
-                await _run_applications(model, address)
+            async with serving("/v1/traces", collector.take) as collected:
+                await _run_applications(f"http://127.0.0.1:{model}", f"http://127.0.0.1:{collected}")
             calls = collector.calls
             assert len(calls) == len(APPLICATIONS)
             # As a collector's Kafka exporter writes them: a request is a message without a key.

@@ -1,8 +1,6 @@
 """Judges by name with their real weights, from the Hugging Face hub."""
 
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import click
 import pytest
@@ -14,23 +12,6 @@ from models.local_settings import LocalSettings
 from models.model_loading import ModelUnusable
 
 LoadJudge = Callable[[str], GroundingJudge]
-
-DATA_VARIABLE = "ASSAY_TEST_DATA"
-
-collect_ignore = [] if os.environ.get(DATA_VARIABLE) else ["test_balanced_accuracy.py"]
-
-
-def pytest_configure() -> None:
-    folder = os.environ.get(DATA_VARIABLE)
-    if folder and not Path(folder).is_dir():
-        raise pytest.UsageError(f"{folder}: there is no such folder of data sets")
-
-
-def pytest_report_header() -> str:
-    folder = os.environ.get(DATA_VARIABLE)
-    if folder:
-        return f"data sets for balanced accuracies: {folder}"
-    return "without balanced accuracies, which need data sets: make test-models DATA=folder"
 
 
 @pytest.fixture(scope="session")
@@ -58,12 +39,6 @@ def judge_by_name() -> Iterator[LoadJudge]:
 
     yield load
     loaded.clear()
-
-
-@pytest.fixture(scope="session")
-def data() -> Path:
-    """The folder of the public data sets that `make test-models DATA=folder` names."""
-    return Path(os.environ[DATA_VARIABLE])
 
 
 def say(message: str) -> None:
