@@ -20,7 +20,7 @@ test: .venv/.ready ## Set up, lint, check types, run all tests (Apache Kafka inc
 	@$(MAKE) --no-print-directory --jobs 2 lint run-tests
 
 run-tests: .venv/.ready
-	@$(BIN)/pytest -n auto --dist loadgroup
+	@$(BIN)/pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 test-system: .venv/.ready ## Install what the system tests need where missing (Debian), run them
 	@tests/system/install-packages

@@ -91,8 +91,13 @@ _TOGETHER = ("tests/attacks/", "tests/checkers/", "tests/deploy/", "tests/lab/",
 _TOGETHER += ("tests/store/", "tests/web/", "tests/assay/test_compare.py", "tests/streams/test_secured_kafka.py")
 
 
+# Whatever takes long begins early, so that no process of the run is left alone with it at the end.
+_EARLY = ("tests/agents/", "tests/assay/", "tests/docs/test_readme.py", "tests/lab/", "tests/models/test_thrifty.py")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(_EARLY))
     for item in items:
         if item.nodeid.startswith(_TORCH):
             item.add_marker(pytest.mark.xdist_group("torch"))
