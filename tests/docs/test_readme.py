@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from tests.assay.running import assay, environment
+from tests.support.ports import PLAIN
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
@@ -114,10 +115,10 @@ def test_the_demo_ends_in_the_alert_that_readme_shows(clone: Path):
             seen = alerts.read_text()
         (page,) = re.findall(r"page +(http://127.0.0.1:\d+)/", demo.read_text())
         address = wait_until(
-            lambda: re.search(r'class="banner".*?href="(/alerts/[^"]+)"', httpx.get(page).text, re.DOTALL)
+            lambda: re.search(r'class="banner".*?href="(/alerts/[^"]+)"', httpx.get(page, verify=PLAIN).text, re.DOTALL)
         )
         # The alert's own page lists the outputs that caused it.
-        assert re.search(r'<a href="/verdicts/[^"]+">.*not consistent', httpx.get(page + address[1]).text)
+        assert re.search(r'<a href="/verdicts/[^"]+">.*not consistent', httpx.get(page + address[1], verify=PLAIN).text)
     drop, _, rejected = seen[seen.index("TRUST DROP") :].partition("REJECT")
     assert form(drop) == form(shown.partition("REJECT")[0])
     assert re.match(r" +orders-\d+ +0\.\d+ +\S+Z\n +says: +“.+\n( {9}.+\n)*? +fault: +", rejected)
@@ -153,4 +154,4 @@ def test_the_service_runs_on_a_kafka_of_yours(clone: Path, embedded_place: Place
             assert run(clone, export, command, **where)
         with started(clone, f"{ui} --port 0", **where) as printed:
             (address,) = wait_until(lambda: re.findall(r"http://127.0.0.1:\d+/?", printed.read_text()))
-            assert wait_until(lambda: "support-bot" in httpx.get(address).text)
+            assert wait_until(lambda: "support-bot" in httpx.get(address, verify=PLAIN).text)

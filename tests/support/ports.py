@@ -2,6 +2,7 @@
 
 import random
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 
@@ -9,6 +10,9 @@ from aiohttp import web
 
 _BELOW_EPHEMERAL = range(10_240, 30_000)
 """No system hands these out by itself (Linux begins at 32768, others at 49152) to those who ask for any port."""
+
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For `verify` of httpx, which else reads all certificates there are for each request, in 40 ms."""
 
 
 def free_port() -> int:

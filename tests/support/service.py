@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from tests.support.ports import free_port
+from tests.support.ports import PLAIN, free_port
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 
@@ -32,7 +32,7 @@ class Served(ABC):
         """None while it runs."""
 
     def get(self, path: str, timeout: float = PATIENCE_SECONDS) -> httpx.Response:
-        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=timeout)
+        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=timeout, verify=PLAIN)
 
     def metrics(self) -> str:
         """All series; none while it does not listen."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import itertools
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -9,7 +10,8 @@ from typing import TypeVar
 PATIENCE_SECONDS = 120.0
 """A condition that never comes fails the test after this time. No condition takes so long on any machine."""
 
-_PAUSE_SECONDS = 0.02
+_PAUSES = tuple(0.01 * 1.15**number for number in range(20))
+"""Longer and longer: to look, topics are read or a page is made, by the processor that is waited for."""
 
 T = TypeVar("T")
 
@@ -17,13 +19,14 @@ T = TypeVar("T")
 async def until(condition: Callable[[], Awaitable[T] | T], what: Callable[[], object] = lambda: "") -> T:
     """Return the first value of `condition` that is true; `what` says how things stand if it never comes."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
+    for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
         value = condition()
         found = await value if inspect.isawaitable(value) else value
         if found:
-            return found
+            break
         assert time.monotonic() < deadline, what()
-        await asyncio.sleep(_PAUSE_SECONDS)
+        await asyncio.sleep(pause)
+    return found
 
 
 def wait_until(
@@ -31,7 +34,9 @@ def wait_until(
 ) -> T:
     """The same, without an event loop."""
     deadline = time.monotonic() + seconds
-    while not (found := condition()):
+    for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
+        if found := condition():
+            break
         assert time.monotonic() < deadline, what()
-        time.sleep(_PAUSE_SECONDS)
+        time.sleep(pause)
     return found

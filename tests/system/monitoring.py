@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import httpx
 import yaml
 
-from tests.support.ports import free_port
+from tests.support.ports import PLAIN, free_port
 from tests.support.waiting import wait_until
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -64,11 +64,11 @@ class Alertmanager:
 
     def post(self, *alerts: Mapping[str, Any]) -> None:
         """Alerts as a client of its own posts them."""
-        httpx.post(f"{self.url}/api/v2/alerts", json=alerts).raise_for_status()
+        httpx.post(f"{self.url}/api/v2/alerts", json=alerts, verify=PLAIN).raise_for_status()
 
     def alerts(self) -> list[dict[str, Any]]:
         """Those that it holds, inhibited ones included."""
-        found: list[dict[str, Any]] = httpx.get(f"{self.url}/api/v2/alerts").raise_for_status().json()
+        found: list[dict[str, Any]] = httpx.get(f"{self.url}/api/v2/alerts", verify=PLAIN).raise_for_status().json()
         return found
 
 
@@ -78,7 +78,7 @@ class Prometheus:
 
     def query(self, expression: str) -> list[tuple[dict[str, str], float]]:
         """The labels and values of an instant vector."""
-        answer = httpx.post(f"{self.url}/api/v1/query", data={"query": expression})
+        answer = httpx.post(f"{self.url}/api/v1/query", data={"query": expression}, verify=PLAIN)
         assert answer.status_code == 200, f"{expression}: {answer.text}"
         return [(each["metric"], float(each["value"][1])) for each in answer.json()["data"]["result"]]
 
@@ -194,7 +194,7 @@ def _running(command: Sequence[str], log: Path, ready: str) -> Iterator[None]:
     def up() -> bool:
         assert process.poll() is None, f"{command[0]} ended with {process.returncode}:\n{log.read_text()[-3000:]}"
         with contextlib.suppress(httpx.TransportError):
-            return httpx.get(ready).status_code == 200
+            return httpx.get(ready, verify=PLAIN).status_code == 200
         return False
 
     try:
