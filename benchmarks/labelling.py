@@ -25,7 +25,7 @@ from benchmarks.tables import table
 from checkers.draws import seed_of
 from checkers.labelling.protocol import Challenge, ChallengeFinding, Proposal, Verifier, play
 from checkers.labelling.questions import load_examples
-from checkers.labelling.rubric import Rubric, load_rubric
+from checkers.labelling.rubric import Bits, Rubric, load_rubric
 from lab.labelling import is_flipped
 
 RUBRICS = Path(__file__).parents[1] / "examples" / "rubrics"
@@ -74,7 +74,21 @@ REPLACED = 0.25
 _MOST_DRAWS = 200_000
 
 
-class NotebookVerifier(Verifier):
+class RememberingVerifier(Verifier):
+    """Encodes each string once: searches draw the same ones again and again."""
+
+    def __init__(self, over: Rubric) -> None:
+        super().__init__(over)
+        self._known: dict[tuple[JsonValue, bool], Bits] = {}
+
+    async def bits(self, *datapoints: JsonValue, total: bool = False) -> list[Bits]:
+        for x in datapoints:
+            if (x, total) not in self._known:
+                self._known[x, total] = await self.rubric.bits(x, total=total)
+        return [self._known[x, total] for x in datapoints]
+
+
+class NotebookVerifier(RememberingVerifier):
     """Compares wholes, and takes x for x'."""
 
     async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
@@ -212,7 +226,7 @@ async def reproduce(data: Path, seeds: int) -> bool:
         raise CannotRun(f"{training} is missing; --data names the folder that holds no_data_algorithm/")
     tree = tree_of(training)
     # The generator never knows another rubric: on the other set that is its lie.
-    searched = Verifier(rubric(IN))
+    searched = RememberingVerifier(rubric(IN))
     strings = {name: await all_strings(rubric(name)) for name in (IN, OUT)}
     runs: dict[Cell, list[Figures]] = defaultdict(list)
     for seed in range(seeds):

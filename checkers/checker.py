@@ -17,7 +17,7 @@ from schemas.verdicts import Cascade, record_attributes
 
 _DIGEST_DIGITS = 16
 _MOST_HELD = 10_000
-"""Held records whose cost is remembered: more than a worker holds."""
+"""More records than a worker holds."""
 _ESCALATED = frozenset({"between_thresholds", "unsupported_language", *get_args(JudgeCause)})
 """Causes with which the first judge of a cascade leaves a record to the second. A record that has nothing to be judged
 by is not sent on, nor one whose time is over."""
@@ -76,9 +76,9 @@ class Thresholds(BaseModel):
 
     def between(self, score: float) -> str:
         """Why `score` decides nothing."""
-        allowed = [] if self.reject_below is None else [f"rejected below {self.reject_below:g}"]
-        allowed += [] if self.accept_from is None else [f"accepted from {self.accept_from:g}"]
-        return f"the score is {score:g}; it is {' and '.join(allowed)}"
+        bounds = {"rejected below": self.reject_below, "accepted from": self.accept_from}
+        allowed = " and ".join(f"{what} {bound:g}" for what, bound in bounds.items() if bound is not None)
+        return f"the score is {score:g}; it is {allowed}"
 
 
 class ScoringSettings(CheckerSettings):
@@ -136,12 +136,6 @@ class Undecidable(Exception):
         self.cause, self.detail = cause, detail
         self.evidence = Abstention(cause=cause, detail=detail, score=score, graded=graded, probe=probe)
         """That of the verdict."""
-
-
-def no_subject(model: str) -> Undecidable:
-    """The abstention about a model that must be asked and cannot."""
-    detail = f"{model!r} would have to be asked again, and no endpoint is configured for it (subjects)"
-    return Undecidable("no_subject", detail)
 
 
 SettingsT = TypeVar("SettingsT", bound=CheckerSettings)
@@ -226,15 +220,11 @@ class Checker(ABC, Generic[SettingsT]):
         return self.judge
 
     def subject(self, record: Envelope) -> Model:
-        """The model that `record` is about.
-
-        Raises:
-            Undecidable: `no_subject`, it is not configured.
-        """
-        try:
+        """The model that `record` is about; raises Undecidable (`no_subject`) if it is not configured."""
+        if record.model in self.models.subjects:
             return self.models.subjects[record.model]
-        except KeyError:
-            raise no_subject(record.model) from None
+        detail = f"{record.model!r} would have to be asked again, and no endpoint is configured for it (subjects)"
+        raise Undecidable("no_subject", detail)
 
     async def to_try(self) -> Sequence[tuple[Any, Literal["accept", "reject"]]]:
         """Records that it can be tried on, with the right outcomes; raises ModelUnavailable."""
@@ -312,23 +302,18 @@ class Checker(ABC, Generic[SettingsT]):
                 detail = f"no decision within {self.models.record_seconds:g} s (2.5 times judge.timeout_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
             except ModelUnavailable:
-                self._broken_off[record.source, record.id] = self._with_before(record, bill.usage)
+                key = record.source, record.id
+                self._broken_off[key] = bill.usage + self._broken_off.get(key, Usage())
                 raise
-        verdict = self._verdict(record, found, bill.usage, bill.recorded)
-        self._broken_off.pop((record.source, record.id), None)
-        return verdict
-
-    def _with_before(self, record: Envelope, usage: Usage) -> Usage:
-        """`usage`, and that of the tries before."""
-        before = self._broken_off.get((record.source, record.id))
-        return usage if before is None else usage + before
+        return self._verdict(record, found, bill.usage, bill.recorded)
 
     def _verdict(
         self, record: Envelope, found: Decision | Abstention, usage: Usage, recorded: Sequence[str] = ()
     ) -> Verdict:
+        before = self._broken_off.pop((record.source, record.id), None)
         return _verdict(record, found, self.name, self.version, self.config_digest).model_copy(
             update={
-                "usage": self._with_before(record, usage),
+                "usage": usage + before if before else usage,
                 "exchanges": tuple(dict.fromkeys(recorded)),
                 "judge": self.judge_of(record).name if self.asks_judge else NOBODY,
                 "attributes": record_attributes(record),

@@ -7,15 +7,12 @@ in a file by model and cases.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
 from models.protocol import OF_ONE_REPLY, Model, ModelFailed, Question
 from models.wording import on_a_line
-
-if TYPE_CHECKING:
-    from models.judges.self_test import KeptTest
 
 Role = Literal["subject", "writer"]
 _CHAT = ("openai/", "llama/")
@@ -43,7 +40,7 @@ class MethodResult(BaseModel):
     """Replies of the form that is asked for."""
     right: int
     answered: str | None = None
-    """What is wrong with the first reply that is not of the form, and the reply; None if all are."""
+    """What is wrong with the first reply that is not of the form, and the reply."""
 
     @property
     def is_followed(self) -> bool:
@@ -62,11 +59,7 @@ class MethodResult(BaseModel):
 async def method_results(
     model: Model, cases: Iterable[FormCase], roles: Sequence[Role] = get_args(Role)
 ) -> list[MethodResult]:
-    """The results of each method and role, on file or of questions that are asked now; none of what is no chat model.
-
-    Raises:
-        ModelUnavailable: the model's endpoint is down.
-    """
+    """The results of each method and role, on file or asked now; none of what is no chat model."""
     # Commands that ask nothing are there at once: what logs takes long to import.
     from models.judges.self_test import KeptTest
     from models.meter import request_digest
@@ -77,7 +70,7 @@ async def method_results(
     for (method, role), group in groupby(asked, lambda one: (one.method, one.role)):
         some = list(group)
         file = KeptTest([model.name, *(request_digest(one.question) for one in some)], list[MethodResult])
-        if results := kept(file):
+        if results := file.read():
             found += results
             continue
         faults, answered = list[str](), list[bool]()
@@ -95,8 +88,3 @@ async def method_results(
         if replies == len(some):
             file.write([result])
     return found
-
-
-def kept(file: "KeptTest[list[MethodResult]]") -> list[MethodResult] | None:
-    """The result on file, if there is one."""
-    return file.read()

@@ -32,21 +32,18 @@ def read_forms(form: type[FormT], path: Path, what: str, *, fault: type[ValueErr
                 data = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
                 if len(data) > _MOST_BYTES:
                     raise fault(f"{path}:{number}: longer than {_MOST_BYTES} bytes")
-                if data:
-                    read += 1
-                    yield _form(form, data, f"{path}:{number}", what, fault)
+                if not data:
+                    continue
+                read += 1
+                try:
+                    found = form.model_validate_json(data)
+                    # It refuses numbers that are none, which pydantic takes.
+                    orjson.loads(data)
+                except ValueError as error:
+                    told = explain(error) if isinstance(error, ValidationError) else f"not JSON: {error}"
+                    raise fault(f"{path}:{number}: {told}; expected {what}") from None
+                yield found
     except OSError as error:
         raise fault(f"{path}: cannot be read: {error.strerror or error}") from None
     if not read:
         raise fault(f"{path}: holds no {what}")
-
-
-def _form(form: type[FormT], data: bytes, place: str, what: str, fault: type[ValueError]) -> FormT:
-    try:
-        found = form.model_validate_json(data)
-        # It refuses numbers that are none, which pydantic takes.
-        orjson.loads(data)
-    except ValueError as error:
-        told = explain(error) if isinstance(error, ValidationError) else f"not JSON: {error}"
-        raise fault(f"{place}: {told}; expected {what}") from None
-    return found

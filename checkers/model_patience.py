@@ -9,13 +9,10 @@ from models.protocol import ModelFailed, ModelUnavailable
 
 ResultT = TypeVar("ResultT")
 
-_FIGURES = re.compile(r"\d+")
-
 PATIENCE_SECONDS = 60.0
 """A model that restarts or is throttled is back within a minute; a run is not held up longer for one that is gone."""
 
 _SHORTEST_PAUSE_SECONDS = 0.05
-
 _MOST_SUSPICIONS = 3
 """Failures of one question, with answers to others between them, until it is given up."""
 
@@ -79,7 +76,7 @@ class ModelPatience:
         now = asyncio.get_running_loop().time()
         if self._down_since is None:
             self._down_since = now
-            kind = _FIGURES.sub("", error.detail)
+            kind = re.sub(r"\d+", "", error.detail)
             if kind not in self._said:
                 self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
                 self._said.add(kind)
@@ -89,6 +86,5 @@ class ModelPatience:
         await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self.seconds))
 
     def _answered(self) -> None:
-        """Note that whatever was away is back."""
         self._answers += 1
         self._down_since = None

@@ -44,11 +44,7 @@ class Improver(Protocol):
         """The improvement that is reported if the record cannot be had; `reason` is a sentence."""
 
     async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
-        """The improvement, whatever became of the response.
-
-        Raises:
-            ModelUnavailable: a model cannot be reached; the verdict is to be held.
-        """
+        """The improvement, whatever became of the response; raises ModelUnavailable, for the verdict to be held."""
 
 
 class ImproverSettings(BaseModel):
@@ -72,8 +68,7 @@ class ImproverSettings(BaseModel):
         """The model that rewrites: that of `writer`'s settings, else `writer`, the service's.
 
         Raises:
-            ValueError: nobody is named, and the judge cannot write.
-            ValueError: the writer is a replay, and its file cannot be used.
+            ValueError: nobody is named and the judge cannot write, or the writer is a replay without a usable file.
         """
         if self.writer is not None:
             from models.build import build_model
@@ -105,10 +100,7 @@ class RecordSource(Protocol):
     async def record(self, model: str, number: int, id_: str) -> Envelope:
         """Ask `model`, and return the record, which gets `id_` and the source's name.
 
-        `number` decides what is asked: it is that of the interval since 1970.
-
-        Raises:
-            ModelUnavailable: the subject cannot be reached.
+        `number` decides what is asked: it is that of the interval since 1970. Raises ModelUnavailable.
         """
 
 
@@ -118,15 +110,12 @@ class CheckerPlugin:
 
     checker: type[Checker[Any]]
     explain: Callable[[Verdict], Iterable[str]] = lambda verdict: ()
-    """Lines for a person, of at most `checkers.wording.explanation_width()` columns and without indentation: what the
-    verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""
+    """Lines for a person, of at most `checkers.wording.explanation_width()` columns and without indentation. They are
+    shown in place of the verdict's reason; none if that says it all."""
     improver: Callable[[Checker[Any], Model], Improver] | None = None
-    """From the checker and the model that writes to what rewrites."""
     source: Callable[[Any, Models], RecordSource] | None = None
-    """From the checker's settings and the models to what makes records by itself, on a schedule; raises ValueError for
-    settings that cannot be used."""
+    """What makes records by itself, on a schedule; raises ValueError for settings that cannot be used."""
     source_name: str = ""
-    """The source's name."""
     source_switch: str = ""
     """The checker's setting that switches the source on, such as `probes.corpus`."""
     count: "Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None" = None
@@ -198,11 +187,7 @@ class InstalledCheckers:
         return next((plugin for plugin in self.plugins.values() if plugin.improver is not None), None)
 
     def select(self, names: Collection[str]) -> list[CheckerPlugin]:
-        """The plugins with these names, in their order; all if there are no names.
-
-        Raises:
-            UnknownChecker: names the checker and those that are installed.
-        """
+        """The plugins with these names, in their order, all if there are no names; raises UnknownChecker."""
         return [self._named(name) for name in dict.fromkeys(names or self.plugins)]
 
     def _named(self, name: str) -> CheckerPlugin:
@@ -244,7 +229,7 @@ def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
 
 
 def own_checkers() -> list[CheckerPlugin]:
-    """The checkers that come with assay, whatever else is installed."""
+    """The checkers that come with assay."""
     own = distribution("assay").entry_points.select(group=_ENTRY_POINT_GROUP)
     return sorted((_load(entry_point) for entry_point in own), key=lambda plugin: plugin.name)
 

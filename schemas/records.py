@@ -224,7 +224,7 @@ class Matched(Wire):
     id: Name
     text: Text
     score: float
-    """The store's similarity or distance. The record's metric says whether larger is closer."""
+    """The store's similarity or distance."""
 
 
 class Retrieval(Envelope):
@@ -238,7 +238,7 @@ class Retrieval(Envelope):
     metric: Name | None = None
     """Name of the store's metric, such as `cosine` or `l2`."""
     candidates: Annotated[tuple[Matched, ...], FailFast()] = ()
-    """The other search results."""
+    """The other search results, the closest first."""
     prompt: Text | None = None
 
 

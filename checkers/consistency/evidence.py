@@ -14,16 +14,11 @@ from schemas import ConsistencyEvidence, Generation, SentenceFinding, Turn, Verd
 from schemas.evidence import EarlierAnswer, JudgedSentence, SampleAgreement
 
 _MOST_SAMPLES = 20
-"""Samples that a response is compared with."""
 _MOST_FINDINGS = 3
 
 
 def source_of(record: Generation) -> tuple[Literal["reference", "contexts", "samples", "session"], tuple[str, ...]]:
-    """What a response is compared with: one text of a reference or contexts, one a sample, or none but its session.
-
-    Raises:
-        Undecidable: `no_reference` where the record brings nothing.
-    """
+    """What a response is compared with: a text of reference or contexts, one a sample, or none but its session."""
     # Contexts and a true answer are both what the response may draw on.
     texts = [text for text in (*record.contexts, record.reference or "") if text.strip()]
     if texts:
@@ -46,18 +41,14 @@ def findings(
         if grade.claims_nothing:
             without_claim.append(judged)
             continue
-        mark: Literal[-1, 1] = 1 if grade.supported else -1
         about, support, passage = judged.model_dump(), grade.support, grade.passage
+        mark: Literal[-1, 1] = 1 if grade.supported else -1
         found.append(SentenceFinding(**about, mark=mark, support=support, passage=passage, unsure=grade.unsure))
     return found, tuple(without_claim)
 
 
 def mean_judgement(grades: Sequence[Judgement]) -> Judgement:
-    """Self-consistency: a sentence is consistent where the samples support it on average (method page, "Input").
-
-    Its support is the mean over the samples; its reason and passage are those of the sample that supports it least
-    or, where it is consistent, most.
-    """
+    """Self-consistency: the mean support over the samples, with reason and passage of the sample that tells most."""
     claims = [one for one in grades if not one.claims_nothing]
     if not claims:
         return grades[0]

@@ -1,8 +1,7 @@
 """RAI, the reason-assisted improver: rewrite what is inconsistent, check again, up to m times (paper, section 3.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
@@ -70,22 +69,19 @@ def form_cases(method: str) -> Iterator[FormCase]:
     yield FormCase(method, "writer", question, lambda reply: "6" in reply.improved and "9" not in reply.improved)
 
 
-class _Course:
-    """The course of the improvement of one response."""
+@dataclass(slots=True)
+class _Progress:
+    """The improvement of one response so far."""
 
-    def __init__(self, verdict: Verdict) -> None:
-        self.score_before = verdict.score
-        self.rounds = list[ImprovementRound]()
-        self.answered = False
-        """True if the writer has given an entry that could be used."""
-        self.note(verdict)
-        self.checked: Verdict | None = None
-        """The last check; None before the first."""
+    checked: Verdict
+    """The last check; the rejection before the first round."""
+    rounds: list[ImprovementRound] = field(default_factory=list)
+    answered: bool = False
+    """True if the writer has given an entry that could be used."""
 
-    def note(self, checked: Verdict) -> None:
-        self.checked = checked
-        self.evidence = checked.evidence if isinstance(checked.evidence, ConsistencyEvidence) else None
-        """None where the last check abstained, or was of another response."""
+    @property
+    def evidence(self) -> ConsistencyEvidence | None:
+        return self.checked.evidence if isinstance(self.checked.evidence, ConsistencyEvidence) else None
 
     @property
     def findings(self) -> tuple[SentenceFinding, ...]:
@@ -102,7 +98,6 @@ class _Course:
         return "not_improved" if self.answered else "not_tried"
 
     def ended(self, how: str) -> str:
-        """The sentence about the end."""
         return f"After {counted(len(self.rounds), 'round')} of rewriting: {how}" if self.rounds else how
 
 
@@ -130,54 +125,47 @@ class ConsistencyImprover:
 
     def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
         """The improvement of a verdict whose record cannot be had; `reason` is a sentence."""
-        return self._improvement(verdict, None, _Course(verdict), reason, Usage())
+        return self._improvement(verdict, None, _Progress(verdict), reason, Usage())
 
     async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
         """Rounds of rewriting and checking again, until every sentence is consistent or all rounds are used up.
 
-        `verdict` is one that `takes` takes. Where its findings do not fit the response, `record` is checked again.
-
-        Raises:
-            ModelUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
+        `verdict` is one that `takes` takes, on `record`. Raises ModelUnavailable, for the verdict to be held.
         """
-        course = _Course(verdict)
-        if course.evidence is not None:
-            record = record.after(course.evidence.earlier)
+        progress = _Progress(verdict)
         with Work() as bill:
             try:
                 async with work_limit(_DEADLINE_SECONDS) as deadline:
-                    reason = await self._run(record, course)
+                    reason = await self._run(record, progress)
             except Undecidable as error:
                 reason = f"There is nothing to rewrite it by: {error.detail}."
             except TimeoutError:
                 if not deadline.expired():
                     raise
-                reason = course.ended(f"It was not done within {_DEADLINE_SECONDS:g} s.")
-        return self._improvement(verdict, record.response, course, reason, bill.usage)
+                reason = progress.ended(f"It was not done within {_DEADLINE_SECONDS:g} s.")
+        return self._improvement(verdict, record.response, progress, reason, bill.usage)
 
-    async def _run(self, record: Generation, course: _Course) -> str:
-        """Go through the rounds, noting them in `course`; return in a sentence how they ended."""
-        if not fits(record.response, course.findings):
-            course.evidence = None
+    async def _run(self, record: Generation, progress: _Progress) -> str:
+        """Go through the rounds, noting them in `progress`; return in a sentence how they ended."""
         length = len(record.response)
         if length > _MOST_CHARACTERS:
             return f"The response is too long: {length} characters; at most {_MOST_CHARACTERS} are rewritten."
+        if any(record.response[one.start : one.end] != one.text for one in progress.findings):
+            return "The record has another response now than the one that was judged."
+        record = record.after(progress.evidence.earlier if progress.evidence else ())
         against, sources = source_of(record)
         if against not in {"reference", "contexts"}:
             raise Undecidable("no_reference", "the record has neither a reference nor contexts")
-        if not course.findings:
-            course.note(checked := await self._checker.check(record))
-            course.score_before = checked.score
-        while course.inconsistent and len(course.rounds) < _ROUNDS:
-            findings, others = course.findings, course.evidence.without_claim if course.evidence else ()
+        while progress.inconsistent and len(progress.rounds) < _ROUNDS:
+            findings, others = progress.findings, progress.evidence.without_claim if progress.evidence else ()
             texts, fault = await self._rewritten(record, sources[0], findings)
-            course.answered |= bool(texts) or fault is None
+            progress.answered |= bool(texts) or fault is None
             if not texts:
                 why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"
-                return course.ended(f"The writer {why}.")
+                return progress.ended(f"The writer {why}.")
             record = record.model_copy(update={"response": spliced(record.response, findings, texts, others)})
-            course.note(checked := await self._checker.check(record))
-            course.rounds.append(
+            checked = progress.checked = await self._checker.check(record)
+            progress.rounds.append(
                 ImprovementRound(
                     response=record.response,
                     changes=tuple(
@@ -187,11 +175,13 @@ class ConsistencyImprover:
                     ),
                     outcome=checked.outcome,
                     score=checked.score,
-                    consistent_share=course.evidence.consistent_share if course.evidence else None,
-                    findings=course.findings,
+                    consistent_share=progress.evidence.consistent_share if progress.evidence else None,
+                    findings=progress.findings,
                 )
             )
-        return course.ended(course.checked.reason if course.checked else "The verdict names no inconsistent sentence.")
+        if not progress.rounds:
+            return "The verdict names no inconsistent sentence."
+        return progress.ended(progress.checked.reason)
 
     async def _rewritten(
         self, record: Generation, passages: str, findings: Sequence[SentenceFinding]
@@ -217,9 +207,9 @@ class ConsistencyImprover:
         return new, next((one.detail for one in told if isinstance(one, ModelFailed)), None)
 
     def _improvement(
-        self, verdict: Verdict, before: str | None, course: _Course, reason: str, usage: Usage
+        self, verdict: Verdict, before: str | None, progress: _Progress, reason: str, usage: Usage
     ) -> Improvement:
-        last = course.rounds[-1] if course.rounds else None
+        last = progress.rounds[-1] if progress.rounds else None
         return Improvement(
             id=content_id("imp", [verdict.id, self.name, self.config_digest]),
             verdict_id=verdict.id,
@@ -228,19 +218,19 @@ class ConsistencyImprover:
             improver=self.name,
             improver_version=self.version,
             config_digest=self.config_digest,
-            status=course.status,
+            status=progress.status,
             before=before,
             after=last.response if last else None,
-            score_before=course.score_before,
+            score_before=verdict.score,
             score_after=last.score if last else None,
-            rounds=tuple(course.rounds),
-            inconsistent=course.inconsistent,
+            rounds=tuple(progress.rounds),
+            inconsistent=progress.inconsistent,
             reason=reason,
             usage=usage,
             source=verdict.source,
             model=verdict.model,
             writer=self._writer.name,
-            judge=course.checked.judge if course.checked else "",
+            judge=progress.checked.judge if last else "",
             prompt_versions=self._questions.versions,
             origin=verdict.origin,
         )
@@ -257,13 +247,6 @@ def _in_another_form(checker: Checker[Any]) -> Checker[Any]:
     return type(checker)(checker.settings, replace(checker.models, judge=judge.in_another_form()))
 
 
-def fits(response: str, findings: Sequence[SentenceFinding]) -> bool:
-    """True if `findings` are about `response`: each at its offsets, in order, none overlapping another."""
-    return all(
-        0 <= found.start < found.end and response[found.start : found.end] == found.text for found in findings
-    ) and all(before.end <= after.start for before, after in pairwise(findings))
-
-
 def spliced(
     response: str,
     findings: Sequence[SentenceFinding],
@@ -274,9 +257,8 @@ def spliced(
 
     `others` are the sentences that have no finding; they stay.
 
-    A sentence whose text is empty is taken out, with the list marker that stood before it alone, and one of the two
-    stretches of white space around it: that with fewer line breaks. Where all are taken out nothing is left, as a list
-    marker alone would read as a sentence.
+    A sentence whose text is empty is taken out, with the list marker of a line that it had to itself, and white space
+    on one side. Where all are taken out nothing is left, as a list marker alone would read as a sentence.
     """
     if findings and not others and len(rewrites) == len(findings) and not any(rewrites.values()):
         return ""
@@ -293,24 +275,11 @@ def spliced(
 
 def _without(text: str, found: SentenceFinding, *, free_from: int) -> str:
     """`free_from` is where the sentence before ends: between the two there are markers and white space only."""
-    start, end = found.start, found.end
-    run_end = len(text) - len(text[end:].lstrip())
-    lines = f"{text[free_from:start]}|".splitlines()
-    begins_line = free_from == 0 or len(lines) > 1
-    ends_line = run_end == len(text) or _breaks(text[end:run_end]) > 0
-    if begins_line and ends_line:
-        start -= len(lines[-1]) - 1
-    left = len(text[:start].rstrip())
-    if left and run_end == len(text):
-        return text[:left] + text[end:]
-    # The last line of the white space behind it indents the next line.
-    behind_lines = f"{text[end:run_end]}|".splitlines()
-    right = run_end if len(behind_lines) == 1 else run_end - (len(behind_lines[-1]) - 1)
-    if left == 0:
-        return text[:start] + text[right:]
-    before, behind = text[left:start], text[end:right]
-    return text[:left] + (before if _breaks(before) >= _breaks(behind) else behind) + text[right:]
-
-
-def _breaks(space: str) -> int:
-    return len(f"{space}|".splitlines()) - 1
+    before, lead, rest = text[:free_from], text[free_from : found.start], text[found.end :].lstrip()
+    gap = text[found.end : len(text) - len(rest)]
+    if rest and "\n" not in gap:
+        # The line goes on, with its marker.
+        return before + lead + rest
+    if rest and lead.count("\n") > gap.count("\n"):
+        gap = lead[: lead.rindex("\n") + 1] + gap.rpartition("\n")[2]
+    return (before + gap if before else gap.lstrip("\r\n")) + rest

@@ -30,10 +30,8 @@ _MOST_CHARACTERS = 2000
 """Of an example that is shown, as JSON: each question costs its tokens."""
 _SHOWN = 240
 _MOST_QUOTED = 600
-"""Characters."""
 _WORDS_TOKENS = 200
 _CONTROLS = 3
-"""A weak judge errs on one; on all, hardly ever."""
 
 
 class CriterionSettings(ScoringSettings):
@@ -186,10 +184,7 @@ class CriterionChecker(Checker[CriterionSettings]):
             return ""
 
     async def _is_misled(self, record: Generation) -> bool:
-        """True if control questions whose right reply is known get the accepting one, too, which is wrong.
-
-        They do from a judge that does as a text in the record bids it, or that replies the same to everything.
-        """
+        """True if control questions get the accepting reply, too, which is wrong of all of them."""
         drawn = generator(record.response, "control")
         words = ["".join(drawn.choices(ascii_lowercase, k=10)) for _ in range(_CONTROLS)]
         if self._accepting == "no":

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import groupby
-from threading import Lock
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cachetools import LRUCache
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from checkers.equivalence.similarity import Similarities, Vectors
 
 Side = Literal[1, 2]
-"""The first sentence or the second."""
 Alignments: TypeAlias = tuple[PhraseAlignment, ...]
 """The four, `1>2`, `1>2*`, `2>1` and `2>1*`. Before anything is asked, those that cover their sentence are `not_asked`.
 Pairs stand in the source's order, wider before narrower; nested ones too, and equal words that no phrase covers."""
@@ -50,7 +48,6 @@ _Nodes: TypeAlias = list[tuple[int, int]]
 
 def align(first: Tree, second: Tree, similarities: Similarities) -> Alignments:
     """Find the four alignments of two sentences."""
-    trees = (first, second)
     back = [(there, here) for here, there in _pairs(second, first, similarities.T)]
     matched: Mapping[Side, _Nodes] = {1: _pairs(first, second, similarities), 2: back}
 
@@ -64,8 +61,7 @@ def align(first: Tree, second: Tree, similarities: Similarities) -> Alignments:
         )
 
     pairs = {source: tuple(pair(*nodes) for nodes in found) for source, found in matched.items()}
-    left = {source: _uncovered(trees, found) for source, found in matched.items()}
-    return _four(pairs, left)
+    return _four(pairs, {source: _uncovered((first, second), found) for source, found in matched.items()})
 
 
 def _four(
@@ -156,10 +152,6 @@ def _uncovered(trees: tuple[Tree, Tree], matched: _Nodes) -> tuple[tuple[Uncover
     return tuple(found)
 
 
-_Encoded: TypeAlias = "tuple[Tree, Vectors]"
-_ENCODED: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one[0]))
-"""By sentence, whichever checker parsed it."""
-_LOCK = Lock()
 _Encode: TypeAlias = "Callable[[Sequence[Tree]], list[Vectors]]"
 
 
@@ -171,14 +163,11 @@ class Aligner:
 
     def __init__(self) -> None:
         self._thread = ModelThread("the model that compares phrases", _load)
+        self._encoded: LRUCache[str, tuple[Tree, Vectors]] = LRUCache(_KEPT_NODES, lambda one: len(one[0]))
+        """By sentence; used on the thread alone."""
 
     async def align(self, first: str, second: str) -> Alignments:
-        """The four alignments of two sentences, nothing asked yet. The same text twice takes neither parser nor model.
-
-        Raises:
-            Undecidable: a sentence has no word, or is too long.
-            ModelFailed: the model cannot be used.
-        """
+        """The four alignments of two sentences, nothing asked yet; raises Undecidable or ModelFailed."""
         for length in map(len, (first, second)):
             if length > MOST_CHARACTERS:
                 detail = f"a sentence has {length} characters; at most {MOST_CHARACTERS} are parsed"
@@ -192,27 +181,24 @@ class Aligner:
             return _four({1: (whole,), 2: (whole,)}, {1: ((), ()), 2: ((), ())})
         encode = await self._thread.model()
         with Phase("computed"):
-            return await self._thread.run(partial(_aligned, encode, first, second))
+            return await self._thread.run(partial(self._aligned, encode, first, second))
 
     async def close(self) -> None:
         """End the thread once its work is done."""
         self._thread.end()
 
+    def _aligned(self, encode: _Encode, first: str, second: str) -> Alignments:
+        from checkers.equivalence.similarity import similarities
 
-def _aligned(encode: _Encode, first: str, second: str) -> Alignments:
-    from checkers.equivalence.similarity import similarities
-
-    with _LOCK:
-        known = {sentence: _ENCODED[sentence] for sentence in (first, second) if sentence in _ENCODED}
-    trees = [parse(sentence) for sentence in dict.fromkeys((first, second)) if sentence not in known]
-    for tree in trees:
-        if not tree:
-            raise Undecidable("empty_text", f"“{tree.sentence[:40]}” holds no word")
-    new = {tree.sentence: (tree, rows) for tree, rows in zip(trees, encode(trees) if trees else (), strict=True)}
-    with _LOCK:
-        _ENCODED.update(new)
-    (one, mine), (other, theirs) = ((known | new)[sentence] for sentence in (first, second))
-    return align(one, other, similarities(mine, theirs))
+        known = {sentence: self._encoded[sentence] for sentence in (first, second) if sentence in self._encoded}
+        trees = [parse(sentence) for sentence in dict.fromkeys((first, second)) if sentence not in known]
+        for tree in trees:
+            if not tree:
+                raise Undecidable("empty_text", f"“{tree.sentence[:40]}” holds no word")
+        for tree, rows in zip(trees, encode(trees) if trees else (), strict=True):
+            known[tree.sentence] = self._encoded[tree.sentence] = tree, rows
+        (one, mine), (other, theirs) = (known[sentence] for sentence in (first, second))
+        return align(one, other, similarities(mine, theirs))
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from checkers.checker import Checker, CheckerSettings, Decision, Models, no_subject
+from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.draws import seed_of
 from checkers.equivalence.alignment import Aligner
 from checkers.equivalence.evidence import proof_reason, test_reason
@@ -42,12 +42,10 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         self._aligner = Aligner()
 
     def fingerprint(self) -> JsonValue:
-        """The parser, the prompts' versions, and the subjects that may be asked."""
         names: dict[str, JsonValue] = {name: model.name for name, model in self.models.subjects.items()}
         return [PARSER, dict(self._prompts.versions), names]
 
     def judge_of(self, record: Paraphrase) -> Model | Judge:
-        """The answerer: the subject, or the judge in its place."""
         return self.models.subjects.get(record.model, self.judge)
 
     async def close(self) -> None:
@@ -55,9 +53,11 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     async def decide(self, record: Paraphrase) -> Decision:
         """The alignments and, for a no, the test; undecidable without a tree or a usable answer."""
-        subject = self._asked(record)
-        if subject is None and not record.answer:
-            raise no_subject(record.model)
+        # Without its subject the judge answers about a yes in its place.
+        model = self.models.subjects.get(record.model)
+        subject = None if model is None else Subject(model, self._prompts, record.prompt)
+        if not record.answer:
+            self.subject(record)
         sentences = (record.sentence1, record.sentence2)
         require = self.settings.require
         # Before anything is asked: what has no alignments, or no model to find them yet, costs no call.
@@ -92,12 +92,5 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     async def answer_of(self, record: Paraphrase) -> bool:
         """The subject's own answer, whatever the record's is; raises Undecidable if it has none."""
-        subject = self._asked(record)
-        if subject is None:
-            raise no_subject(record.model)
+        subject = Subject(self.subject(record), self._prompts, record.prompt)
         return (await subject.equivalent(record.sentence1, record.sentence2)).answer == "yes"
-
-    def _asked(self, record: Paraphrase) -> Subject | None:
-        """The record's subject, if it is configured; else the judge answers about a yes in its place."""
-        model = self.models.subjects.get(record.model)
-        return None if model is None else Subject(model, self._prompts, record.prompt)

@@ -1,6 +1,7 @@
 """Proofs and tests for a person: the reason of a verdict, and alignments with phrase pairs side by side."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from checkers.equivalence.trees import same_text
 from checkers.wording import explanation_width, labelled, plain
@@ -25,9 +26,15 @@ def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
     pairs = [pair for alignment in proof.alignments for pair in alignment.pairs]
     if denied := next((pair for pair in pairs if pair.confirmed is False), None):
         return f"The yes has no proof: {_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same."
-    left_over = [_left_over(proof, side, sentence) for side, sentence in enumerate(sentences, start=1)]
-    named = "; ".join(f"{words} in sentence {side}" for side, words in enumerate(left_over, start=1) if words)
-    return f"The yes has no proof: {f'these words have no counterpart: {named}' if named else 'no phrases match'}."
+    found = []
+    for side, sentence in enumerate(sentences, start=1):
+        # Of the alignment that leaves the fewest.
+        left = min((alignment.uncovered for alignment in proof.alignments if alignment.covers == side), key=len)
+        if runs := _runs(sentence, left[:_MOST_WORDS]):
+            words = ", ".join(_quoted(sentence[start:end]) for start, end in runs)
+            found.append(f"{words}{' …' * (len(left) > _MOST_WORDS)} in sentence {side}")
+    why = f"these words have no counterpart: {'; '.join(found)}" if found else "no phrases match"
+    return f"The yes has no proof: {why}."
 
 
 def test_reason(test: EquivalenceTest) -> str:
@@ -42,21 +49,15 @@ def test_reason(test: EquivalenceTest) -> str:
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
-    """The reason of a verdict on a paraphrase decision, with the phrase pairs that hold, or why they prove nothing.
-
-    Of a no also what was tested; of any other verdict nothing.
-    """
+    """The reason of a verdict on a paraphrase decision, its phrase pairs, and of a no what was tested."""
     evidence = verdict.evidence
     if not isinstance(evidence, EquivalenceEvidence):
         return
     yield from labelled("", verdict.reason)
-    sentences = (evidence.sentence1, evidence.sentence2)
-    alike: dict[frozenset[object], list[PhraseAlignment]] = {}
-    for one in evidence.proof.alignments:
-        if not evidence.proof.found or one.outcome == "found":
-            alike.setdefault(frozenset((pair.first, pair.second, pair.confirmed) for pair in one.pairs), []).append(one)
-    for alignments in alike.values():
-        yield from _pairs(alignments, sentences)
+    told = [one for one in evidence.proof.alignments if not evidence.proof.found or one.outcome == "found"]
+    for source, alignments in groupby(told, lambda one: one.source):
+        yield f"phrases of sentence {source} in sentence {3 - source}"
+        yield from _pairs(list(alignments), (evidence.sentence1, evidence.sentence2))
     if test := evidence.test:
         yield f"test of the no, category {test.category}"
         if test.unusable:
@@ -69,13 +70,6 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
             yield from labelled("    ", f"equivalent to sentence {3 - source}? {said}: {asked.explanation}")
 
 
-def _left_over(proof: EquivalenceProof, side: int, sentence: str) -> str:
-    """The uncovered words of a sentence, in the alignment that leaves the fewest; neighbours in one quotation."""
-    fewest = min((alignment.uncovered for alignment in proof.alignments if alignment.covers == side), key=len)
-    quoted = ", ".join(_quoted(sentence[start:end]) for start, end in _runs(sentence, fewest[:_MOST_WORDS]))
-    return quoted + (" …" if len(fewest) > _MOST_WORDS else "")
-
-
 def _runs(sentence: str, words: Iterable[UncoveredWord]) -> list[tuple[int, int]]:
     """The characters of words, those with nothing but blanks between them in one run."""
     runs: list[tuple[int, int]] = []
@@ -85,33 +79,22 @@ def _runs(sentence: str, words: Iterable[UncoveredWord]) -> list[tuple[int, int]
     return runs
 
 
-def _marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
-    """A sentence with its uncovered words in brackets; words with nothing but blanks between them share one pair."""
-    for start, end in reversed(_runs(sentence, uncovered)):
-        sentence = f"{sentence[:start]}[{sentence[start:end]}]{sentence[end:]}"
-    return sentence
-
-
 def _quoted(text: str) -> str:
     return f"“{on_a_line(text)}”"
 
 
-def _pairs(alignments: list[PhraseAlignment], sentences: tuple[str, str]) -> Iterator[str]:
-    """Alignments with the same pairs, and what of which sentence those cover."""
-    sources = {one.source for one in alignments}
-    source = alignments[0].source
-    yield "phrases of both sentences" if len(sources) > 1 else f"phrases of sentence {source} in sentence {3 - source}"
+def _pairs(alignments: Sequence[PhraseAlignment], sentences: tuple[str, str]) -> Iterator[str]:
+    """Alignments of one source, which have the same pairs, and what of which sentence those cover."""
     for pair in alignments[0].pairs:
         yield from _pair(pair)
-    for outcome, wording in _COVERING.items():
-        covered = sorted({one.covers for one in alignments if one.outcome == outcome})
-        if covered:
-            which = "both sentences" if len(covered) > 1 else f"sentence {covered[0]}"
-            yield from labelled("  ", f"every word of {which} is in a pair{wording}")
-    for covers, said in sorted(
-        {(one.covers, _marked(sentences[one.covers - 1], one.uncovered)) for one in alignments if one.uncovered}
-    ):
-        yield from labelled("  ", f"words of sentence {covers} are in no pair: {said}")
+    for one in alignments:
+        if one.outcome in _COVERING:
+            yield from labelled("  ", f"every word of sentence {one.covers} is in a pair{_COVERING[one.outcome]}")
+            continue
+        sentence = sentences[one.covers - 1]
+        for start, end in reversed(_runs(sentence, one.uncovered)):
+            sentence = f"{sentence[:start]}[{sentence[start:end]}]{sentence[end:]}"
+        yield from labelled("  ", f"words of sentence {one.covers} are in no pair: {sentence}")
 
 
 def _pair(pair: AlignedPhrases) -> Iterator[str]:

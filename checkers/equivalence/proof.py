@@ -42,10 +42,8 @@ takes more than four one behind the other."""
 async def prove(alignments: Alignments, ask: AskPhrases, require: Require = "or") -> EquivalenceProof:
     """Ask until phi is decided: about two pairs one behind the other, then about all that are left of an alignment.
 
-    Only pairs of an alignment that covers its sentence are asked, each once however often and in whichever direction
-    it was matched; two phrases of the same text need no asking. The direction with the fewest open questions comes
-    first, and in it the least similar pair, which is the likeliest to be denied: so most alignments that fail do so at
-    the first two, and the rest need not wait for each other. Raises what `ask` raises.
+    Only pairs of an alignment that covers its sentence are asked, each once however often it was matched. The direction
+    with the fewest open questions comes first, and in it the least similar pair, which is the likeliest to be denied.
     """
     alignments, waited = tuple(_answered(one, {}) for one in alignments), 0
     while pairs := _open_pairs(alignments, require):
@@ -114,12 +112,8 @@ async def look_for_contradiction(
 ) -> EquivalenceTest:
     """Test a no `tests` times, or as often as there are paraphrases, each time with another; any yes contradicts it.
 
-    Questions that need no earlier answer are asked at the same time: the subject paraphrases while the proof is looked
-    for, all paraphrases of one side are aligned at once, and all tests are asked together. `phi` finds indifferentiable
-    paraphrases, and `proving`, the proof for the two sentences, is awaited last.
-
-    Raises:
-        Undecidable: there is no paraphrase.
+    `phi` finds indifferentiable paraphrases; `proving`, the proof for the two sentences, is awaited last. Raises
+    Undecidable if there is no paraphrase.
     """
     first, second = sentences
     made = zip((1, 2), await both(subject.paraphrases(first), subject.paraphrases(second)), strict=True)

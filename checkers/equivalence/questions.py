@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -44,10 +44,7 @@ class ParaphraseReply(Reply):
 
 
 class EquivalencePrompts(PromptSet):
-    """Questions about sentences and phrases.
-
-    `under` is the prompt of the application that a subject works for.
-    """
+    """Questions about sentences and phrases; `under` is the prompt of the application that a subject works for."""
 
     package = "checkers.equivalence.prompts"
 
@@ -145,21 +142,13 @@ class Subject:
             raise Undecidable(error.cause_of_subject, f"{self._model.name}: {error.detail}") from error
 
 
-_DOOR = ("The keeper shut the north door at nine.", "At nine the north door was shut by the keeper.")
-_LATER = "The keeper opened the north door at nine."
-
-
 def form_cases(method: str) -> Iterator[FormCase]:
     """Built-in cases: sentences, phrases and paraphrases."""
-    prompts = EquivalencePrompts()
-    first, second = _DOOR
-    yield FormCase(method, "subject", prompts.equivalent(first, second), lambda reply: reply.answer == "yes")
-    yield FormCase(method, "subject", prompts.equivalent(first, _LATER), lambda reply: reply.answer == "no")
+    prompts, first = EquivalencePrompts(), "The keeper shut the north door at nine."
+    same, other = "At nine the north door was shut by the keeper.", "The keeper opened the north door at nine."
+    yield FormCase(method, "subject", prompts.equivalent(first, same), lambda reply: reply.answer == "yes")
+    yield FormCase(method, "subject", prompts.equivalent(first, other), lambda reply: reply.answer == "no")
     yield FormCase(method, "subject", prompts.phrase("at noon", "at twelve o'clock"), lambda reply: reply.yes)
     yield FormCase(method, "subject", prompts.phrase("the left bank", "the right bank"), lambda reply: not reply.yes)
     for manner in ("Begin with another word.", "Say it as simply as you can."):
-        yield FormCase(method, "subject", prompts.paraphrase(first, manner), _keeps_the_door)
-
-
-def _keeps_the_door(reply: Any) -> bool:
-    return {"north", "door"} <= set(words_of(reply.paraphrase).split())
+        yield FormCase(method, "subject", prompts.paraphrase(first, manner), lambda reply: "door" in reply.paraphrase)

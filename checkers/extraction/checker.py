@@ -42,10 +42,8 @@ class ExtractionSettings(CheckerSettings):
 
 _EPSILON = 0.1
 """Distance from linear that the bound of an acceptance is about."""
-_MOST_CHARACTERS = 5_000
-"""A text is sent once for each answer, up to 176 times."""
-_MOST_ENTITIES = 50
-"""A record's most; each answer is searched for each."""
+_MOST_CHARACTERS, _MOST_ENTITIES = 5_000, 50
+"""A text is sent up to 176 times, and each answer searched for each entity."""
 
 
 class ExtractionChecker(Checker[ExtractionSettings]):
@@ -60,12 +58,10 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         self._names = Names(models.writer, self._prompts)
 
     def fingerprint(self) -> JsonValue:
-        """The prompts' versions, the subjects that may be asked, and the version of the library that invents names."""
         names: dict[str, JsonValue] = {name: model.name for name, model in self.models.subjects.items()}
         return [dict(self._prompts.versions), names, metadata.version("faker")]
 
     def judge_of(self, record: Extraction) -> Judge | Model:
-        """The model that is tested by asking it: the subject."""
         return self.models.subjects.get(record.model, self.judge)
 
     async def decide(self, record: Extraction) -> Decision:

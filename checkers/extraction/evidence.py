@@ -86,12 +86,9 @@ def _form(j: int, there: Sequence[str], extracted: Sequence[str]) -> tuple[_Form
     longer = [one for one in altered if whole in _words(one)]
     parts = [one for one in altered if _words(one) in whole]
     others = [_words(one) for i, one in enumerate(there) if i != j]
-    merged = [one for one in longer if any(other in _words(one) for other in others)]
-    if merged:
+    if merged := [one for one in longer if any(other in _words(one) for other in others)]:
         return "merged", merged
-    if len(parts) > 1:
-        return "split", parts
-    return "partial", longer + parts
+    return ("split", parts) if len(parts) > 1 else ("partial", longer + parts)
 
 
 def _assumed(tried: Tried) -> Iterator[FailureCause]:
@@ -211,12 +208,9 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     replaced = ", ".join(f"{one.text} → {one.replacement}" for one in evidence.entities)
     if replaced:
         yield from labelled("replaced: ", replaced)
-    failed = [one for one in evidence.rounds if one.outcome == "failed"]
-    texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
+    texts = [text for one in evidence.rounds for text in (one.x, one.y, one.xor)]
     wrong = [text for text in texts if text.value != text.vector.translate(_FLIPPED)]
-    # The text with the most replaced entities that shows the fault, in the test that failed or the first one.
-    shown = max(wrong or texts, key=lambda text: text.vector.count("1"), default=None)
-    if shown is not None:
+    for shown in (wrong or texts)[:1]:
         yield from labelled("asked:    ", f"“{shown.text}”")
         for group in shown.answers[:_MOST_SAID]:
             found = "no usable answer" if group.entities is None else ", ".join(group.entities) or "nothing"
@@ -224,9 +218,7 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     for cause in evidence.causes[:_MOST_SAID]:
         yield from labelled("fault:    ", cause_in_words(cause))
     for one in evidence.untested[:_MOST_SAID]:
-        why = one.reason.replace("_", " ")
-        yield from labelled("untested: ", f"“{one.text}” cannot be replaced in the text ({why})")
+        yield from labelled("untested: ", f"“{one.text}” ({one.reason.replace('_', ' ')})")
     for label, counts in (("missing:  ", evidence.lost), ("besides:  ", evidence.extra)):
         told = [f"“{on_a_line(one.entity)}” in {one.times} of {one.answers} answers" for one in counts[:_MOST_SAID]]
-        more = [f"and {len(counts) - _MOST_SAID} more"] if len(counts) > _MOST_SAID else []
-        yield from labelled(label, ", ".join([*told, *more])) if counts else ()
+        yield from labelled(label, ", ".join(told)) if told else ()

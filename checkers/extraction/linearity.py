@@ -20,20 +20,15 @@ from models.work import gather_or_cancel
 from schemas.extraction import EntityCount
 
 Vector = int
-
 LinearityTest = tuple[Vector, Vector, Vector]
 """Three sentences: x, y and x xor y."""
-
 Reading = int | None
 """u of one answer, and in the bits above it a 1 for each entity that was not extracted itself; None if the answer could
 not be read."""
-
 Extracted = tuple[str, ...]
 """One answer: the entities that were extracted from a sentence."""
-
 Answers = Sequence[Extracted | None]
 """The answers about one sentence; None for each that could not be read."""
-
 Ask = Callable[[Vector, int, int], Awaitable[Answers]]
 """Takes a vector, how many answers about its sentence are wanted, and the number of the first."""
 

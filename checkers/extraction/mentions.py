@@ -11,7 +11,6 @@ Overlaps: a place belongs to the longest entity there, of equally long ones to t
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -111,7 +110,8 @@ def find_mentions(text: str, entities: Sequence[str]) -> Located:
             return _absence(text, entity)
         if entity in replaceable:
             return None
-        return "nested" if all(_is_within(hit, kept) for hit in hits[entity]) else "crossing"
+        within = (any(one.start <= hit.start and hit.end <= one.end for one in kept) for hit in hits[entity])
+        return "nested" if all(within) else "crossing"
 
     told = [(entity, reason(place, entity)) for place, entity in enumerate(entities)]
     untested = tuple(UntestedEntity(text=entity, reason=why) for entity, why in told if why is not None)
@@ -132,14 +132,13 @@ _UNSPACED = (
 _KATAKANA = "[\u30a1-\u30fe]"
 _PLAIN = str.maketrans(dict.fromkeys("’‘‛′`´", "'") | dict.fromkeys("“”„‟«»″", '"') | dict.fromkeys("‐‑‒–—―−", "-"))
 _SENTENCE_START = re.compile(r"""(?:^|[.!?:…]["'’”)\]]*\s)\s*["'“‘(\[]*$""")
-_LOOKED_BACK = 12
 _SHORT = 3
 """A word in lower case that is no longer says nothing of what it stands in: of, the, van."""
 
 
 def begins_sentence(text: str, at: int) -> bool:
     """True if a sentence begins at this place of the text, opening marks aside."""
-    return bool(_SENTENCE_START.search(text, max(0, at - _LOOKED_BACK), at))
+    return bool(_SENTENCE_START.search(text, max(0, at - 12), at))
 
 
 @lru_cache(maxsize=50_000)
@@ -257,8 +256,3 @@ def _disjoint(text: str, hits: Iterable[Mention]) -> list[Mention]:
             taken[hit.start : hit.end] = b"\1" * (hit.end - hit.start)
             kept.append(hit)
     return sorted(kept, key=lambda one: one.start)
-
-
-def _is_within(hit: Mention, kept: Sequence[Mention]) -> bool:
-    before = bisect_right(kept, hit.start, key=lambda one: one.start)
-    return before > 0 and hit.end <= kept[before - 1].end

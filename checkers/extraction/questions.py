@@ -113,7 +113,7 @@ class Respondent:
     ) -> Answers:
         """Answers about a text as it is, until it is certain which of the entities most of `repeats` name, or all.
 
-        `known` are the first of them. Raises as `extracted` does, and Undecidable if most answers cannot be read.
+        Raises as `extracted` does, and Undecidable if most answers cannot be read.
         """
         found = list(known)
         while more := repeats - len(found) if wholly else further([missing(entities, one) for one in found], repeats):
@@ -138,19 +138,13 @@ class Respondent:
         return [None if one is None else tuple(found.entity for found in one.entities) for one in replies]
 
 
-_MOVED = "Milda Vasquez moved from Tarsk to Oberwald in 1987."
-_ENTITIES = {
-    _MOVED: {"Milda Vasquez", "Tarsk", "Oberwald"},
-    "The brig Corvina belongs to Haldane Shipping.": {"Corvina", "Haldane Shipping"},
-}
-
-
 def form_cases(method: str) -> Iterator[FormCase]:
     """Built-in cases: lists of entities, and names that may take their places."""
-    prompts = ExtractionPrompts()
-    for text, names in _ENTITIES.items():
+    prompts, moved = ExtractionPrompts(), "Milda Vasquez moved from Tarsk to Oberwald in 1987."
+    owned = "The brig Corvina belongs to Haldane Shipping."
+    for text, names in ((moved, {"Milda Vasquez", "Tarsk", "Oberwald"}), (owned, {"Corvina", "Haldane Shipping"})):
         has_all = partial(lambda names, reply: names <= {one.entity for one in reply.entities}, names)
         yield FormCase(method, "subject", prompts.entities(text), has_all)
     for name, kind in (("Milda Vasquez", "person"), ("Tarsk", "town")):
         are_others = partial(lambda name, reply: len({one for one in reply.others if name not in one}) > 1, name)
-        yield FormCase(method, "writer", prompts.others(_MOVED, name, kind, named=True), are_others)
+        yield FormCase(method, "writer", prompts.others(moved, name, kind, named=True), are_others)

@@ -91,13 +91,13 @@ def names_of_faker(entity: str, kind: str | None, draw: Random) -> Iterator[str]
     """Names of that kind, as long as the entity; the same for the same draw and version of Faker."""
     faker, words = _faker(), len(entity.split())
     faker.seed_instance(draw.getrandbits(64))
-    makers = {
-        "person": lambda: " ".join([*(faker.first_name() for _ in range(words - 1)), faker.last_name()]),
-        "place": lambda: ", ".join(faker.country() for _ in entity.split(", ")),
-        "organisation": lambda: " ".join([*(faker.last_name() for _ in range(words - 1 or 1)), faker.company_suffix()]),
-    }
-    make = makers.get(kind or "")
-    return (make() for _ in range(_MOST_NAMES)) if make else iter(())
+    for _ in range(_MOST_NAMES):
+        if kind == "person":
+            yield " ".join([*(faker.first_name() for _ in range(words - 1)), faker.last_name()])
+        elif kind == "place":
+            yield ", ".join(faker.country() for _ in entity.split(", "))
+        elif kind == "organisation":
+            yield " ".join([*(faker.last_name() for _ in range(words - 1 or 1)), faker.company_suffix()])
 
 
 @cache
@@ -125,9 +125,8 @@ def _other(written: str, years: int, draw: Random) -> str:
     return "".join(draw.choice("23456789") if at < kept else "0" for at in range(len(written)))
 
 
-_MOST_CLASSES = 2_000
-_MOST_SEEN = 100
-"""The latest names of a class."""
+_MOST_CLASSES, _MOST_SEEN = 2_000, 100
+"""Classes, and the latest names of each."""
 _MOST_REMEMBERED = 1_000
 """Records: one that comes again soon gets the same names, whatever has been seen in the meantime."""
 
@@ -154,10 +153,6 @@ class Names:
                 names = self._seen.setdefault(self._key(record, kind), LRUCache(_MOST_SEEN))
                 names[name] = None
 
-    def like(self, record: Extraction, kind: str) -> list[str]:
-        """The latest names of a class; none of an empty one, of which none are kept."""
-        return list(self._seen.get(self._key(record, kind), ()))
-
     @staticmethod
     def _key(record: Extraction, kind: str) -> tuple[str | None, ...]:
         return record.tenant, record.source, record.model, kind.casefold()
@@ -165,9 +160,7 @@ class Names:
     async def replacements(
         self, record: Extraction, located: Located, classes: dict[str, str], seed: str
     ) -> tuple[TestedEntity, ...]:
-        """For `located.entities` as far as something fits; none shares a word with another.
-
-        `classes` has those that the subject gave, whatever the spelling of the entity; of two the first.
+        """For `located.entities` as far as something fits, by the classes that the subject gave.
 
         Raises ModelFailed if the writer gives no answer and nothing fits anywhere, ModelUnavailable if it is down.
         """
@@ -196,13 +189,12 @@ class Names:
             if is_figure or _has_digit(entity):
                 take(entity, other_figures(entity, generator(seed, f"other {entity}")))
             if is_figure or _is_name(entity):
-                names = self.like(record, said[entity])
+                names = list(self._seen.get(self._key(record, said[entity]), ()))
                 take(entity, generator(seed, f"seen {entity}").sample(names, len(names)))
         left = [entity for entity in located.entities if entity not in found]
         answers = await gather_or_cancel(self._asked(located.text, one, said[one]) for one in left)
-        told = {entity: one for entity, one in zip(left, answers, strict=True) if not isinstance(one, ModelFailed)}
-        for entity, others in told.items():
-            take(entity, others, named=_is_name(entity))
+        for entity, others in zip(left, answers, strict=True):
+            take(entity, () if isinstance(others, ModelFailed) else others, named=_is_name(entity))
         for entity in [one for one in left if one not in found]:
             take(entity, names_of_faker(entity, kind_of(said[entity]), generator(seed, f"invented {entity}")))
         if not found and (failures := [one for one in answers if isinstance(one, ModelFailed)]):

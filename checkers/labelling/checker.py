@@ -43,16 +43,11 @@ class LabellingProblem:
     """The rules that datapoints are labelled by: a rubric for two labels, or k - 1 rubrics for k."""
 
     def __init__(self, name: str, rubrics: Sequence[Rubric], examples: Sequence[Exemplar] = ()) -> None:
-        """`examples` are shown to a subject, which may pick from them.
-
-        Raises:
-            ValueError: two labels are the same.
-        """
+        """`examples` are shown to a subject, which may pick from them; raises ValueError if two labels are the same."""
         self.rubrics = rubrics
         self.examples = examples
         self.labels = (*(rubric.labels[1] for rubric in rubrics), rubrics[-1].labels[0])
         """What the bit 1 of each rubric stands for, and what the bit 0 of the last one does."""
-        self._verifiers = [Verifier(rubric) for rubric in rubrics]
         for index, label in enumerate(self.labels):
             if any(same_label(label, other) for other in self.labels[:index]):
                 allowed = "each rubric's label for 1, and the last one's label for 0, must differ"
@@ -70,9 +65,9 @@ class LabellingProblem:
             raise Undecidable("unknown_label", detail)
 
     def verifiers(self, judge: Judge) -> list[Verifier]:
-        """One a rubric, for one datapoint; those of rules need no judge and serve all datapoints."""
+        """One a rubric, for one datapoint: each criterion is asked about once."""
         holds = asking(judge)
-        return [Verifier(one.rubric, holds) if one.rubric.plain else one for one in self._verifiers]
+        return [Verifier(rubric, holds) for rubric in self.rubrics]
 
 
 class LabellingChecker(Checker[LabellingSettings]):
@@ -125,9 +120,8 @@ class LabellingChecker(Checker[LabellingSettings]):
         evaluators = [one.propose for one in players]
         games = await play_all(record.datapoint, evaluators, verifiers, seed=seed, rounds=rounds)
         revealed = problem.label([game.bit for game in games])
-        succeeded = all(game.succeeded for game in games)
+        succeeded, unfounded = all(game.succeeded for game in games), any(game.unfounded for game in games)
         contradicted = not same_label(record.label, revealed)
-        unfounded = any(game.unfounded for game in games)
         accepted = succeeded and not (contradicted or unfounded)
         evidence = LabellingEvidence(
             rubric=record.rubric,

@@ -17,8 +17,7 @@ from models.work import both
 _ASKED_AT_MOST = 3
 """Each time with a repair turn: one call and up to five retries, as in the paper."""
 
-_EXEMPLARS = 5
-_CANDIDATES = 5
+_EXEMPLARS, _CANDIDATES = 5, 5
 _MOST_TRIED = 1000
 _MOST_TRIED_BY_JUDGE = 50
 """With plain-language criteria each that is tried costs a question a criterion, once."""
@@ -37,10 +36,7 @@ class LLMEvaluator:
         pool: Sequence[JsonValue] = (),
         under: str | None = None,
     ) -> None:
-        """The first five `examples` are shown; it picks x' from `pool`, or makes one where that is empty.
-
-        `under` is the prompt of the application that the model works for.
-        """
+        """The first five `examples` are shown; it picks x' from `pool`, or makes one where that is empty."""
         self.unparsable = 0
         """Retries because an answer could not be read."""
         self._model = model
@@ -52,12 +48,7 @@ class LLMEvaluator:
         self._label: tuple[int, Bits] | None = None
 
     async def propose(self, x: JsonValue, earlier: Sequence[JsonValue], draw: Random) -> Proposal:
-        """The label of x, and a datapoint like it.
-
-        Raises:
-            Undecidable: the model's answers could not be used, however often it was asked.
-            ModelUnavailable: its endpoint is down.
-        """
+        """The label of x, and a datapoint like it; raises Undecidable if no answer can be used, ModelUnavailable."""
         if self._pool:
             # What is picked does not depend on the label: both are asked at the same time.
             (bit, holds), similar = await both(self._labelled(x), self._picked(x, draw))
@@ -95,13 +86,7 @@ class LLMEvaluator:
 async def _drawn_candidates(
     pool: Sequence[JsonValue], x: JsonValue, verifier: Verifier, draw: Random
 ) -> list[JsonValue]:
-    """Five datapoints to pick from in random order, at least one of them like `x`, none x itself.
-
-    That one matches is the verifier's promise (the paper's generation by picking).
-
-    Raises:
-        Undecidable: none of the pool, or of as many as are tried, is like `x`.
-    """
+    """Five datapoints to pick from in random order, at least one like `x`, none x itself; raises Undecidable."""
     most = _MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
     drawn = draw.sample(pool, min(len(pool), most + _CANDIDATES))
     candidates = (one for one in drawn if not is_echo(x, one))

@@ -1,7 +1,5 @@
 """The verdict in a sentence for a person."""
 
-from collections.abc import Sequence
-
 from pydantic import JsonValue
 
 from checkers.labelling.rubric import shown
@@ -11,27 +9,22 @@ from schemas.evidence import LabellingRound, LabellingRun
 
 _NAMED = 3
 
-_CHALLENGES = {"permutation": "equality up to permutation", "isomorphism": "equality up to isomorphism"}
-
 
 def reason_of(evidence: LabellingEvidence) -> str:
     """The verdict's reason, in a sentence or two."""
     failed = [(run, run.rounds[-1]) for run in evidence.runs if not run.succeeded]
     if failed:
         run, last = failed[0]
-        return (
-            f"Failed in round {last.number} of {evidence.rounds} ({_CHALLENGES[last.challenge]}): {_fault(run, last)}"
-        )
+        challenge = f"equality up to {last.challenge}"
+        return f"Failed in round {last.number} of {evidence.rounds} ({challenge}): {_fault(run, last)}"
     passed = "the challenge" if evidence.rounds == 1 else f"all {evidence.rounds} challenges"
     for run in evidence.runs if evidence.unfounded else ():
         if told := _unfounded(run):
             return f"The labeller passed {passed}, but does not know why: {told}."
     if not evidence.contradicted:
         return f"The labeller passed {passed} and stands by its label {cut(evidence.claimed)}."
-    return (
-        f"The labeller passed {passed}, but the record says otherwise: "
-        f"{cut(evidence.claimed)}, where the labeller now says {cut(evidence.revealed)}."
-    )
+    apart = f"{cut(evidence.claimed)}, where the labeller now says {cut(evidence.revealed)}"
+    return f"The labeller passed {passed}, but the record says otherwise: {apart}."
 
 
 def _unfounded(run: LabellingRun) -> str:
@@ -48,16 +41,13 @@ def _fault(run: LabellingRun, last: LabellingRound) -> str:
     if last.fault == "echo":
         return "the datapoint that was to be like the given one is the given one."
     names = run.criteria if last.challenge == "isomorphism" else run.total_criteria
-    apart = _apart(names, last.encoding, last.similar_encoding)
+    bits = zip(names, last.encoding, last.similar_encoding, strict=True)
+    differing = [f"{name} ({a} there, {b} here)" for name, a, b in bits if a != b]
+    more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
+    apart = ", ".join(differing[:_NAMED]) + more or "nothing"
     if last.fault == "unmatched_part":
         return f"no part of “{cut(last.similar)}” is like “{cut(last.unmatched)}”; as wholes they differ in {apart}."
     return f"“{cut(last.similar)}” is not like the datapoint in {apart}."
-
-
-def _apart(names: Sequence[str], first: Sequence[int], second: Sequence[int]) -> str:
-    differing = [f"{name} ({a} there, {b} here)" for name, a, b in zip(names, first, second, strict=True) if a != b]
-    more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
-    return ", ".join(differing[:_NAMED]) + more or "nothing"
 
 
 def cut(value: JsonValue) -> str:

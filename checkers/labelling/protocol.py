@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
-from cachetools import LRUCache
 from pydantic import JsonValue
 
 from checkers.draws import canonical, generator, uniform
@@ -23,46 +22,31 @@ from schemas.evidence import LabellingRound, LabellingRun
 Challenge = Literal["permutation", "isomorphism"]
 CHALLENGES: tuple[Challenge, Challenge] = ("permutation", "isomorphism")
 
-_KEPT = 8192
 ROUNDS = 3
 """As in the paper's experiments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChallengeFinding:
-    """The result of a challenge."""
+    """The result of a challenge, with the encodings of x and x'."""
 
     fault: Literal["echo", "unmatched_part", "other_encoding"] | None
     encoding: Bits = ()
-    """The encoding of x."""
     similar_encoding: Bits = ()
-    """The encoding of x'."""
     unmatched: JsonValue = None
     """The part of x that no part of x' is like."""
 
 
 class Verifier:
-    """Checks challenges under one rubric. It encodes a datapoint once, and forgets the least recently used ones."""
+    """Checks challenges under one rubric."""
 
     def __init__(self, rubric: Rubric, judge: AskJudge = no_judge) -> None:
         self.rubric = rubric
         self._judge = judge
-        self._known: LRUCache[tuple[bool, bytes], Bits] = LRUCache(_KEPT)
 
     async def bits(self, *datapoints: JsonValue, total: bool = False) -> list[Bits]:
-        """C(x) of each, or the bits of the total rubric; those that are not known are encoded at once.
-
-        Raises:
-            ModelError: a plain-language criterion could not be judged.
-        """
-        keys = [(total, hashlib.sha256(canonical(x).encode()).digest()) for x in datapoints]
-        found = {key: self._known[key] for key in keys if key in self._known}
-        missing = {key: x for key, x in zip(keys, datapoints, strict=True) if key not in found}
-        if missing:
-            made = await gather_or_cancel(self.rubric.bits(x, self._judge, total=total) for x in missing.values())
-            for key, bits in zip(missing, made, strict=True):
-                found[key] = self._known[key] = bits
-        return [found[key] for key in keys]
+        """C(x) of each, or the bits of the total rubric; raises ModelError if a judge gives no answer."""
+        return await gather_or_cancel(self.rubric.bits(x, self._judge, total=total) for x in datapoints)
 
     async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         """The result of `challenge` for x' = `similar`; an echo of x passes none. Raises as `bits` does."""
@@ -132,13 +116,11 @@ class Game:
 
     seed: str
     run: LabellingRun
-    """As it is in a verdict."""
     bit: int
     """The last y': the label."""
 
     @property
     def succeeded(self) -> bool:
-        """True if every challenge was passed."""
         return self.run.succeeded
 
     @property
@@ -149,12 +131,7 @@ class Game:
 
 
 async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
-    """Play for `x` until a challenge is failed. All draws follow from `seed`: the same answers make the same game.
-
-    Raises:
-        Undecidable: the evaluator gave nothing that could be challenged.
-        ModelError: a model behind evaluator or verifier gave no answer.
-    """
+    """Play for `x` until a challenge is failed. All draws follow from `seed`: the same answers make the same game."""
     rubric, draw = verifier.rubric, generator(seed, "evaluator")
     played: list[LabellingRound] = []
     while len(played) < rounds and all(one.passed for one in played):
@@ -185,7 +162,6 @@ async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: 
         rounds=tuple(played),
         succeeded=succeeded,
         holds=holds,
-        # Whatever was passed has encoded x: what a judge was asked about it is known.
         encoding=(await verifier.bits(x))[0] if is_compared else None,
         follows=rubric.labels[rubric.aggregator(holds)] if is_compared and holds is not None else None,
     )
@@ -200,10 +176,7 @@ def commit(seed: str, number: int, similar: JsonValue, bit: int) -> str:
 async def play_all(
     x: JsonValue, evaluators: Sequence[Evaluator], verifiers: Sequence[Verifier], *, seed: str, rounds: int = ROUNDS
 ) -> list[Game]:
-    """A game for each rubric, all at once; raises what `play` raises.
-
-    An evaluator that lies does so in at least one game, so the bound on lies is that of one game.
-    """
+    """A game for each rubric, all at once. A lie is told in at least one game, so it has the bound of one game."""
     seeds = [seed] if len(verifiers) == 1 else [f"{seed}/{number}" for number in range(1, len(verifiers) + 1)]
     games = zip(evaluators, verifiers, seeds, strict=True)
     return await gather_or_cancel(play(x, who, by, seed=one, rounds=rounds) for who, by, one in games)

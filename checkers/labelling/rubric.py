@@ -64,11 +64,8 @@ def same_label(first: Label, second: Label) -> bool:
 
     White space and the kinds of quotation marks and dashes make no difference.
     """
-
-    def plain(label: Label) -> str:
-        return str(int(label)) if isinstance(label, bool) else straightened(str(label))
-
-    return plain(first) == plain(second)
+    one, other = (straightened(str(int(label) if isinstance(label, bool) else label)) for label in (first, second))
+    return one == other
 
 
 def shown(value: JsonValue) -> str:
@@ -174,9 +171,6 @@ def _two_labels(given: Any) -> Any:
     return values
 
 
-_BITS: dict[str, Label] = {"0": 0, "1": 1}
-
-
 class Aggregator(BaseModel):
     """sigma (paper, section 5): from the bits of a rubric to the bit of the label.
 
@@ -190,7 +184,7 @@ class Aggregator(BaseModel):
     """By the criteria's names."""
     threshold: float = 0
     """The bit is 1 from this sum of weights on."""
-    values: Annotated[dict[str, Label], BeforeValidator(_two_labels)] = _BITS
+    values: Annotated[dict[str, Label], BeforeValidator(_two_labels)] = Field({"0": 0, "1": 1})
     """The labels that the bits stand for."""
 
     @model_validator(mode="after")
@@ -341,18 +335,13 @@ class Rubric(BaseModel):
 def load_rubric(path: Path) -> Rubric:
     """The rubric in a file; raises ValueError as `parse_rubric` does."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return parse_rubric(path.read_text(encoding="utf-8-sig"), shown=str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: cannot be read: {error}") from None
-    return parse_rubric(text, shown=str(path))
 
 
 def parse_rubric(text: str, *, shown: str) -> Rubric:
-    """The rubric in the text of a file, which faults name as `shown`.
-
-    Raises:
-        ValueError: it is not a rubric; has a line `file: key path: message` for each fault.
-    """
+    """The rubric in a file's text; raises ValueError with a line `shown: key path: message` for each fault."""
     try:
         return Rubric.model_validate(_read_yaml(text))
     except ValidationError as error:
@@ -366,8 +355,6 @@ def _read_yaml(text: str) -> Any:
     yaml = YAML(typ="safe", pure=True)
     yaml.max_depth = _MAX_DEPTH
     try:
-        if any(getattr(event, "anchor", None) for event in yaml.parse(text)):
-            raise ValueError("anchors and aliases are not allowed; write out what they stand for")
         return yaml.load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark

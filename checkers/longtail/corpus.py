@@ -57,11 +57,7 @@ class Statement(Wire):
 
 
 def read_corpus(path: Path) -> Iterator[Statement]:
-    """The statements of a file, of the folder that `assay probes build` wrote, or of the bundled corpus, one by one.
-
-    Raises:
-        ValueError: it cannot be read, holds no statement, or a line is none; names file, line and field.
-    """
+    """The statements of a file, of a folder that `assay probes build` wrote, or those bundled; raises ValueError."""
     file = path / STATEMENTS if path.is_dir() else path
     if path.name == BUNDLED and not path.exists():
         file = Path(__file__).with_name("bundled.jsonl")
@@ -69,11 +65,7 @@ def read_corpus(path: Path) -> Iterator[Statement]:
 
 
 def write_corpus(path: Path, statements: Iterable[Statement]) -> None:
-    """Write JSON lines that `read_corpus` reads; an older file is replaced in one step.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write JSON lines that `read_corpus` reads; an older file is replaced in one step. Raises OSError."""
     part = path.with_name(f"{path.name}.part")
     with part.open("wb") as stream:
         for statement in statements:

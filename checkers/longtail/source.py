@@ -28,30 +28,19 @@ _Sides: TypeAlias = Mapping[Distribution, Sequence[Statement]]
 
 
 def paired(statements: Iterable[Statement]) -> list[_Sides]:
-    """The correct statements, for all templates apply to them, by rule; rules that lack either side are skipped.
-
-    Raises:
-        ValueError: no rule has statements of both the head and the tail.
-    """
+    """The correct statements, for all templates apply to them, by rule; rules that lack either side are skipped."""
     rules: dict[str, dict[Distribution, list[Statement]]] = defaultdict(lambda: {one: [] for one in DISTRIBUTIONS})
     for statement in statements:
         if statement.correct:
             rules[statement.rule][statement.distribution].append(statement)
-    found: list[_Sides] = [rules[name] for name in sorted(rules) if all(rules[name].values())]
-    if not found:
-        raise ValueError(
-            f"none of its {len(rules)} rules has correct statements of both head and tail: nothing to compare"
-        )
-    return found
+    return [rules[name] for name in sorted(rules) if all(rules[name].values())]
 
 
 def probe(rules: Sequence[_Sides], number: int) -> tuple[Statement, ProbeTemplate]:
     """The statement and the template with a number, from 0.
 
-    Numbers 2k and 2k + 1 are a pair: the head and the tail of one rule, asked with one template. What makes a rule or a
-    template hard is then on both sides of the gap. The side that comes first is drawn, so that neither is asked about
-    more where numbers are left out. Rules come equally often, and so do templates: each is drawn again only when all
-    have been.
+    Numbers 2k and 2k + 1 are a pair: the head and the tail of one rule, asked with one template; which comes first is
+    drawn. Rules come equally often, and so do templates: each is drawn again only when all have been.
     """
     pair, side = divmod(number, len(DISTRIBUTIONS))
     side ^= uniform(_SEED, f"sides/{pair}") < 0.5
@@ -76,11 +65,7 @@ class ProbeSource:
     name = "probe-scheduler"
 
     def __init__(self, settings: LongtailSettings, models: Models) -> None:
-        """Read the corpus.
-
-        Raises:
-            ValueError: no subject is configured, or the file cannot be used.
-        """
+        """Raises ValueError if no subject is configured, or the corpus cannot be used."""
         corpus, self.seconds_between = settings.probes.corpus, SECONDS_BETWEEN
         if corpus is None:
             raise ValueError("longtail.probes.corpus is not set: there is nothing to ask about")
@@ -89,18 +74,13 @@ class ProbeSource:
         self.models = tuple(models.subjects)
         self._subjects = models.subjects
         self._asker = Asker("zero-shot")
-        statements = list(read_corpus(corpus))
-        try:
-            self._rules = paired(statements)
-        except ValueError as error:
-            raise ValueError(f"longtail.probes.corpus = {corpus}: {error}") from None
+        self._rules = paired(read_corpus(corpus))
+        if not self._rules:
+            detail = "no rule has correct statements of both head and tail: nothing to compare"
+            raise ValueError(f"longtail.probes.corpus = {corpus}: {detail}")
 
     async def record(self, model: str, number: int, id_: str) -> Probe:
-        """Ask the probe with a number, from 0; its answer may be missing.
-
-        Raises:
-            ModelUnavailable: the subject cannot be reached.
-        """
+        """Ask the probe with a number, from 0; its answer may be missing. Raises ModelUnavailable."""
         statement, template = probe(self._rules, number)
         answer, metadata = "", {"statement": statement.id}
         try:

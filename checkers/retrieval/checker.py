@@ -10,13 +10,11 @@ from schemas.evidence import TextMatch
 from schemas.records import Matched
 
 _MOST_CANDIDATES = 10
-"""The closest of them say whether the store had something better; each more makes the question longer."""
+"""The first say whether the store had something better; each more makes the question longer."""
 _MOST_CHARACTERS = 20_000
 """Query and matched text together, as they are in one question; candidates share the remainder."""
 ACCEPTED_FROM = 0.5
 """The score from which on a hit is accepted, where no thresholds are set."""
-_DISTANCES = ("distance", "euclid", "l2", "manhattan", "l1", "hamming", "canberra", "lance", "bray", "mahalanobis")
-"""Parts of names by which stores and libraries call metrics whose smaller values are closer."""
 
 
 class RetrievalSettings(ScoringSettings):
@@ -53,7 +51,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             )
             for hit, finding in zip(hits, findings, strict=True)
         )
-        # The choice of text matching in the match's place: of equals the closest, and nothing below the threshold.
+        # The choice of text matching in the match's place: of equals the first, and nothing below the threshold.
         best = max([found, *others], key=lambda one: one.score)
         thresholds = self.settings.thresholds
         bounds = (thresholds.accept_from, thresholds.reject_below, ACCEPTED_FROM)
@@ -80,31 +78,20 @@ class RetrievalChecker(Checker[RetrievalSettings]):
 
 
 def candidates_of(record: Retrieval, *, most: int, characters: int) -> tuple[Sequence[Matched], int]:
-    """Up to `most` candidates of up to `characters` together, the closest first; and the number of further ones.
+    """The first candidates, `most` of up to `characters` together; and the number of further ones.
 
     The matched text is none of them: stores that return the best k have it among them.
     """
     matched = record.matched
-    others = [one for one in record.candidates if (one.id, one.text) != (matched.id, matched.text)]
-    descending = larger_is_closer(matched.score, [one.score for one in others], record.metric)
-    others = sorted((one for one in others if has_words(one.text)), key=lambda one: one.score, reverse=descending)
+    others = [
+        one for one in record.candidates if has_words(one.text) and (one.id, one.text) != (matched.id, matched.text)
+    ]
     chosen: list[Matched] = []
     for one in others[:most]:
         if len(one.text) <= characters:
             chosen.append(one)
             characters -= len(one.text)
     return chosen, len(others) - len(chosen)
-
-
-def larger_is_closer(matched: float, others: Sequence[float], metric: str | None) -> bool:
-    """True if a larger score means closer: by the scores, where the matched text stands out, else by the metric's name.
-
-    A name alone misleads: some stores give the cosine's distance under the name of the cosine.
-    """
-    if others and not min(others) <= matched <= max(others):
-        return matched > max(others)
-    name = (metric or "").casefold()
-    return not any(part in name for part in _DISTANCES)
 
 
 def has_words(text: str) -> bool:

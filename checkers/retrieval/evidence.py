@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from checkers.retrieval.questions import NEEDED
 from checkers.wording import labelled
-from models.wording import on_a_line
+from models.wording import counted, on_a_line
 from schemas import RetrievalEvidence, Verdict
 
 
@@ -19,7 +19,7 @@ def explain(verdict: Verdict) -> Iterator[str]:
 def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
     """The findings, in a sentence or two."""
     found, better, others = evidence.matched, evidence.better, len(evidence.candidates)
-    failing = [name for name in NEEDED[evidence.store] if getattr(found, name).score < evidence.threshold]
+    failing = tuple(name for name in NEEDED[evidence.store] if getattr(found, name).score < evidence.threshold)
     why = ""
     if accepted:
         says = "means the same as" if evidence.store == "cache" else "supports"
@@ -27,17 +27,12 @@ def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
     else:
         findings = sorted((getattr(found, name) for name in failing), key=lambda one: one.score)
         why = next((f"; {on_a_line(one.reason).rstrip('.')}" for one in findings if one.reason), "")
-        if evidence.is_question:
-            what = "The matched text does not answer the query"
-        elif len(failing) == 2:
-            what = "The matched text and the query do not follow from each other"
-        elif failing == ["text_to_query"]:
-            what = "The query does not follow from the matched text"
-        else:
-            what = "The matched text does not follow from the query"
+        what = {
+            (): "The matched text does not answer the query",
+            ("text_to_query",): "The query does not follow from the matched text",
+            ("query_to_text",): "The matched text does not follow from the query",
+        }.get(() if evidence.is_question else failing, "The matched text and the query do not follow from each other")
     said = f"{what} ({found.score:.2f}){why}."
     if better is not None:
         return f"{said} Text matching prefers {better.id}: “{on_a_line(better.text)}” ({better.score:.2f})."
-    if accepted or not others:
-        return said
-    return f"{said} {'The other candidate does not fit either' if others == 1 else f'None of {others} others fits'}."
+    return said if accepted or not others else f"{said} None of {counted(others, 'other candidate')} fits."

@@ -26,14 +26,7 @@ _SAME = DirectionFinding(score=1.0, reason="both texts are the same")
 async def compared(
     judge: Judge, matching: Store | Literal["question"], query: str, texts: Sequence[str]
 ) -> list[TextFinding]:
-    """A finding for each of `texts`, in order; texts that are equal are asked about once, and none that is the query.
-
-    `question`: the query asks, and is to be answered.
-
-    Raises:
-        ModelFailed: the judge gave no usable answer.
-        ModelUnavailable: its endpoint is down, or its model is still being loaded.
-    """
+    """A finding for each of `texts`, in order; raises as `Judge.grade` does. `question`: it is to be answered."""
     distinct = list(dict.fromkeys(text for text in texts if text.split() != query.split()))
     task, found = f"retrieval.{matching}", dict[str, TextFinding]()
     same: TextFinding = {"text_to_query": _SAME}

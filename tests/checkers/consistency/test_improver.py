@@ -175,11 +175,8 @@ async def test_a_verdict_about_another_response_is_not_gone_by(checker_of: MakeC
     improver = improver_of(checker)
     verdict = await checker.check(generation(f"{GOOD} {FALSE}"))
     edited = await improver.improve(generation(f"{MENDED} {GOOD} {OTHER}"), verdict)
-    assert (edited.status, edited.after) == ("improved", f"{MENDED} {GOOD} The board met on Monday.")
-    assert edited.score_before == pytest.approx(0.4)
-    mended = await improver.improve(generation(f"{MENDED} {GOOD}"), verdict)
-    assert (mended.status, mended.rounds, mended.inconsistent) == ("not_tried", (), ())
-    assert "All 2 sentences are consistent" in mended.reason
+    assert (edited.status, edited.rounds) == ("not_tried", ())
+    assert "another response" in edited.reason
 
 
 @pytest.mark.parametrize(

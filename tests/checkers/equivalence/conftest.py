@@ -6,19 +6,12 @@ from typing import Any
 import pytest
 
 from checkers.checker import Models
-from checkers.equivalence import alignment
 from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from tests.checkers.conftest import MakeJudge, MakeModel
 from tests.checkers.equivalence.setting import StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., EquivalenceChecker]
-
-
-@pytest.fixture(autouse=True)
-def _nothing_encoded() -> None:
-    """Sentences that another test encoded are encoded anew."""
-    alignment._ENCODED.clear()
 
 
 @pytest.fixture

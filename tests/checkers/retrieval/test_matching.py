@@ -1,45 +1,14 @@
-"""Which texts are matched, in what order, what is claimed of them, and what a person is told."""
+"""Which texts are matched, what is claimed of them, and what a person is told."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from checkers.retrieval.checker import candidates_of, larger_is_closer
+from checkers.retrieval.checker import candidates_of
 from checkers.retrieval.questions import compared, is_question
 from models.protocol import ClaimKind
 from tests.checkers.graders import ScriptedGrader
 from tests.checkers.retrieval.setting import has_all_words, hit
 
 QUERY = "Can I pay by card?"
-
-
-@given(st.lists(st.floats(-1, 1, allow_nan=False), max_size=8), st.booleans())
-def test_the_closest_come_first_whichever_way_the_scores_run(scores, distances):
-    sign = -1 if distances else 1
-    record = hit(
-        QUERY,
-        score=2.0 * sign,
-        metric="euclidean" if distances else "cosine",
-        candidates=[(f"text {number}", sign * one) for number, one in enumerate(scores)],
-    )
-    chosen, _ = candidates_of(record, most=10, characters=10_000)
-    assert [sign * one.score for one in chosen] == sorted(scores, reverse=True)
-
-
-@pytest.mark.parametrize(
-    ("metric", "score", "others", "larger"),
-    [
-        ("euclidean", 0.1, [0.8], False),
-        # A store that gives the cosine's distance under the name of the cosine.
-        ("cosine", 0.05, [0.2, 0.3], False),
-        # A matched text that is not the closest: only the name tells.
-        ("cosine", 0.5, [0.8, 0.3], True),
-        ("Euclidean", 0.5, [0.8, 0.3], False),
-        ("dot", 0.5, [], True),
-    ],
-)
-def test_scores_tell_which_way_they_run_or_else_the_metric(metric, score, others, larger):
-    assert larger_is_closer(score, others, metric) is larger
 
 
 def test_candidates_are_limited_in_number_and_length_and_those_left_out_are_counted():
