@@ -1,7 +1,6 @@
 """Waiting for models that cannot be reached, in runs over a file: on the stream, records are held instead."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -41,8 +40,6 @@ class ModelPatience:
         self._say = say
         self._answers = 0
         self._down_since: float | None = None
-        self._said: set[str] = set()
-        """Why models could not be reached, without figures: once is enough."""
 
     async def until_answered(self, ask: Callable[[], Awaitable[ResultT]]) -> ResultT:
         """The result of `ask`, or what it raises, once no model is away that it needs.
@@ -76,10 +73,7 @@ class ModelPatience:
         now = asyncio.get_running_loop().time()
         if self._down_since is None:
             self._down_since = now
-            kind = re.sub(r"\d+", "", error.detail)
-            if kind not in self._said:
-                self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
-                self._said.add(kind)
+            self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
         if now - self._down_since >= self.seconds:
             self.lost = True
             raise ModelLost(f"a model could not be reached for {self.seconds:g} s: {error.detail}") from None

@@ -18,9 +18,6 @@ from models.work import both
 from schemas import EquivalenceEvidence, Paraphrase
 from schemas.equivalence import EquivalenceTest
 
-_SEED = 0
-"""Draws go by the record: the same one gets the same paraphrase again."""
-
 
 class EquivalenceSettings(CheckerSettings):
     """The equivalence checker: the proof of a yes, the test of a no."""
@@ -71,7 +68,8 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
             async def phi(first: str, second: str) -> bool:
                 return (await prove(await self._aligner.align(first, second), ask, require)).found
 
-            seed, tests = seed_of(_SEED, record.source, record.id), self.settings.tests
+            # The same record gets the same paraphrase again.
+            seed, tests = seed_of(0, record.source, record.id), self.settings.tests
             proving = asyncio.ensure_future(prove(aligned, ask, require))
             testing = look_for_contradiction(sentences, subject, phi, proving, seed=seed, tests=tests)
             proof, test = await both(proving, testing)

@@ -4,14 +4,13 @@ Every node is a word, or has two children at least: there are no unary chains an
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from models.local.tokens import Token, pieces, tokens
 from models.wording import straightened
 
-PARSER = "embedded/4"
+PARSER = "embedded/5"
 """Another one whenever a sentence may get another tree."""
 
 _PREPOSITIONS = frozenset(
@@ -42,9 +41,6 @@ _SPOKEN_SIGNS = frozenset("%&@#§†‰")
 """Members of Unicode's punctuation that are read aloud as a word."""
 _ASKING = frozenset("?？؟")
 """Marks that make a question of a statement: they are covered like words."""
-_OPENED_BY = {")": "(", "]": "[", "}": "{", "”": "“", "»": "«", '"': '"', "''": "``"}
-_CLOSED_BY = {opening: closing for closing, opening in _OPENED_BY.items()}
-
 _KEPT_FORMS = 1024
 
 
@@ -79,22 +75,9 @@ class Tree:
         return self.sentence[start:end]
 
     def span(self, node: int) -> tuple[int, int]:
-        """The characters of the sentence from a node's first word to its last, with brackets that belong to both."""
-        tokens = self.tokens
+        """The characters of the sentence from a node's first word to its last."""
         first, last = self.starts[node], self.ends[node] - 1
-        if last + 1 < len(tokens) and _lacks(tokens[first : last + 1], tokens[last + 1], _OPENED_BY):
-            last += 1
-        elif first and _lacks(tokens[first : last + 1], tokens[first - 1], _CLOSED_BY):
-            first -= 1
-        return self.token_starts[first], self.token_starts[last] + len(tokens[last])
-
-
-def _lacks(tokens: Sequence[str], neighbour: str, partners: Mapping[str, str]) -> bool:
-    """True if the mark next to some tokens is the other half of one among them."""
-    partner = partners.get(neighbour)
-    if partner is None:
-        return False
-    return tokens.count(partner) % 2 == 1 if partner == neighbour else tokens.count(partner) > tokens.count(neighbour)
+        return self.token_starts[first], self.token_starts[last] + len(self.tokens[last])
 
 
 def parse(sentence: str) -> Tree:

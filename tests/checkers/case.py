@@ -27,8 +27,6 @@ class StreamCase:
     """The causes of abstentions."""
     counted: Sequence[tuple[str, str, int]]
     """Outcome, model and number of verdicts."""
-    shows: Callable[[Mapping[str, Verdict]], None]
-    """Asserts what the evidence of accepted and rejected records must show."""
 
 
 def model(stub: StubEndpoint, name: str) -> Model:

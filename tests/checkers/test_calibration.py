@@ -123,7 +123,4 @@ def test_thresholds_that_just_break_the_promise_pass_no_more_often_than_their_le
 def test_it_agrees_with_published_values(successes: int, n: int, low: float, high: float):
     """Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3."""
     assert wilson(successes, n) == pytest.approx((low, high), abs=6e-5)
-
-
-def test_nothing_is_known_without_verdicts():
     assert wilson(0, 0) == (0.0, 1.0)

@@ -12,7 +12,6 @@ from schemas import Generation
 from schemas.verdicts import Cascade
 from tests.checkers.consistency.conftest import generation
 from tests.checkers.graders import ScriptedGrader
-from tests.support import stub_acts as stubs
 from tests.support.checkers import cascading
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -59,14 +58,6 @@ async def test_what_lies_between_or_fails_is_decided_by_the_endpoint_as_without_
     assert verdict.usage.calls == len(stub.requests) > 0
 
 
-async def test_an_endpoint_that_refuses_the_key_is_told_from_one_that_is_away(stub: StubEndpoint):
-    stub.play(lambda _: stubs.status(401, "wrong key"))
-    with pytest.raises(ModelUnavailable) as refused:
-        await _cascade(stub).check(_record(UNSURE))
-    assert refused.value.misconfigured
-    assert refused.value.others_pass
-
-
 async def test_a_question_is_asked_again_until_its_model_is_back_or_is_lost():
     away = [ModelUnavailable("away", retry_after=0.0)] * 2
 
@@ -93,17 +84,3 @@ async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_giv
 
     with pytest.raises(ModelFailed, match="answered others meanwhile: the connection broke"):
         await waiting.until_answered(ask)
-
-
-async def test_a_failure_on_one_question_shows_that_the_model_is_there():
-    said: list[str] = []
-    waiting, errors = ModelPatience(said.append, 30.0), list[Exception]()
-
-    async def ask() -> str:
-        raise errors.pop()
-
-    for detail in ("away", "gone"):
-        errors += [ModelFailed("no usable reply", cause="judge_unusable"), ModelUnavailable(detail, retry_after=0.0)]
-        with pytest.raises(ModelFailed):
-            await waiting.until_answered(ask)
-    assert len(said) == 2, "it was away twice, and not once for all the time"

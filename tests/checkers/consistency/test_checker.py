@@ -99,17 +99,6 @@ async def test_without_a_reference_the_other_samples_decide(checker_of: MakeChec
     assert {request.reference for request in stub.requests if request.reference} == set(samples)
 
 
-async def test_a_sentence_is_a_claim_where_one_sample_is_held_to_bear_on_it(
-    checker_of: MakeChecker, stub: StubEndpoint
-):
-    stub.answer = without_claim(HELLO, FALSE)
-    samples = [f"{GOOD} {FALSE}", GOOD]
-    verdict = await checker_of().check(generation(f"{HELLO} {FALSE} {GOOD}", reference=None, samples=samples))
-    evidence = _evidence(verdict)
-    assert [found.text for found in evidence.sentences] == [FALSE, GOOD]
-    assert [found.text for found in evidence.without_claim] == [HELLO]
-
-
 async def test_the_judges_form_and_self_test_are_in_the_evidence_and_bear_on_ids(checker_of: MakeChecker):
     settings: list[dict[str, Any]] = [{}, {}, {"form": "list"}, {"threshold": 1.0}, {"form": "auto", "threshold": None}]
     found = [await checker_of(judge=judge).check(generation(GOOD)) for judge in settings]

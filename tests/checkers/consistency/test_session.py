@@ -86,12 +86,6 @@ async def test_a_record_without_a_source_is_rejected_for_a_contradiction_alone()
     assert "contradicts none of 2 earlier answers" in verdict.reason
 
 
-async def test_what_all_contradict_together_and_none_alone_is_no_contradiction():
-    together = f"{EARLIER[0].response}\n\n{EIGHT}"
-    grader = ScriptedGrader(lambda reference, sentence: 0.1 if reference == together else 0.9)
-    assert (await _checker(grader).check(_record(OTHER))).outcome == "accept"
-
-
 async def test_answers_that_are_too_long_together_are_looked_at_one_by_one():
     class Narrow(ScriptedGrader):
         async def grade(self, task: str, claims: Any) -> Any:

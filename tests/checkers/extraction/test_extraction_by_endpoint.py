@@ -73,12 +73,3 @@ class TestEndpoints:
         assert verdict.outcome == "reject"
         # By the numbers of those that it has, the cache would answer in place of the model.
         assert len(stub.requests) == evidence_of(verdict).answers
-
-    async def test_what_was_recorded_is_replayed_without_the_model(self, stub, tmp_path):
-        file = tmp_path / "recording.jsonl"
-        recorded = await self.verdict(base_url=stub.base_url, model="m", recording=file)
-        stub.down()
-        replayed = await self.verdict(backend="replay", recording=file)
-        assert replayed.outcome == "accept"
-        assert replayed.evidence == recorded.evidence
-        assert replayed.usage.calls == 0

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
 
@@ -219,18 +218,6 @@ class TestSchedules:
         verdict = checked(lambda text: next(lists) if text == TEXT else places(text), schedule="full", repeats=3)
         assert verdict.usage.calls == verdict.usage.subject_calls == 93
         assert evidence_of(verdict).con_o == 2
-
-    def test_the_fast_one_asks_about_no_text_more_often_than_decides(self):
-        asked: Counter[str] = Counter()
-
-        def extract(text: str) -> list[str]:
-            asked[text] += 1
-            return places(text)
-
-        verdict = checked(extract)
-        assert {count for text, count in asked.items() if text != TEXT} == {6}
-        assert asked[TEXT] == 6
-        assert verdict.usage.calls == sum(asked.values()) == evidence_of(verdict).answers
 
 
 class TestUndecided:

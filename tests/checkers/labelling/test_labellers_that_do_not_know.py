@@ -10,6 +10,7 @@ import pytest
 from checkers.labelling.rubric import load_rubric
 from models.work import gather_or_cancel
 from schemas import LabellingEvidence, Verdict
+from tests.checkers.case import evidence_of
 from tests.checkers.labelling.conftest import MakeChecker, labelling
 from tests.checkers.labelling.players import StubLabeller, bit_strings, encoded, label_of
 from tests.support.stub_endpoint import StubEndpoint
@@ -93,14 +94,10 @@ async def test_the_reason_and_the_evidence_say_what_the_labeller_has_wrong(
 ):
     (verdict,) = await verdicts(checker_of, stub, six, SAYS[says])
     assert f"does not know why: {wrong}" in verdict.reason
-    assert verdict.error_bound is None
-    assert isinstance(verdict.evidence, LabellingEvidence)
-    assert verdict.evidence.succeeded
-    assert verdict.evidence.unfounded
-    assert not verdict.evidence.contradicted
-    (run,) = verdict.evidence.runs
-    assert run.encoding == encoded(load_rubric(six), verdict.evidence.datapoint)[0]
-    assert run.follows is not None
+    evidence = evidence_of(LabellingEvidence, verdict)
+    assert (evidence.succeeded, evidence.unfounded, evidence.contradicted) == (True, True, False)
+    (run,) = evidence.runs
+    assert run.encoding == encoded(load_rubric(six), evidence.datapoint)[0]
     assert run.holds == (run.encoding if says == "the opposite" else (1,) * 6)
 
 

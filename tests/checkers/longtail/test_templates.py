@@ -1,7 +1,6 @@
 """Corpora of statements, the 13 questions about each, and how answers are read."""
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -101,19 +100,6 @@ def test_what_is_no_statement_is_named_with_its_line(data: bytes, complaint: str
     path.write_bytes(data)
     with pytest.raises(ValueError, match=complaint):
         list(read_corpus(path))
-
-
-def test_a_corpus_that_fails_half_way_leaves_the_older_one(tmp_path: Path):
-    path = tmp_path / "corpus.jsonl"
-    path.write_bytes(LINE)
-
-    def broken() -> Iterator[Statement]:
-        yield STATEMENT
-        raise KeyError
-
-    with pytest.raises(KeyError):
-        write_corpus(path, broken())
-    assert path.read_bytes() == LINE
 
 
 def test_the_bundled_corpus_has_head_and_tail_of_every_domain_and_no_statement_twice():
