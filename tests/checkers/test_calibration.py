@@ -9,15 +9,7 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.calibration import (
-    MIN_LABELS,
-    Labelled,
-    Threshold,
-    calibrate,
-    fewest_labels,
-    most_wrong,
-    shortfall,
-)
+from checkers.calibration import MIN_LABELS, Labelled, Threshold, calibrate, fewest_labels, most_wrong, shortfall
 from checkers.intervals import wilson
 
 LABELLED = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=300)

@@ -19,6 +19,7 @@ from assay import (
     Undecidable,
 )
 from assay.testing import ScriptedJudge, check
+from models.meter import MeteredJudge
 from models.protocol import Claims, Judge, ModelFailed, ModelUnavailable
 from schemas import RECORD_KINDS
 from tests.checkers.case import cause_of
@@ -146,6 +147,12 @@ class TestTheVerdict:
     def test_what_was_asked_in_vain_is_billed_too(self):
         verdict = check(Asking, RECORD, judge=ScriptedJudge(1.0), weighty=2)
         assert (verdict.outcome, verdict.usage.calls, verdict.judge) == ("abstain", 1, "scripted")
+
+    async def test_checks_side_by_side_have_bills_of_their_own(self):
+        judge = MeteredJudge(ScriptedJudge(*[1.0] * 6), cached=False)
+        checkers = [Asking(Settings(weighty=count), Models(judge=judge)) for count in (1, 2, 3)]
+        verdicts = await asyncio.gather(*(checker.check(record()) for checker in checkers))
+        assert [verdict.usage.calls for verdict in verdicts] == [1, 2, 3]
 
     @pytest.mark.parametrize(
         ("error", "cause"),

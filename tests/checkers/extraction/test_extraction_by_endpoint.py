@@ -12,14 +12,7 @@ from checkers.extraction.checker import ExtractionChecker
 from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import Extraction, Verdict
-from tests.checkers.extraction.setting import (
-    ENTITIES,
-    TEXT,
-    evidence_of,
-    extracting,
-    in_some_texts,
-    places,
-)
+from tests.checkers.extraction.setting import ENTITIES, TEXT, evidence_of, extracting, in_some_texts, places
 from tests.support.stub_endpoint import StubEndpoint
 
 
