@@ -32,9 +32,6 @@ _LISTED = 20
 _ABOUT = {"verdict_id", "source", "model", "annotator", "rubric_version"}
 """Fields of a label that say whose it is and of what."""
 
-_AS_THE_VERDICT = ("record_id", "source", "model", "checker", "config_digest", "outcome", "score", "origin")
-"""Fields of a request that are the verdict's."""
-
 
 class SampleLabel(BaseModel):
     """A line of a file of labels."""
@@ -139,11 +136,12 @@ async def _asked(settings: StreamSettings) -> list[_Review]:
 async def _complain(settings: StreamSettings, identifier: str, rubric_version: str) -> None:
     """Ask about the verdicts with this id or on this record."""
     topics, now = settings.topics, datetime.now(UTC)
+    same = {"record_id", "source", "model", "checker", "config_digest", "outcome", "score", "origin"}
     view = TopicView(settings.kafka, [topics.accepted, topics.rejected], TypeAdapter(Verdict))
     requests = [
         ReviewRequest(
             id=content_id("req", [each.id, rubric_version, "complaint"]),
-            **{name: getattr(each, name) for name in _AS_THE_VERDICT},
+            **each.model_dump(include=same),
             verdict_id=each.id,
             stratum=each.outcome,
             inclusion_probability=None,
