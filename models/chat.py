@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,19 +16,7 @@ import httpx2 as httpx
 import openai
 import orjson
 
-from models.endpoint import (
-    Dialect,
-    ExchangeFault,
-    GivenUp,
-    Refused,
-    Transient,
-    client_options,
-    cost_of,
-    fault_of,
-    quoted,
-    request_headers,
-    secrets_of,
-)
+from models.endpoint import Dialect, Passing, Refused, Transient, client_options, quoted, request_headers
 from models.flow import Attempts, BreakerListener, Flow
 from models.meter import Journal, request_digest
 from models.prompts import quoted as quoted_lines
@@ -39,13 +27,10 @@ from models.work import Phase
 from schemas import Usage
 
 _CONNECT_SECONDS = 10.0
-_MOST_BYTES = 16_000_000
-"""Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
+_MOST_BYTES = 16_000_000  # of a response: the parse of a sentence of 10,000 characters has some hundred for each
 _SHOWN_REPLY = 16_000
-_MOMENT = 1.0
-"""Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
-DEADLINE_TIMEOUTS = 1.25
-"""Time limit of a question with its retries and the repair turn, in time limits of a request."""
+_MOMENT = 1.0  # seconds that others wait at most for what the first question learns; endpoints refuse at once
+_DEADLINE_TIMEOUTS = 1.25  # time limit of a question with retries and the repair turn, in time limits of a request
 
 _PROBE = Question("probe", "", (Message("user", "This only asks whether you answer. Reply yes."),), YesNo, max_tokens=4)
 
@@ -57,15 +42,11 @@ class Turn:
     question: Question[Any]
     messages: tuple[Message, ...]
     run: Attempts
-    spent: list[Usage]
-    """The cost of every request that left for the question."""
-    given_up: GivenUp = frozenset()
-    """What it does without besides what all do, as it was refused."""
-    is_brief: bool = False
-    """True if the limit of the reply was the question's own."""
+    spent: list[Usage]  # the cost of every request that left for the question
+    given_up: frozenset[str] = frozenset()  # what it does without besides what all do, as it was refused
+    is_brief: bool = False  # the limit of the reply was the question's own
     body: dict[str, Any] = field(default_factory=dict)
-    has_left: bool = False
-    """False if there was no connection: nothing was asked, and nothing is to be paid."""
+    has_left: bool = False  # else there was no connection: nothing was asked, and nothing is to be paid
     response: httpx.Response | None = None
     completion: Completion | None = None
 
@@ -85,16 +66,14 @@ class ChatModel:
     ) -> None:
         """`section` is what the configuration calls these settings."""
         self._settings, self._section, self._journal = settings, section, journal
-        self._secrets, self._headers = secrets_of(settings), request_headers(settings)
+        self._secrets, self._headers = settings.secrets, request_headers(settings)
         self._client = _client_of(settings)
         self._flow = Flow(self._probe, settings, f"{section} {settings.model or 'service'}", on_breaker)
-        self._dialect = Dialect(settings, name=self.name)
-        self._probes = list[Usage]()
-        """The cost of probes since a question ended; the next that ends is charged with it."""
+        self._dialect = Dialect(settings, name=self.name, section=section)
+        self._probes = list[Usage]()  # the cost of probes since a question ended; the next that ends is charged with it
+        # Set once a request was not refused, or a question has ended: what it learned of refusals, all others know.
         self._first: asyncio.Event | None = None
-        """Set once a request was not refused, or a question has ended: what it learned of refusals, all others know."""
-        self._talks = False
-        """True once an answer had no room in a reply of a few tokens."""
+        self._talks = False  # an answer had no room in a reply of a few tokens
 
     @property
     def name(self) -> str:
@@ -115,7 +94,8 @@ class ChatModel:
                 await asyncio.wait_for(self._first.wait(), _MOMENT)
         self._first = first = self._first or asyncio.Event()
         try:
-            while True:
+            while True:  # until there is an answer to the question, put in another way or repeated for its repair
+                turn.run = Attempts(turn.run.length, turn.run.seconds)
                 try:
                     async for attempt in turn.run.retrying():
                         with attempt:
@@ -125,20 +105,17 @@ class ChatModel:
                     break
                 except Refused as refused:
                     turn.given_up |= self._dialect.concession(refused, question, turn.messages, turn.body)
-                    turn.run.again()
                 except Unusable as unusable:
                     if fault or question.number is not None or not self._repairs:
                         failed = f"no usable reply, {'after one repair turn: ' if fault else ''}{unusable}"
                         raise ModelFailed(failed, cause="judge_unusable", said=completion.content or "") from None
                     fault = str(unusable)
                     turn.messages = (*question.messages, *_repair(question, completion, fault))
-                    turn.run = Attempts(turn.run.length, turn.run.seconds)
                 except ModelFailed as failure:
                     if failure.begun or not turn.is_brief:
                         raise
                     # A model that thinks or talks before its answer has room for that from now on.
                     self._talks = True
-                    turn.run.again()
         except (ModelError, asyncio.CancelledError) as error:
             # A question that is abandoned has its cost, too.
             error.usage = self._usage(turn)  # type: ignore[union-attr]
@@ -156,7 +133,7 @@ class ChatModel:
 
     def _turn(self, question: Question[Any], spent: list[Usage]) -> Turn:
         characters = sum(len(message.content) for message in question.messages)
-        run = Attempts((question.written, characters), DEADLINE_TIMEOUTS * self._settings.timeout_seconds)
+        run = Attempts((question.written, characters), _DEADLINE_TIMEOUTS * self._settings.timeout_seconds)
         return Turn(question, question.messages, run, spent)
 
     def _usage(self, turn: Turn) -> Usage:
@@ -166,7 +143,6 @@ class ChatModel:
         return usage
 
     async def _probe(self, seconds: float) -> None:
-        """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
         await self._send(self._turn(_PROBE, self._probes), nullcontext(seconds))
 
     async def _send(self, turn: Turn, slot: AbstractAsyncContextManager[float]) -> Completion:
@@ -182,25 +158,24 @@ class ChatModel:
             try:
                 async with asyncio.timeout(seconds):
                     # Not `chat.completions.create`, which walks through every message once more: as long as all else.
+                    options: Any = {"headers": headers}
                     turn.response = await self._client.post(
-                        self._address,
-                        cast_to=httpx.Response,
-                        content=turn.stream(content),
-                        options={"headers": headers},
+                        self._address, cast_to=httpx.Response, content=turn.stream(content), options=options
                     )
                 turn.completion = self._read(turn, turn.response)
                 return turn.completion
             except openai.APIStatusError as error:
                 turn.response = response = error.response
-                raise self._fault(turn, response.status_code, response.headers, _document(response)) from None
+                shown = partial(self._shown, turn)
+                raise self._dialect.fault(response.status_code, response.headers, _document(response), shown) from None
             except TimeoutError:
                 raise Transient(f"no answer within {seconds:.3g} seconds", kind="timed_out") from None
             except (openai.APIConnectionError, OSError) as error:
                 # The package's own words are the same for all of them.
                 said = str(error.__cause__ or error)[:200] or type(error.__cause__).__name__
-                if turn.has_left:
-                    raise Transient(f"the connection broke: {said}") from None
-                raise Transient(f"cannot connect: {said}", kind="unreachable") from None
+                kind: Passing = "failed" if turn.has_left else "unreachable"
+                how = "the connection broke" if turn.has_left else "cannot connect"
+                raise Transient(f"{how}: {said}", kind=kind) from None
             finally:
                 if self._first is not None and not isinstance(sys.exception(), Refused):
                     self._first.set()
@@ -229,11 +204,8 @@ class ChatModel:
             ) from None
         # Some gateways answer so with status 200.
         code = str(error.get("code")) if isinstance(error, dict) else ""
-        raise self._fault(turn, int(code) if re.fullmatch("[45][0-9]{2}", code) else 500, {}, error)
-
-    def _fault(self, turn: Turn, status: int, headers: Mapping[str, str], error: object) -> ExchangeFault:
-        shown = partial(self._shown, turn)
-        return fault_of(status, headers, error, shown=shown, settings=self._settings, section=self._section)
+        status = int(code) if re.fullmatch("[45][0-9]{2}", code) else 500
+        raise self._dialect.fault(status, {}, error, partial(self._shown, turn))
 
     def _shown(self, turn: Turn, said: str) -> str:
         """What an endpoint says, to be repeated in messages and logs."""
@@ -256,12 +228,12 @@ class ChatModel:
             cached_tokens=cached,
             estimated_tokens=estimated,
             seconds=seconds,
-            cost=cost_of(self._settings, prompt, written, cached),
+            cost=self._settings.cost_of(prompt, written, cached),
         )
 
     def _record(self, turn: Turn) -> None:
         fault, response, question = sys.exception(), turn.response, replace(turn.question, number=None)
-        if self._journal is None or (response is None and not isinstance(fault, ExchangeFault)):
+        if self._journal is None or (response is None and not isinstance(fault, Exception)):
             return
         text = None if response is None else response.text
         for secret in self._secrets:

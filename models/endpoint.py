@@ -9,20 +9,18 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import parse_qsl, unquote_plus, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 import structlog
 from pydantic import BaseModel
 
 from models.protocol import Message, ModelFailed, Question, WindowExceeded, YesNo
-from models.settings import OMIT, SECRET_PARAMETER, EndpointSettings
+from models.settings import OMIT, EndpointSettings
 from models.wording import on_a_line
 
 if TYPE_CHECKING:
     import openai
-
-_SHORTEST_SECRET = 8  # shorter values of headers, such as `true`, are not keys, and appear in harmless messages
 
 
 def client_options(settings: EndpointSettings) -> dict[str, Any]:
@@ -46,31 +44,12 @@ def request_headers(settings: EndpointSettings) -> "dict[str, str | openai.Omit]
     return headers
 
 
-def cost_of(settings: EndpointSettings, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
-    """The price of so many tokens; `cached_tokens` are those of the prompt that the endpoint had in its cache."""
-    price = settings.prices.get("prompt", 0.0)
-    saved = cached_tokens * (price - settings.prices.get("cached", price))
-    return (prompt_tokens * price + completion_tokens * settings.prices.get("completion", 0.0) - saved) / 1_000_000
-
-
-def secrets_of(settings: EndpointSettings) -> tuple[str, ...]:
-    """Values that must not appear in a log, message or recording, the longest first."""
-    values = [value.get_secret_value() for value in settings.extra_headers.values()]
-    found = SECRET_PARAMETER.finditer(str(settings.base_url))
-    values += [value for one in found for value in (one["value"], unquote_plus(one["value"]))]
-    # An endpoint may repeat a key without the `Bearer` before it.
-    parts = {part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET}
-    if settings.api_key and settings.api_key.get_secret_value():
-        parts.add(settings.api_key.get_secret_value())
-    return tuple(sorted(parts, key=len, reverse=True))
-
-
 MAX_RETRY_AFTER = 60.0
 """Seconds; a longer pause that an endpoint asks for is shortened to this."""
+_PAYLOAD_TOO_LARGE = 413
 _REFUSED = frozenset({400, 413, 422})  # the request will never be accepted
 _TIMED_OUT = frozenset({408, 504, 524})  # a gateway waited for the model as long as it ever does
 _PASSING = _TIMED_OUT | {409, 425, 429}
-_PAYLOAD_TOO_LARGE = 413
 _CODES = ("code", "type")
 _READ, _QUOTED, _COMPARED = 2000, 200, 32
 
@@ -83,13 +62,11 @@ _SAID_TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing_hard_limit", re.IGNORECASE)
+# The limit that a refusal names. Counts are elsewhere, or before a plus sign.
 _WINDOW = re.compile(
     r"(?:[<>]=? |(?:maximum|context|limit|window)[^\d<>]{0,40})(\d[\d,]*)\b(?! \+)|(\d[\d,]*) maximum", re.IGNORECASE
 )
-"""The limit that a refusal names. Counts are elsewhere, or before a plus sign."""
-SMALLEST_WINDOW = 256
-"""Tokens; no model has a smaller one, so a refusal with a smaller number is about something else."""
-
+_SMALLEST_WINDOW = 256  # tokens: a refusal with a smaller number is about something else
 
 Passing = Literal["failed", "timed_out", "unreachable", "throttled"]
 """`timed_out`: no complete response in time. `unreachable`: no connection, so that nothing was asked. `throttled`: the
@@ -101,11 +78,6 @@ class ExchangeFault(Exception):
     """An exchange that brought no completion."""
 
     detail: str
-    retry_after: float | None = field(default=None, kw_only=True)
-    """The pause in seconds that the endpoint asks for."""
-
-    def __str__(self) -> str:
-        return self.detail
 
 
 @dataclass(eq=False)
@@ -113,6 +85,8 @@ class Transient(ExchangeFault):
     """May pass by itself: an overloaded or failing endpoint, a closed connection."""
 
     kind: Passing = field(default="failed", kw_only=True)
+    retry_after: float | None = field(default=None, kw_only=True)
+    """The pause in seconds that the endpoint asks for."""
 
 
 class EndpointMisconfigured(ExchangeFault):
@@ -128,47 +102,6 @@ class Refused(ExchangeFault):
     """The endpoint's words in full, never to be shown."""
     window: int | None = None
     """The tokens that they name."""
-
-
-def fault_of(
-    status: int,
-    headers: Mapping[str, str],
-    error: object,
-    *,
-    shown: Callable[[str], str],
-    settings: EndpointSettings,
-    section: str,
-) -> ExchangeFault:
-    """The fault that an error response tells of; `section` is what the configuration calls the `settings`."""
-    body: Any = error[0] if isinstance(error, list) and error else error
-    body = body if isinstance(body, dict) else {"message": body}
-    body = body["error"] if isinstance(body.get("error"), dict) else body
-    message = str(body.get("message") or body.get("detail") or body.get("error") or "")[:_READ]
-    coded = [part.get(name) for part in (body, body.get("innererror")) if isinstance(part, dict) for name in _CODES]
-    codes = {code for code in coded if isinstance(code, str)}
-    said = shown(message)
-    detail = f"status {status}: {said}" if said else f"status {status}"
-    is_filtered, is_too_long = bool(codes & _FILTERED), bool(codes & _TOO_LONG)
-    # OpenAI allows log-probabilities to some keys only; servers send the code of a full window with any status.
-    if status in _REFUSED or is_filtered or is_too_long or (status == 403 and "logprobs" in message.lower()):
-        is_too_long = is_too_long or status == _PAYLOAD_TOO_LARGE or bool(_SAID_TOO_LONG.search(message))
-        limits = [body.get("n_ctx"), *(int((one[1] or one[2]).replace(",", "")) for one in _WINDOW.finditer(message))]
-        return Refused(
-            detail,
-            about="filter" if is_filtered else "length" if is_too_long else "form",
-            message=f"{body.get('param') or ''} {message}",
-            window=next((one for one in limits if isinstance(one, int) and one >= SMALLEST_WINDOW), None),
-        )
-    key = "extra_headers" if settings.extra_headers and not settings.api_key else "api_key"
-    if status == 429 and any(map(_QUOTA.search, (message, *codes))):
-        return EndpointMisconfigured(f"{detail}; the account behind {section}.{key} has nothing left")
-    if status >= 500 or status in _PASSING:
-        pause = retry_after(headers, datetime.now(UTC))
-        kind: Passing = "throttled" if status == 429 else "timed_out" if status in _TIMED_OUT else "failed"
-        return Transient(detail, kind=kind, retry_after=pause)
-    places = {401: [key], 403: [key, "model"]}.get(status, ["base_url", "model"])
-    named = [f"{section}.{place}" for place in places if place != "model" or settings.model]
-    return EndpointMisconfigured(f"{detail}; check {' and '.join(named)}")
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -198,8 +131,7 @@ def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:
     return line
 
 
-_ALTERNATIVES = 5
-"""Log-probabilities to ask for at each place: two words and their spellings; 5 is the most that some endpoints give."""
+_ALTERNATIVES = 5  # log-probabilities at each place: two words and their spellings; the most that some endpoints give
 _MODES = ("json_schema", "json_object", "none")
 _BOUNDS = "bounds"
 _BOUND_KEYS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"})
@@ -213,15 +145,12 @@ _LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"
 _RENAMED = "name of the token limit"
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
 _OPTIONAL = ("temperature", *_LOGPROBS, _LIMIT, _OTHER_LIMIT)
-"""The parameters that a request may omit."""
 
 GivenUp = frozenset[str]
 """What requests do without: parameters, modes of structured output, the bounds of schemas, the limit's usual name."""
 
-_TOKEN = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,2}|[!-/:-@\[-`{-~]")
-"""Stretches of ASCII that are a token each, or part of a longer one; blanks belong to what follows."""
-_BYTES_OF_A_TOKEN = 2
-"""UTF-8 bytes a token, not ASCII: most scripts have more; those that a model hardly knows have one or two."""
+_TOKEN = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,2}|[!-/:-@\[-`{-~]")  # of ASCII; blanks belong to what follows
+_BYTES_OF_A_TOKEN = 2  # UTF-8, not ASCII: most scripts have more; those that a model hardly knows have one or two
 _MARGIN = 1.1
 _OF_A_TURN = 8  # tokens around each turn
 _FOR_THE_REPLY = 4  # at least one in so many tokens of the window is left to a reply of unknown length
@@ -232,13 +161,12 @@ _LOG = structlog.get_logger(__name__)
 
 
 class Dialect:
-    """What an endpoint is known to accept; without a window's size, everything fits."""
+    """What an endpoint is known to accept, as its refusals tell; without a window's size, everything fits."""
 
-    def __init__(self, settings: EndpointSettings, *, name: str) -> None:
-        self._name, self._window = name, settings.context_tokens
+    def __init__(self, settings: EndpointSettings, *, name: str, section: str) -> None:
+        """`section` is what the configuration calls the `settings`."""
+        self._settings, self._name, self._section, self._window = settings, name, section, settings.context_tokens
         self.given_up: GivenUp = frozenset({"temperature"} if settings.temperature == OMIT else ())
-        """By the settings, and by the requests that were accepted."""
-        self._options: dict[str, Any] = {"model": settings.model, "temperature": settings.temperature}
 
     def request(
         self, question: Question[Any], messages: Sequence[Message], wanted: int | None, conceded: GivenUp
@@ -249,12 +177,13 @@ class Dialect:
         little.
         """
         given_up = self.given_up | conceded
-        reply: type[BaseModel] = question.reply
-        mode, is_word, max_tokens = _mode(given_up), reply is YesNo, self._fitting(messages, wanted, question.written)
+        reply, mode, is_word = question.reply, _mode(given_up), question.reply is YesNo
+        max_tokens = self._fitting(messages, wanted, question.written)
         if mode != "json_schema" and not is_word:
             first, *others = messages if messages[0].role == "system" else (Message("system", ""), *messages)
             messages = (Message("system", f"{first.content}\n\n{_instruction(reply)}".strip()), *others)
-        request = {**self._options, "messages": [{"role": one.role, "content": one.content} for one in messages]}
+        request: dict[str, Any] = {"model": self._settings.model, "temperature": self._settings.temperature}
+        request["messages"] = [{"role": one.role, "content": one.content} for one in messages]
         if mode != "none" and not is_word:
             request["response_format"] = _format(mode, reply, bounded=_BOUNDS not in given_up)
         if max_tokens is not None:
@@ -262,6 +191,40 @@ class Dialect:
         if question.graded is not None or is_word:
             request |= {"logprobs": True, "top_logprobs": _ALTERNATIVES}
         return {name: value for name, value in request.items() if name not in given_up}
+
+    def fault(
+        self, status: int, headers: Mapping[str, str], error: object, shown: Callable[[str], str]
+    ) -> ExchangeFault:
+        """The fault that an error response tells of; `shown` gives its words as messages may repeat them."""
+        body: Any = error[0] if isinstance(error, list) and error else error
+        body = body if isinstance(body, dict) else {"message": body}
+        body = body["error"] if isinstance(body.get("error"), dict) else body
+        message = str(body.get("message") or body.get("detail") or body.get("error") or "")[:_READ]
+        coded = [part.get(name) for part in (body, body.get("innererror")) if isinstance(part, dict) for name in _CODES]
+        codes = {code for code in coded if isinstance(code, str)}
+        detail = f"status {status}: {shown(message)}".removesuffix(": ")
+        is_filtered, is_too_long = bool(codes & _FILTERED), bool(codes & _TOO_LONG)
+        # OpenAI allows log-probabilities to some keys only; servers send the code of a full window with any status.
+        if status in _REFUSED or is_filtered or is_too_long or (status == 403 and "logprobs" in message.lower()):
+            is_too_long = is_too_long or status == _PAYLOAD_TOO_LARGE or bool(_SAID_TOO_LONG.search(message))
+            named = [int((one[1] or one[2]).replace(",", "")) for one in _WINDOW.finditer(message)]
+            limits = [one for one in (body.get("n_ctx"), *named) if isinstance(one, int) and one >= _SMALLEST_WINDOW]
+            return Refused(
+                detail,
+                about="filter" if is_filtered else "length" if is_too_long else "form",
+                message=f"{body.get('param') or ''} {message}",
+                window=next(iter(limits), None),
+            )
+        section, settings = self._section, self._settings
+        key = "extra_headers" if settings.extra_headers and not settings.api_key else "api_key"
+        if status == 429 and any(map(_QUOTA.search, (message, *codes))):
+            return EndpointMisconfigured(f"{detail}; the account behind {section}.{key} has nothing left")
+        if status >= 500 or status in _PASSING:
+            kind: Passing = "throttled" if status == 429 else "timed_out" if status in _TIMED_OUT else "failed"
+            return Transient(detail, kind=kind, retry_after=retry_after(headers, datetime.now(UTC)))
+        places = {401: [key], 403: [key, "model"]}.get(status, ["base_url", "model"])
+        wrong = [f"{section}.{place}" for place in places if place != "model" or settings.model]
+        return EndpointMisconfigured(f"{detail}; check {' and '.join(wrong)}")
 
     def concession(
         self, refused: Refused, question: Question[Any], messages: Sequence[Message], asked: dict[str, Any]
@@ -273,12 +236,11 @@ class Dialect:
         if refused.about == "length":
             self._shorten(refused, question, messages, asked.get(_LIMIT) or asked.get(_OTHER_LIMIT))
             return frozenset()
-        reply: type[BaseModel] = question.reply
         if _LIMIT in asked and _OTHER_LIMIT in refused.message:
             return frozenset({_RENAMED})
         form = asked.get("response_format")
         if form is not None and _FORMAT_REFUSED.search(refused.message):
-            bounded = form != _format(form["type"], reply, bounded=False)
+            bounded = form != _format(form["type"], question.reply, bounded=False)
             return frozenset({_BOUNDS if bounded else form["type"]})
         named = [one for one in _OPTIONAL if one in asked and re.search(rf"\b{one}\b", refused.message)]
         if not named:
@@ -310,7 +272,7 @@ class Dialect:
         Raises WindowExceeded unless it may fit with a lower limit: as it was sent, it is not taken to fit again.
         """
         known, window = self._window, refused.window or int(_NEXT * _estimate(messages))
-        if window >= SMALLEST_WINDOW and window < (known or window + 1):
+        if _SMALLEST_WINDOW <= window < (known or window + 1):
             self._window = window
             _LOG.info("endpoint_window_learned", model=self._name, tokens=window)
         if (self._fitting(messages, sent, question.written) or 0) >= (sent or 0):

@@ -48,7 +48,7 @@ def loop_time() -> float:
 
 @dataclass(slots=True)
 class Attempts:
-    """One question on its way, with its length and the seconds that it has left; waits for a slot do not count."""
+    """A question put in one way, with its length and the seconds that it has left; waits for a slot do not count."""
 
     length: tuple[int, int]  # tokens that the reply is likely to have, and characters to read
     seconds: float
@@ -68,10 +68,6 @@ class Attempts:
         seconds = _BACK_OFF(state) if self.pause is None else self.pause
         self.seconds -= seconds
         return seconds
-
-    def again(self) -> None:
-        """Count from the start, with the time that is left: the question is put in another way."""
-        self.count, self.pause = 0, None
 
 
 class Breaker:

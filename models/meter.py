@@ -22,26 +22,13 @@ import structlog
 from cachetools import TTLCache
 from pydantic import BaseModel, ValidationError
 
-from models.protocol import (
-    Answer,
-    AnswerT,
-    Claims,
-    Grades,
-    Judge,
-    Model,
-    ModelError,
-    ModelFailed,
-    ModelUnavailable,
-    Question,
-    ReplyT,
-    WindowExceeded,
-)
+from models import protocol
+from models.protocol import Answer, AnswerT, Claims, Grades, Judge, Model, ModelError, ModelFailed, Question, ReplyT
 from models.work import Flight, book, joined, note
 from schemas import Usage
 from schemas.evidence import SelfTestFigure
 
 _LOG = structlog.get_logger(__name__)
-_AS_JSON = methodcaller("model_dump", mode="json")  # replies and usage
 
 
 class Journal:
@@ -52,7 +39,8 @@ class Journal:
 
     def write(self, line: dict[str, Any]) -> None:
         """Append a line, which then survives the end of the process; a full disk is logged, and stops no checking."""
-        data = orjson.dumps({"at": datetime.now(UTC), **line}, _AS_JSON, orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
+        as_json, options = methodcaller("model_dump", mode="json"), orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
+        data = orjson.dumps({"at": datetime.now(UTC), **line}, as_json, options)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab+", buffering=0) as file:
@@ -64,19 +52,11 @@ class Journal:
                 _LOG.exception("recording_failed", file=str(self._path), reason=error.strerror)
             self._failing = True
 
-    def record(self, model: str, task: str, digest: str, ending: Answer[Any] | ModelFailed) -> None:
-        line: dict[str, Any] = {"type": "answer", "judge": model, "task": task, "digest": digest}
-        if isinstance(ending, ModelFailed):
-            line["failure"] = vars(ending)
-        else:
-            line |= {"reply": ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
-        self.write(line)
-
 
 def request_digest(question: Question[Any]) -> str:
     """Digest (256 bits, hex) of all that bears on the answer but the model; a question's number is appended as `/3`."""
     form: type[BaseModel] = question.reply
-    messages = [(message.role, message.content) for message in question.messages]
+    messages = [(one.role, one.content) for one in question.messages]
     parts = [question.task, question.prompt_version, messages, _form_digest(form), question.max_tokens]
     digest = _digest(parts + [question.graded] * bool(question.graded))
     return digest if question.number is None else f"{digest}/{question.number}"
@@ -85,7 +65,7 @@ def request_digest(question: Question[Any]) -> str:
 def _digest(parts: Sequence[object]) -> str:
     try:
         data = orjson.dumps(parts)
-    except TypeError:  # lone surrogates: no text for an endpoint, but the local judge and the caller may ask
+    except TypeError:  # lone surrogates: no text for an endpoint, but the local judge may be asked
         data = repr(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
@@ -132,7 +112,7 @@ class Replay:
         if ending is None:
             raise ModelFailed(f"the recording {self._path} has no answer to {asked}", cause="judge_failed")
         if failure := ending.get("failure"):
-            raise (WindowExceeded if "asked" in failure else ModelFailed)(**{**failure, "usage": usage})
+            raise (protocol.WindowExceeded if "asked" in failure else ModelFailed)(**{**failure, "usage": usage})
         try:
             reply = question.reply.model_validate(ending.get("reply"))
         except ValidationError:
@@ -144,9 +124,7 @@ class Replay:
     async def close(self) -> None: ...
 
 
-_KEPT, _KEPT_SECONDS = 4096, 3600.0
-"""Answers in memory, the least recently used of which go first, and how long each stays."""
-
+_KEPT, _KEPT_SECONDS = 4096, 3600.0  # answers in memory, the least recently used go first; how long each stays
 InnerT = TypeVar("InnerT", bound=Model | Judge)
 
 Ending = Literal["answered", "failed", "unavailable", "left"]
@@ -225,21 +203,23 @@ class _Metered(Generic[InnerT]):
         if isinstance(result, Answer):
             self._book(task, "answered", usage, begun)
             return replace(result, usage=usage)
-        self._book(task, "unavailable" if isinstance(result, ModelUnavailable) else "failed", usage, begun)
+        self._book(task, "unavailable" if isinstance(result, protocol.ModelUnavailable) else "failed", usage, begun)
         raise result if is_first else replace(result, usage=usage)
 
     async def _fresh(
         self, task: str, digest: str, ask: Callable[[], Awaitable[Answer[AnswerT]]]
     ) -> Answer[AnswerT] | ModelError | asyncio.CancelledError:
         """The answer of the model itself, kept and recorded, or why there is none."""
+        ending: Answer[AnswerT] | ModelError | asyncio.CancelledError
         try:
             self._answers[digest] = ending = await ask()
         except (ModelError, asyncio.CancelledError) as error:
-            if self._journal is not None and isinstance(error, ModelFailed):
-                self._journal.record(self.name, task, digest, error)
-            return error
-        if self._journal is not None:
-            self._journal.record(self.name, task, digest, ending)
+            ending = error
+        if self._journal is not None and isinstance(ending, Answer | ModelFailed):
+            said: dict[str, Any] = {"failure": vars(ending)}
+            if isinstance(ending, Answer):
+                said = {"reply": ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
+            self._journal.write({"type": "answer", "judge": self.name, "task": task, "digest": digest, **said})
         return ending
 
     def _book(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:

@@ -19,28 +19,17 @@ SUPPORTED = 0.5
 class ClaimKind(StrEnum):
     """The relation that sentences should have to their reference."""
 
-    SUMMARY = "summary"
-    """They say in fewer words what the reference says."""
-    ANSWER = "answer"
-    """They answer `Claims.prompt` by what the reference says."""
-    PARAPHRASE = "paraphrase"
-    """Together they mean the same as the reference, so both ways may be looked at."""
-    ENTAILMENT = "entailment"
-    """Each follows from the reference. Strict, and one way: a single word that differs may decide."""
-    MATCH = "match"
-    """As entailment, of two texts of which a store or cache takes one for the other."""
-    ANSWERABILITY = "answerability"
-    """Each is a question, and the reference holds its answer."""
-    PHRASE = "phrase"
-    """Each is a phrase that could mean the same as the reference, a phrase too."""
-    CRITERION = "criterion"
-    """Each is a criterion in plain words, which the reference meets."""
-    COMPATIBLE = "compatible"
-    """Each may be true if the reference is: it contradicts nothing there, and need not be said there."""
-    STATEMENT = "statement"
-    """Each is true of the world; there is no reference."""
-    QUESTION = "question"
-    """Each is a yes-or-no question about the whole text; the reference may be empty."""
+    SUMMARY = "summary"  # they say in fewer words what the reference says
+    ANSWER = "answer"  # they answer `Claims.prompt` by what the reference says
+    PARAPHRASE = "paraphrase"  # together they mean the same as the reference, so both ways may be looked at
+    ENTAILMENT = "entailment"  # each follows from the reference; one way, and a single word that differs may decide
+    MATCH = "match"  # as entailment, of two texts of which a store or cache takes one for the other
+    ANSWERABILITY = "answerability"  # each is a question, and the reference holds its answer
+    PHRASE = "phrase"  # each is a phrase that could mean the same as the reference, a phrase too
+    CRITERION = "criterion"  # each is a criterion in plain words, which the reference meets
+    COMPATIBLE = "compatible"  # each contradicts nothing in the reference, and need not be said there
+    STATEMENT = "statement"  # each is true of the world; there is no reference
+    QUESTION = "question"  # each is a yes-or-no question about the whole text; the reference may be empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +62,13 @@ class Claims:
 class Judgement:
     """A grading judge's judgement of one claim."""
 
-    support: float
-    """0 to 1; the reference supports the claim from 0.5 on."""
-    reason: str
-    """One sentence for a person: what is wrong, or what supports the claim."""
+    support: float  # 0 to 1; the reference supports the claim from 0.5 on
+    reason: str  # one sentence for a person: what is wrong, or what supports the claim
     passage: str | None
     """The decisive passage of the reference, word for word; None if no passage is similar."""
-    claims_nothing: bool = False
-    """A greeting, a question, a refusal: it counts for nothing."""
-    unsure: bool = False
-    """The support lies between the judge's own thresholds."""
-    misled: bool = False
-    """The judge called sentences supported, too, that are false for certain."""
+    claims_nothing: bool = False  # a greeting, a question, a refusal: it counts for nothing
+    unsure: bool = False  # the support lies between the judge's own thresholds
+    misled: bool = False  # the judge called sentences supported, too, that are false for certain
 
     @property
     def supported(self) -> bool:
@@ -96,11 +80,8 @@ NO_CLAIM = Judgement(SUPPORTED, "it claims nothing", None, claims_nothing=True)
 
 Grades = tuple[tuple[Judgement, ...], ...]
 """For each of several claims a judgement of each of its sentences."""
-
-
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT")
-
 Role = Literal["system", "user", "assistant"]
 
 
@@ -164,14 +145,11 @@ class Answer(Generic[AnswerT]):
     of a yes; None if the endpoint gives no log-probabilities."""
 
 
-_CERTAIN = 20.0
-
-
 def logit(probability: float) -> float:
     """Log-odds; plus or minus 20 of what is certain."""
     if 0 < probability < 1:
         return math.log(probability / (1 - probability))
-    return _CERTAIN if probability > 0 else -_CERTAIN
+    return 20.0 if probability > 0 else -20.0
 
 
 def odds_of(answer: Answer[YesNo]) -> float:

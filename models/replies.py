@@ -22,18 +22,16 @@ from models.protocol import ModelFailed, Question, YesNo
 from models.wording import straightened
 from schemas import Usage
 
-CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
-"""Finish reasons of replies that reached the token limit: of OpenAI, of gateways to other APIs, of Mistral."""
-_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
-"""Those of gateways, and of DeepSeek, where the model did not come to an end."""
+# Finish reasons.
+_CUT_OFF = frozenset({"length", "max_tokens", "model_length"})  # of OpenAI, of gateways to other APIs, of Mistral
+_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})  # of gateways, of DeepSeek
 
 _THOUGHT = re.compile(r"</?(?:think|thinking|thought|reasoning)>|\[/?THINK\]", re.IGNORECASE)
 _VALUE = re.compile(r"\{(?=\s*\")|\[(?=\s*[\"{\[\]])")
 _YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
 _BLANK_OF_FORM = re.compile(r"\s*(?:\.{3,}|…+)\s*")
-_FEWEST_WORDS = 3
-"""Fewer may well be the answer that an example has, too."""
+_FEWEST_WORDS = 3  # fewer may well be the answer that an example has, too
 _SHOWN_FAULTS = 5
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
@@ -46,8 +44,7 @@ class Completion:
     content: str | None
     finish_reason: str = ""
     refused: bool = False
-    logprobs: Any = None
-    """The log-probabilities as they came; None if there are none."""
+    logprobs: Any = None  # as they came
     counted: Usage = field(default_factory=Usage)
     """The tokens that the endpoint counts (or 0)."""
 
@@ -68,9 +65,7 @@ def completion_of(document: Any) -> Completion:
     reason = str(choice.get("finish_reason") or "")
     if reason in _BROKEN_OFF:
         raise Transient("the endpoint broke its reply off")
-    message = choice.get("message")
-    if message is None and reason.startswith("content_filter"):
-        message = {}
+    message = choice.get("message") or ({} if reason.startswith("content_filter") else None)
     text = message.get("content")
     if isinstance(text, list):
         # Some gateways give it in parts, with thought among them.
@@ -88,10 +83,8 @@ class ReadReply(Generic[_FormT]):
     """A reply, and its place in the text."""
 
     reply: _FormT
-    start: int
-    """Offset of the object in the completion's content."""
+    start: int  # of the object in the completion's content
     end: int
-    """Offset behind it."""
     complete: bool = True
     """False if the completion was cut off, and the reply holds what was whole."""
 
@@ -107,7 +100,7 @@ def read_reply(completion: Completion, question: Question[_FormT], complained: s
         raise ModelFailed("the model declined to answer", cause="judge_refused")
     if completion.finish_reason.startswith("content_filter"):
         raise ModelFailed("the endpoint's content filter kept the reply back", cause="judge_filtered")
-    content, is_cut_off = completion.content or "", completion.finish_reason in CUT_OFF
+    content, is_cut_off = completion.content or "", completion.finish_reason in _CUT_OFF
     start, end = _spoken(content)
     if question.reply is YesNo:
         return _word_of(content, start, end, question.reply, is_cut_off=is_cut_off)
@@ -193,8 +186,6 @@ def _objects(content: str, start: int, end: int) -> tuple[list[tuple[int, int]],
 
 def _salvaged(text: str, question: Question[_FormT]) -> _FormT | None:
     """The form with as many entries of its list as the text holds whole; None if there are none."""
-    if question.salvage is None:
-        return None
     with suppress(ValueError, TypeError, KeyError):
         # What was cut behind its last value is not whole either.
         found = from_json(text[: max(text.rfind("}"), text.rfind('"')) + 1], allow_partial=True)[question.salvage]
@@ -205,9 +196,8 @@ def _salvaged(text: str, question: Question[_FormT]) -> _FormT | None:
 
 
 def _cut_off(*, begun: bool) -> ModelFailed:
-    said = "the reply was cut off at the token limit (max_tokens)"
-    if not begun:
-        said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
+    thinks = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
+    said = "the reply was cut off at the token limit (max_tokens)" if begun else thinks
     return ModelFailed(said, cause="judge_cut_off", begun=begun)
 
 
@@ -292,10 +282,8 @@ def probabilities_of(
         starts = list(accumulate(map(len, texts), initial=0))
         # Of tokens that begin there, all but the last are empty.
         numbers = [bisect_right(starts, first + place) - 1 for place in places]
-        found = [
-            _of_first(tokens[number], first + place - starts[number], words)
-            for number, place in zip(numbers, places, strict=True)
-        ]
+        places = [first + place - starts[number] for number, place in zip(numbers, places, strict=True)]
+        found = [_of_first(tokens[number], place, words) for number, place in zip(numbers, places, strict=True)]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return None if None in found else tuple(one for one in found if one is not None)

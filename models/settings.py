@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, WrapValidator, field_validator, model_validator
 from pydantic import ValidatorFunctionWrapHandler as Handler
@@ -21,6 +21,7 @@ SECRET_PARAMETER = re.compile(
 )
 """A parameter of an address that holds a key, by its name."""
 
+_SHORTEST_SECRET = 8  # shorter values of headers, such as `true`, are not keys, and appear in harmless messages
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
 _FIELDS_OF_REQUESTS = frozenset({"messages", "n", "stream", "logprobs", "top_logprobs", "response_format"})
@@ -76,6 +77,23 @@ class EndpointSettings(BaseModel):
     """Prices of a million tokens: `prompt`, `completion`, and `cached` for prompt tokens from the endpoint's cache."""
     recording: Path | None = None
     """File to which every exchange with the endpoint is appended; the backend `replay` answers from it."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must not appear in a log, message or recording, the longest first."""
+        values = [value.get_secret_value() for value in self.extra_headers.values()]
+        found = SECRET_PARAMETER.finditer(str(self.base_url))
+        values += [value for one in found for value in (one["value"], unquote_plus(one["value"]))]
+        # An endpoint may repeat a key without the `Bearer` before it.
+        parts = {part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET}
+        key = self.api_key.get_secret_value() if self.api_key else ""
+        return tuple(sorted(parts | {key} - {""}, key=len, reverse=True))
+
+    def cost_of(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
+        """The price of so many tokens; `cached_tokens` are those of the prompt that the endpoint had in its cache."""
+        price = self.prices.get("prompt", 0.0)
+        saved = cached_tokens * (price - self.prices.get("cached", price))
+        return (prompt_tokens * price + completion_tokens * self.prices.get("completion", 0.0) - saved) / 1_000_000
 
     @field_validator("base_url")
     @classmethod

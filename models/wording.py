@@ -38,15 +38,12 @@ def straightened(text: str) -> str:
 
 _BULLET = re.compile(r"[^\S\n]*(?:[-*+•‣▪–—>]|#{1,6})[^\S\n]+")
 _NUMBERED = re.compile(r"[^\S\n]*(?:\(?(\d{1,3})[.)]|\(?([a-z])\))[^\S\n]+")
-# "2." within a line numbers what follows; at the very end it is an answer, and stays.
-_LONE_NUMBER = re.compile(r"\(?\d{1,3}[.)]")
+_LONE_NUMBER = re.compile(r"\(?\d{1,3}[.)]")  # within a line it numbers what follows; at the very end it is an answer
 _WORD = re.compile(r"\w")
-
-_OVERLAP = 0.1
-"""Part of a piece's length that two neighbours have in common at most, so that text across a cut is whole in one."""
-_FULL = 0.6
-"""A piece may end this early, for the sake of ending with a sentence."""
 _SPACE = re.compile(r"\s+")
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")  # the library takes a blank for one byte, and ends the process otherwise
+_OVERLAP = 0.1  # part of a piece that two neighbours have in common at most, so that text across a cut is whole in one
+_FULL = 0.6  # a piece may end this early, for the sake of ending with a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +63,20 @@ def split_sentences(text: str, *, language: str = "en") -> list[Sentence]:
     """
     sentences: list[Sentence] = []
     number = 0
+    plain = _WIDE_SPACE.sub(" ", text)
     for line_start, line_end in _lines(text):
-        start, number = _behind_markers(text, line_start, line_end, number)
-        for piece in sentencex.segment(language, text[start:line_end]):
-            # The library returns consecutive stretches, but may drop white space between them.
-            start = text.index(piece, start)
-            _append(sentences, text, start, start + len(piece))
-            start += len(piece)
+        end, number = _behind_markers(text, line_start, line_end, number)
+        # The library returns consecutive stretches, but may drop white space between them.
+        for stripped in map(str.strip, sentencex.segment(language, plain[end:line_end])):
+            start = plain.index(stripped, end)
+            end = start + len(stripped)
+            is_joined = not _WORD.search(stripped)
+            if not stripped or (is_joined and not sentences):
+                continue
+            if is_joined or (sentences and _LONE_NUMBER.fullmatch(sentences[-1].text)):
+                start = sentences.pop().start
+            sentences.append(Sentence(text[start:end], start, end))
     return sentences
-
-
-def _behind_markers(text: str, start: int, end: int, last_number: int) -> tuple[int, int]:
-    """The start of a line's text, and the number of the last list item up to here."""
-    while bullet := _BULLET.match(text, start, end):
-        start = bullet.end()
-    numbered = _NUMBERED.match(text, start, end)
-    if numbered is None:
-        return start, last_number
-    number = int(numbered[1]) if numbered[1] else ord(numbered[2]) - ord("a") + 1
-    # "within\n90) days" is no list item: items begin at 1 and count on.
-    return (numbered.end(), number) if number in {1, last_number + 1} else (start, last_number)
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
@@ -93,27 +84,22 @@ def _lines(text: str) -> list[tuple[int, int]]:
     lines: list[tuple[int, int]] = []
     start = 0
     for line in text.splitlines(keepends=True):
-        end = start + len(line)
-        if lines and line.lstrip()[:1].islower():
-            lines[-1] = (lines[-1][0], end)
-        else:
-            lines.append((start, end))
-        start = end
+        begun = lines.pop()[0] if lines and line.lstrip()[:1].islower() else start
+        start += len(line)
+        lines.append((begun, start))
     return lines
 
 
-def _append(sentences: list[Sentence], text: str, start: int, end: int) -> None:
-    stripped = text[start:end].strip()
-    if not stripped:
-        return
-    start += text[start:end].index(stripped)
-    end = start + len(stripped)
-    belongs_to_previous = not _WORD.search(stripped)
-    if belongs_to_previous and not sentences:
-        return
-    if belongs_to_previous or (sentences and _LONE_NUMBER.fullmatch(sentences[-1].text)):
-        start = sentences.pop().start
-    sentences.append(Sentence(text[start:end], start, end))
+def _behind_markers(text: str, start: int, end: int, last_number: int) -> tuple[int, int]:
+    """The start of a line's text, and the number of the last list item up to here."""
+    while bullet := _BULLET.match(text, start, end):
+        start = bullet.end()
+    if numbered := _NUMBERED.match(text, start, end):
+        number = int(numbered[1]) if numbered[1] else ord(numbered[2]) - ord("a") + 1
+        # "within\n90) days" is no list item: items begin at 1 and count on.
+        if number in {1, last_number + 1}:
+            return numbered.end(), number
+    return start, last_number
 
 
 def pieces_of(text: str, room: int) -> list[str]:

@@ -18,7 +18,6 @@ from schemas import Usage
 PhaseName = Literal["waits", "slow_lane", "computed", "asked"]
 """A question `waits` for a slot or for a model that is being loaded; it waits in the `slow_lane`, perhaps long, while
 others are answered; it is `computed` in this process, or asked by another; or a model elsewhere is `asked`."""
-
 _NUMBERS = count(1)
 
 
@@ -30,10 +29,9 @@ class Work:
 
     def __init__(self, changed: Callable[["Work"], None] = lambda work: None) -> None:
         """`changed` is called whenever the phases have changed, within the context."""
-        self.number, self.phases = next(_NUMBERS), Counter[PhaseName]()
+        self.number, self.phases, self.booked = next(_NUMBERS), Counter[PhaseName](), list[Usage]()
         self.recorded = list[str]()
         """Digests of the questions that a recording has."""
-        self.booked = list[Usage]()
         self._changed, self._begun, self._stopped = changed, time.perf_counter(), 0.0
 
     @property
@@ -189,10 +187,10 @@ async def in_order(
     """Call `emit` with the result of `work` for each item, in order, as soon as it and all before it are done.
 
     At most `window` items are worked on at once, not counting those in the slow lane; at most `ahead` (default: as
-    many) are read and not yet emitted. An exception of `items`, `work` or `emit` ends it all.
+    many) wait for one before them. An exception of `items`, `work` or `emit` ends it all.
     """
-    slots, room = asyncio.Semaphore(window), asyncio.Semaphore(ahead or window)
-    under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
+    slots = asyncio.Semaphore(window)
+    under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue(ahead or window)
 
     async def worked(item: ItemT) -> ResultT:
         with ExitStack() as slot, observed_waits(give_up=slot.close):
@@ -201,17 +199,15 @@ async def in_order(
 
     async def feed(tasks: asyncio.TaskGroup) -> None:
         async for item in items:
-            await room.acquire()
             await slots.acquire()
-            under_way.put_nowait(tasks.create_task(worked(item)))
-        under_way.put_nowait(None)
+            await under_way.put(tasks.create_task(worked(item)))
+        await under_way.put(None)
 
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(feed(tasks))
             while (task := await under_way.get()) is not None:
                 emit(await task)
-                room.release()
     except BaseExceptionGroup as group:
         # The other tasks were cancelled by the first failure.
         raise group.exceptions[0] from None

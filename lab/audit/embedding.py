@@ -10,7 +10,7 @@ import openai
 
 from assay.cli.common import CannotRun, NotFinished, progress
 from checkers.wording import plain
-from models.endpoint import client_options, quoted, request_headers, secrets_of
+from models.endpoint import client_options, quoted, request_headers
 from models.local.encoder import bundled_model
 from models.model_loading import ModelUnusable, sentence_transformer
 from models.settings import EndpointSettings
@@ -74,7 +74,7 @@ class EndpointModel:
             rows = {one.index: one.embedding for one in answer.data}
             found = np.array([rows[place] for place in range(len(sentences))], dtype=np.float64)
         except openai.APIStatusError as error:
-            detail = quoted(str(error.message), secrets=secrets_of(self._settings), prompt=" ".join(sentences))
+            detail = quoted(str(error.message), secrets=self._settings.secrets, prompt=" ".join(sentences))
             if error.status_code == 429 or error.status_code >= 500:
                 raise NotFinished(f"{self.name}: {detail}") from None
             raise CannotRun(f"the model {self.name!r} is refused: {detail}") from None

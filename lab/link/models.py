@@ -18,7 +18,7 @@ from assay.config import Configuration
 from checkers.model_patience import ModelPatience
 from lab.runs import KeptAnswers, KeptModel
 from models.build import build_model
-from models.endpoint import client_options, cost_of, request_headers
+from models.endpoint import client_options, request_headers
 from models.prompts import QUESTIONS, PromptSet
 from models.protocol import Answer, ModelFailed, ModelUnavailable, Question, ReplyT
 from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
@@ -106,7 +106,7 @@ class EndpointScorer:
             raise ModelFailed(said, cause="judge_unusable") from None
         counts = ("prompt_tokens", "completion_tokens")
         read, written = (sum(getattr(one, name, 0) or 0 for one in spent) for name in counts)
-        cost = cost_of(self._settings, read, written)
+        cost = self._settings.cost_of(read, written)
         return found, Usage(calls=len(spent), prompt_tokens=read, completion_tokens=written, cost=cost)
 
     async def _forced(self, text: str) -> tuple[float, Any]:

@@ -14,32 +14,17 @@ from typing import Literal
 
 import structlog
 
+from models import protocol
 from models.judges import self_test
 from models.judges.self_test import GOOD_ENOUGH, FormResult, Matcher, best_of, kept_test
 from models.prompts import QUESTIONS, UNKNOWN_QUESTION, ReasonedVerdicts, Verdicts, as_list, control_sentences, numbered
-from models.protocol import (
-    NO_CLAIM,
-    Answer,
-    ClaimKind,
-    Claims,
-    Grades,
-    Judgement,
-    Model,
-    ModelFailed,
-    ModelUnavailable,
-    Question,
-    WindowExceeded,
-    YesNo,
-    logit,
-    odds_of,
-)
+from models.protocol import Answer, ClaimKind, Claims, Grades, Judgement, Model, ModelFailed, Question, YesNo
 from models.settings import JudgeSettings
 from models.wording import pieces_of
 from models.work import gather_or_cancel
 from schemas.evidence import SelfTestFigure
 
-Asked = Mapping[int, str]
-"""Sentences by number: from 1 those of the answer; 0 is another sentence, after the same prefix."""
+Asked = Mapping[int, str]  # sentences by number: from 1 those of the answer; 0 is another one, after the same prefix
 FormName = Literal["short", "list", "paper"]
 
 _SHORT_ANSWER = 3  # sentences of an answer that is asked about as a whole
@@ -53,8 +38,7 @@ _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"\w+")
 _RETRY_SECONDS = 60.0
 _RESPONSES = frozenset({ClaimKind.SUMMARY, ClaimKind.ANSWER})
-_OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})
-"""Kinds of claims that may be compared with an empty text."""
+_OF_NO_TEXT = frozenset({ClaimKind.CRITERION, ClaimKind.STATEMENT, ClaimKind.QUESTION})  # may have no reference
 
 _LOG = structlog.get_logger(__name__)
 
@@ -72,13 +56,13 @@ class Support:
     def judgement(self) -> Judgement:
         """The grade; its support is 0 to 1, from one half on supported."""
         if self.claims_nothing:
-            return NO_CLAIM
+            return protocol.NO_CLAIM
         degree, finds = round((1 + math.tanh(self.odds / 2)) / 2, 6), "finds" if self.odds >= 0 else "does not find"
         return Judgement(degree, self.reason or f"the judge {finds} it supported (probability {degree:.2f})", None)
 
 
 async def each_odds(model: Model, questions: Iterable[Question[YesNo]]) -> list[float]:
-    return [odds_of(answer) for answer in await gather_or_cancel(map(model.ask, questions))]
+    return [protocol.odds_of(answer) for answer in await gather_or_cancel(map(model.ask, questions))]
 
 
 @dataclass
@@ -100,8 +84,7 @@ class Form:
         supports = await self.corrected(task, claims, await self.supports(task, claims))
         misled = any(one.odds >= 0 for one in supports) and await self._is_misled(task, claims, supports)
         reasoned = await gather_or_cancel(map(partial(self._reasoned, task, claims), claims.sentences, supports))
-        grades = (one.judgement for one in reasoned)
-        return tuple(one if one.claims_nothing else replace(one, misled=misled) for one in grades)
+        return tuple(replace(one.judgement, misled=misled and not one.claims_nothing) for one in reasoned)
 
     async def supports(
         self, task: str, claims: Claims, asked: Asked | None = None, *, parts: int | None = None
@@ -124,7 +107,7 @@ class Form:
             try:
                 given = await ask(task, claims, about)
                 found = {number: given[number] for number in about if number in given}
-            except WindowExceeded as refusal:
+            except protocol.WindowExceeded as refusal:
                 pieces = [replace(claims, reference=one) for one in _pieces(claims.reference, refusal)]
                 each = await gather_or_cancel(self.supports(task, one, about, parts=1) for one in pieces)
                 return [max(one, key=lambda support: support.odds) for one in zip(*each, strict=True)]
@@ -146,13 +129,11 @@ class Form:
 
     async def odds(self, claims: Claims, threshold: float | None) -> float | None:
         """For the self-test: the least of the sentences that claim something; without a `threshold`, as they are."""
+        self.threshold = threshold or 0.0
         try:
-            if threshold is None:
-                found = await self.supports(self_test.TASK, claims)
-            else:
-                form = replace(self, threshold=threshold)
-                supports = await form.supports(self_test.TASK, claims)
-                found = await form.corrected(self_test.TASK, claims, supports)
+            found = await self.supports(self_test.TASK, claims)
+            if threshold is not None:
+                found = await self.corrected(self_test.TASK, claims, found)
         except ModelFailed:
             return None
         return min((one.odds for one in found if not one.claims_nothing), default=None)
@@ -161,7 +142,7 @@ class Form:
         whole = None
         if 0 not in asked and len(asked) <= _SHORT_ANSWER:
             answer = await self.model.ask(QUESTIONS.supported(task, claims, claims.whole))
-            whole = odds_of(answer) - self.threshold
+            whole = protocol.odds_of(answer) - self.threshold
             if whole >= 0 or len(asked) == 1:
                 return dict.fromkeys(asked, Support(whole))
         shown = dict.fromkeys(asked, claims.whole)
@@ -180,7 +161,7 @@ class Form:
         texts = numbered(claims, asked)
         answer = await self.model.ask(QUESTIONS.verdicts("supported_list", task, Verdicts, texts, asked))
         verdicts = answer.reply.verdicts
-        odds = map(logit, answer.probabilities or [float(one.supported) for one in verdicts])
+        odds = map(protocol.logit, answer.probabilities or [float(one.supported) for one in verdicts])
         return {one.number: Support(value - self.threshold) for one, value in zip(verdicts, odds, strict=True)}
 
     async def _by_reasons(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
@@ -191,7 +172,7 @@ class Form:
         # AMC (section 3.2): for each reason whether its sentence is supported by it.
         listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
         read = await self.model.ask(QUESTIONS.verdicts("convert", task, reply, {"reasons": listed}, reasons))
-        marks = {one.number: logit(float(one.supported)) for one in read.reply.verdicts}
+        marks = {one.number: protocol.logit(float(one.supported)) for one in read.reply.verdicts}
         return {number: Support(marks[number], reason) for number, reason in reasons.items() if number in marks}
 
     async def _by_answers(self, task: str, claims: Claims, asked: Asked) -> dict[int, Support]:
@@ -251,7 +232,7 @@ class Form:
         return support
 
 
-def _pieces(text: str, refusal: WindowExceeded) -> list[str]:
+def _pieces(text: str, refusal: protocol.WindowExceeded) -> list[str]:
     """The text in pieces of which none is refused; raises ModelFailed if there is no room for any."""
     # Unless it is refused again, the window is known to the character.
     room = int(min(len(text) * _NARROWER, len(text) - (refusal.asked - refusal.characters)))
@@ -278,15 +259,12 @@ class PromptedJudge:
     def __init__(self, model: Model, settings: JudgeSettings, *, other_than: "PromptedJudge | None" = None) -> None:
         """`other_than` is a judge whose form is not to be used."""
         self.model, self.name = model, model.name
-        self.version = ""
-        """Form, prompts and threshold, as verdicts' digests have them; empty while they are not known."""
+        self.version = ""  # form, prompts and threshold, once they are known
         self.self_test: SelfTestFigure | None = None
-        """The accuracy in the form that is used; None before the self-test, and where none is needed."""
         self.pace: float | None = None
         """Records a second, a few at once, by the self-test."""
         names: tuple[FormName, ...] = ("short", "list") if settings.form == "auto" else (settings.form,)
         self.forms: dict[str, Form] = {name: Form(name, model) for name in names}
-        """Those that the settings allow, by name."""
         self._settings, self._other_than = settings, other_than
         self._matcher = Matcher(model.name, self._asked)
         self._test = kept_test(model.name, names)
@@ -351,7 +329,7 @@ class PromptedJudge:
         if self._settings.require_self_test and figure is not None and figure.accuracy < GOOD_ENOUGH:
             right = f"{self.name} was right on {figure.accuracy:.0%} of its self-test, below {GOOD_ENOUGH:.0%}"
             said = f"{right}, and judge.require_self_test is set (`assay judge check` shows what it fails on)"
-            raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=True)
+            raise protocol.ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=True)
         return form
 
     async def _run(self) -> tuple[list[FormResult], bool]:
@@ -361,10 +339,10 @@ class PromptedJudge:
     def _choose(self, results: Sequence[FormResult]) -> Form:
         """Ask in the best of the forms that were tested."""
         result, threshold = best_of(results), self._settings.threshold
-        self.self_test, self.pace = result.figure, result.pace
+        figure = SelfTestFigure(form=result.form, accuracy=round(result.accuracy, 3), pairs=len(result.outcomes))
+        self.self_test, self.pace, pace = figure, result.pace, result.pace and round(result.pace, 2)
         log = _LOG.info if result.accuracy >= GOOD_ENOUGH else _LOG.warning
-        pace = result.pace and round(result.pace, 2)
-        log("self_test", model=self.name, **result.figure.model_dump(), records_a_second=pace, fails_on=result.failed)
+        log("self_test", model=self.name, **figure.model_dump(), records_a_second=pace, fails_on=result.failed)
         return self._ask_in(self.forms[result.form], result.threshold if threshold is None else threshold)
 
     def _ask_in(self, form: Form, threshold: float) -> Form:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
 from filelock import AsyncFileLock
@@ -23,13 +23,11 @@ from models.prompts import QUESTIONS
 from models.protocol import SUPPORTED, Answer, ClaimKind, Claims, Grades, Judge, ModelFailed
 from models.wording import split_sentences
 from models.work import Phase, gather_or_cancel
-from schemas.evidence import SelfTestFigure
 
 TASK = "self_test"
 GOOD_ENOUGH = 0.75
 """Share of right answers below which a judge is warned of, or refused."""
-_MASTERED = 0.9
-"""Share of right answers from which on the list form is chosen: it is cheaper, and asks more of a model."""
+_MASTERED = 0.9  # share of right answers from which on the list form is chosen: it is cheaper, and asks more of a model
 AT_ONCE = 8
 """Pairs under way: a small server answers more at once no sooner."""
 
@@ -84,16 +82,11 @@ class FormResult:
     """Half-way between the mean log-odds of supported and of other answers, rounded to a quarter."""
     outcomes: tuple[PairOutcome, ...]
     seconds: float = 0.0
-    """That all pairs took, a few at once."""
 
     @property
     def pace(self) -> float | None:
         """Pairs judged a second, each as a short record; None if it was not measured."""
         return len(self.outcomes) / self.seconds if self.seconds else None
-
-    @property
-    def figure(self) -> SelfTestFigure:
-        return SelfTestFigure(form=self.form, accuracy=round(self.accuracy, 3), pairs=len(self.outcomes))
 
     @property
     def accuracy(self) -> float:
@@ -108,10 +101,9 @@ class FormResult:
 
     def by_kind(self) -> dict[str, tuple[float, int]]:
         """For each kind of pair the number judged rightly, and of how many."""
-        found = dict[str, list[float]]()
-        for one in self.outcomes:
-            found.setdefault(one.kind, []).append(one.right)
-        return {kind: (sum(right), len(right)) for kind, right in found.items()}
+        right = [(one.kind, one.right) for one in self.outcomes]
+        kinds = {kind: [each for other, each in right if other == kind] for kind, _ in right}
+        return {kind: (sum(each), len(each)) for kind, each in kinds.items()}
 
     @property
     def failed(self) -> str:
@@ -126,14 +118,15 @@ def best_of(results: Sequence[FormResult]) -> FormResult:
 
 
 @cache
-def _pairs() -> tuple[Pair, ...]:
-    text = resources.files("models.judges").joinpath("self_test.jsonl").read_text(encoding="utf-8")
-    return tuple(Pair(**json.loads(line)) for line in text.splitlines())
+def _rows(name: str) -> list[dict[str, Any]]:
+    lines = resources.files("models.judges").joinpath(f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def pairs(language: str | None = None) -> list[Pair]:
     """The built-in pairs; those in other languages only for that one, by its English name."""
-    return [one for one in _pairs() if one.kind.removeprefix("language: ") in {one.kind, language}]
+    known = [Pair(**row) for row in _rows("self_test")]
+    return [one for one in known if one.kind.removeprefix("language: ") in {one.kind, language}]
 
 
 async def run(
@@ -213,12 +206,10 @@ class KeptTest(Generic[ResultT]):
     def read(self) -> ResultT | None:
         """The result on file; None if there is no file, or none that can be read."""
         try:
-            return self._adapter.validate_json(self.path.read_bytes())
-        except FileNotFoundError:
-            return None
+            return self._adapter.validate_json(self.path.read_bytes()) if self.path.exists() else None
         except (OSError, ValidationError) as error:
             _LOG.warning("self_test_unreadable", file=str(self.path), reason=type(error).__name__)
-            return None
+        return None
 
     def write(self, result: ResultT) -> bool:
         """Replace the file; false if it cannot be written."""
@@ -258,8 +249,7 @@ class KeptTest(Generic[ResultT]):
 
 def kept_test(model: str, forms: Iterable[str]) -> KeptTest[list[FormResult]]:
     """The self-test of a model in some forms, by its prompts and the pairs."""
-    shown = [(pair.passages, pair.question, pair.answer, pair.supported) for pair in _pairs()]
-    return KeptTest((model, QUESTIONS.digest, shown, list(forms)), list[FormResult])
+    return KeptTest((model, QUESTIONS.digest, _rows("self_test"), list(forms)), list[FormResult])
 
 
 class Matcher:
@@ -272,7 +262,7 @@ class Matcher:
     def __init__(self, name: str, grade: Grade) -> None:
         """`name` is the model's, and `grade` asks it."""
         self._name, self._grade = name, grade
-        self._test = KeptTest((name, QUESTIONS.digest, _matching_pairs()), tuple[float, float])
+        self._test = KeptTest((name, QUESTIONS.digest, "matching", tuple(_matching_pairs())), tuple[float, float])
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The grades of the better one; raises as `Judge.grade` does."""
@@ -319,9 +309,6 @@ async def _matched(grade: Grade) -> float:
     return float(sum(await in_turn(_matching_pairs(), is_right)))
 
 
-@cache
-def _matching_pairs() -> tuple[tuple[str, str, bool], ...]:
+def _matching_pairs() -> list[tuple[str, str, bool]]:
     """Query, text, and whether they say the same."""
-    lines = resources.files("models.judges").joinpath("matching.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    return tuple((row["query"], row[side], side == "same") for row in rows for side in ("same", "other"))
+    return [(row["query"], row[side], side == "same") for row in _rows("matching") for side in ("same", "other")]
