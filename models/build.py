@@ -1,6 +1,7 @@
 """From settings to a model with everything around it."""
 
 from collections.abc import Callable
+from functools import partial
 
 from models.flow import BreakerListener
 from models.judges.prompted import PromptedJudge
@@ -36,22 +37,16 @@ def build_model(
     model: Model
     if settings.backend == "replay" and settings.recording:
         model = Replay(settings.recording)
-    elif isinstance(settings, JudgeSettings) and settings.backend == "llama":
-        from models.llama import LlamaModel
-
-        model = LlamaModel(settings, section=section, journal=journal, on_breaker=on_breaker)
     else:
         from models.chat import ChatModel, ServiceModel
+        from models.llama import LlamaModel
 
         kind = ServiceModel if settings.backend == "service" else ChatModel
-        model = kind(settings, section=section, journal=journal, on_breaker=on_breaker)
-    return MeteredModel(
-        model,
-        journal=journal,
-        on_usage=on_usage,
-        is_subject=isinstance(settings, SubjectSettings),
-        temperature=None if settings.backend == "service" else settings.temperature,
-    )
+        chat = partial(kind, section=section, journal=journal, on_breaker=on_breaker)
+        model = LlamaModel(settings, chat) if settings.backend == "llama" else chat(settings)
+    is_subject = isinstance(settings, SubjectSettings)
+    temperature = None if settings.backend == "service" else settings.temperature
+    return MeteredModel(model, journal=journal, on_usage=on_usage, is_subject=is_subject, temperature=temperature)
 
 
 def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredJudge | None:

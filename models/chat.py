@@ -158,9 +158,11 @@ class ChatModel:
             try:
                 async with asyncio.timeout(seconds):
                     # Not `chat.completions.create`, which walks through every message once more: as long as all else.
-                    options: Any = {"headers": headers}
                     turn.response = await self._client.post(
-                        self._address, cast_to=httpx.Response, content=turn.stream(content), options=options
+                        self._address,
+                        cast_to=httpx.Response,
+                        content=turn.stream(content),
+                        options={"headers": headers},
                     )
                 turn.completion = self._read(turn, turn.response)
                 return turn.completion
@@ -221,15 +223,9 @@ class ChatModel:
         if not prompt and turn.has_left and (turn.completion or turn.response is None):
             prompt = _tokens_of(one.content for one in turn.messages)
             estimated = prompt + written
-        return Usage(
-            calls=int(turn.has_left),
-            prompt_tokens=prompt,
-            completion_tokens=written,
-            cached_tokens=cached,
-            estimated_tokens=estimated,
-            seconds=seconds,
-            cost=self._settings.cost_of(prompt, written, cached),
-        )
+        tokens = {"prompt_tokens": prompt, "completion_tokens": written, "cached_tokens": cached}
+        cost = self._settings.cost_of(prompt, written, cached)
+        return Usage(calls=int(turn.has_left), estimated_tokens=estimated, seconds=seconds, cost=cost, **tokens)
 
     def _record(self, turn: Turn) -> None:
         fault, response, question = sys.exception(), turn.response, replace(turn.question, number=None)
@@ -238,19 +234,10 @@ class ChatModel:
         text = None if response is None else response.text
         for secret in self._secrets:
             text = text and text.replace(secret, "[key]")
-        self._journal.write(
-            {
-                "type": "exchange",
-                "judge": self.name,
-                "task": question.task,
-                **({} if turn.question is _PROBE else {"digest": request_digest(question)}),
-                "request": turn.body,
-                "status": response and response.status_code,
-                "response": text,
-                "error": None if response else str(fault),
-                "seconds": turn.spent[-1].seconds,
-            }
-        )
+        line = {"type": "exchange", "judge": self.name, "task": question.task, "request": turn.body, "response": text}
+        line |= {"status": response and response.status_code, "seconds": turn.spent[-1].seconds}
+        line |= {"error": None if response else str(fault)}
+        self._journal.write(line if turn.question is _PROBE else {**line, "digest": request_digest(question)})
 
 
 class ServiceModel(ChatModel):

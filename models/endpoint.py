@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 def client_options(settings: EndpointSettings) -> dict[str, Any]:
     """Arguments of an `openai` client: `base_url`, `api_key` and `default_query`."""
     address = urlsplit(str(settings.base_url))
-    return {
-        "base_url": address._replace(query="").geturl(),
-        # The package wants one even where the endpoint does not.
-        "api_key": settings.api_key.get_secret_value() if settings.api_key else "none",
-        "default_query": dict(parse_qsl(address.query)),
-    }
+    key = settings.api_key.get_secret_value() if settings.api_key else "none"  # the package wants one
+    base_url, query = address._replace(query="").geturl(), dict(parse_qsl(address.query))
+    return {"base_url": base_url, "api_key": key, "default_query": query}
 
 
 def request_headers(settings: EndpointSettings) -> "dict[str, str | openai.Omit]":
@@ -85,8 +82,7 @@ class Transient(ExchangeFault):
     """May pass by itself: an overloaded or failing endpoint, a closed connection."""
 
     kind: Passing = field(default="failed", kw_only=True)
-    retry_after: float | None = field(default=None, kw_only=True)
-    """The pause in seconds that the endpoint asks for."""
+    retry_after: float | None = field(default=None, kw_only=True)  # the pause in seconds that the endpoint asks for
 
 
 class EndpointMisconfigured(ExchangeFault):
@@ -98,10 +94,8 @@ class Refused(ExchangeFault):
     """The endpoint will never accept this request."""
 
     about: Literal["filter", "length", "form"] = "form"
-    message: str = field(default="", repr=False)
-    """The endpoint's words in full, never to be shown."""
-    window: int | None = None
-    """The tokens that they name."""
+    message: str = field(default="", repr=False)  # the endpoint's words in full, never to be shown
+    window: int | None = None  # the tokens that they name
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -141,6 +135,7 @@ _FORMAT_REFUSED = re.compile(
     r"|(?:min|max)(?:Items|Length|imum)",
     re.IGNORECASE,
 )
+_ONE_OBJECT = "Reply with a single JSON object and nothing else. It must match this JSON schema:\n"
 _LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"
 _RENAMED = "name of the token limit"
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
@@ -181,7 +176,8 @@ class Dialect:
         max_tokens = self._fitting(messages, wanted, question.written)
         if mode != "json_schema" and not is_word:
             first, *others = messages if messages[0].role == "system" else (Message("system", ""), *messages)
-            messages = (Message("system", f"{first.content}\n\n{_instruction(reply)}".strip()), *others)
+            schema = orjson.dumps(_strict(reply.model_json_schema(), _OWN_WORDS)).decode()
+            messages = (Message("system", f"{first.content}\n\n{_ONE_OBJECT}{schema}".strip()), *others)
         request: dict[str, Any] = {"model": self._settings.model, "temperature": self._settings.temperature}
         request["messages"] = [{"role": one.role, "content": one.content} for one in messages]
         if mode != "none" and not is_word:
@@ -229,12 +225,21 @@ class Dialect:
     def concession(
         self, refused: Refused, question: Question[Any], messages: Sequence[Message], asked: dict[str, Any]
     ) -> GivenUp:
-        """What else to give up after the refusal of a request; raises ModelFailed if it names nothing that can be."""
+        """What else to give up after the refusal of a request; raises ModelFailed if that names nothing that can be."""
         if refused.about == "filter":
             said = f"the endpoint's content filter kept the question back: {refused.detail}"
             raise ModelFailed(said, cause="judge_filtered")
         if refused.about == "length":
-            self._shorten(refused, question, messages, asked.get(_LIMIT) or asked.get(_OTHER_LIMIT))
+            window, limit = (
+                refused.window or int(_NEXT * _estimate(messages)),
+                asked.get(_LIMIT, asked.get(_OTHER_LIMIT)),
+            )
+            if _SMALLEST_WINDOW <= window < (self._window or window + 1):
+                self._window = window
+                _LOG.info("endpoint_window_learned", model=self._name, tokens=window)
+            # It may fit with a lower limit of the reply; as it was sent, it is not taken to fit again.
+            if (self._fitting(messages, limit, question.written) or 0) >= (limit or 0):
+                raise _exceeded(messages, "window", _NEXT)
             return frozenset()
         if _LIMIT in asked and _OTHER_LIMIT in refused.message:
             return frozenset({_RENAMED})
@@ -264,20 +269,6 @@ class Dialect:
             raise _exceeded(messages, f"window of {self._window} tokens", (self._window - reserved) / estimate)
         return None if wanted is None else min(wanted, left)
 
-    def _shorten(
-        self, refused: Refused, question: Question[Any], messages: Sequence[Message], sent: int | None
-    ) -> None:
-        """Learn the window's size from a refusal because of the length of a question, with this limit of the reply.
-
-        Raises WindowExceeded unless it may fit with a lower limit: as it was sent, it is not taken to fit again.
-        """
-        known, window = self._window, refused.window or int(_NEXT * _estimate(messages))
-        if _SMALLEST_WINDOW <= window < (known or window + 1):
-            self._window = window
-            _LOG.info("endpoint_window_learned", model=self._name, tokens=window)
-        if (self._fitting(messages, sent, question.written) or 0) >= (sent or 0):
-            raise _exceeded(messages, "window", _NEXT)
-
 
 def _mode(given_up: GivenUp) -> str:
     return next(mode for mode in _MODES if mode not in given_up)
@@ -289,12 +280,6 @@ def _format(mode: str, reply: type[BaseModel], *, bounded: bool) -> dict[str, An
         return {"type": mode}
     schema = _strict(reply.model_json_schema(), _OWN_WORDS if bounded else _OWN_WORDS | _BOUND_KEYS)
     return {"type": mode, "json_schema": {"name": reply.__name__, "strict": True, "schema": schema}}
-
-
-@lru_cache(maxsize=256)
-def _instruction(reply: type[BaseModel]) -> str:
-    schema = orjson.dumps(_strict(reply.model_json_schema(), _OWN_WORDS)).decode()
-    return f"Reply with a single JSON object and nothing else. It must match this JSON schema:\n{schema}"
 
 
 def _strict(schema: Any, dropped: frozenset[str]) -> Any:

@@ -95,8 +95,7 @@ class Breaker:
 
     def alive(self) -> None:
         """The endpoint answered, be it with a refusal of one request."""
-        self.answered_at = loop_time()
-        was_open, self.failures, self.openings = self.openings > 0, 0, 0
+        was_open, self.answered_at, self.failures, self.openings = self.openings > 0, loop_time(), 0, 0
         if was_open:
             self._tell("closed")
 
@@ -193,7 +192,6 @@ class Flow:
     """Belongs to one endpoint and one event loop."""
 
     def __init__(self, probe: Probe, settings: EndpointSettings, name: str, on_breaker: BreakerListener | None) -> None:
-        """`name` is shown in logs and errors."""
         self._timeout, self._limiter = settings.timeout_seconds, Limiter(settings)
         self._breaker = Breaker(probe, name, self._timeout, on_breaker)
         self._held_until, self._hold = -math.inf, 0.0

@@ -5,40 +5,30 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import structlog
 
-from models.flow import BreakerListener
-from models.meter import Journal
 from models.model_loading import ModelThread, ModelUnusable, loading
-from models.protocol import Answer, Question, ReplyT
-from models.settings import JudgeSettings
-
-if TYPE_CHECKING:
-    from models.chat import ChatModel
+from models.protocol import Answer, Model, Question, ReplyT
+from models.settings import EndpointSettings
 
 DEFAULT = "Qwen/Qwen2.5-1.5B-Instruct-GGUF/qwen2.5-1.5b-instruct-q4_k_m.gguf"
 _COMMIT = "91cad51170dc346986eccefdc2dd33a9da36ead9"
 
-_SLOTS, _CONTEXT_TOKENS = 2, 8192
-"""Questions at once, which share the processor, and the window of each, unless `context_tokens` is set."""
-_SECONDS = 240.0
-"""Time limit of a request that a processor can keep, where none is set."""
+_SLOTS, _CONTEXT_TOKENS = 2, 8192  # questions at once, which share the processor, and the window of each by default
+_SECONDS = 240.0  # time limit of a request that a processor can keep, where none is set
 
 _LOG = structlog.get_logger(__name__)
 
 
-class LlamaModel(ModelThread["ChatModel"]):
+class LlamaModel(ModelThread[Model]):
     """The model of a file; belongs to one event loop, and is loaded with the first question, or by `load`."""
 
-    def __init__(
-        self, settings: JudgeSettings, *, section: str, journal: Journal | None, on_breaker: BreakerListener | None
-    ) -> None:
-        """As of `ChatModel`, which asks the server."""
-        self._settings, self._section, self._journal, self._on_breaker = settings, section, journal, on_breaker
-        self._source = settings.model or DEFAULT
+    def __init__(self, settings: EndpointSettings, chat: Callable[[EndpointSettings], Model]) -> None:
+        """`chat` makes the model that asks the server."""
+        self._settings, self._chat, self._source = settings, chat, settings.model or DEFAULT
         self.name = f"llama/{Path(self._source).name}"
         self._server: subprocess.Popen[bytes] | None = None
         super().__init__(f"the model {Path(self._source).name}", self._started)
@@ -56,13 +46,10 @@ class LlamaModel(ModelThread["ChatModel"]):
             self._server.terminate()
             await asyncio.to_thread(self._server.wait)
 
-    def _started(self) -> "ChatModel":
+    def _started(self) -> Model:
         """Start the server and wait until it answers; raises ModelUnusable."""
         with loading("package", "xllamacpp", extra="llm"):
             import xllamacpp  # noqa: F401 the server's process imports it; here it is only looked for
-
-        from models.chat import ChatModel
-
         file, begun = model_file(self._source), time.monotonic()
         context = self._settings.context_tokens or _CONTEXT_TOKENS
         command = [sys.executable, "-m", __name__, str(file), str(context)]
@@ -74,8 +61,7 @@ class LlamaModel(ModelThread["ChatModel"]):
         place = {"backend": "openai", "base_url": f"{address}/v1", "model": file.name}
         seconds = self._settings.timeout_seconds if "timeout_seconds" in self._settings.model_fields_set else _SECONDS
         own = {**place, "timeout_seconds": seconds, "context_tokens": context, "concurrency": _SLOTS}
-        settings = self._settings.model_copy(update=own)
-        return ChatModel(settings, section=self._section, journal=self._journal, on_breaker=self._on_breaker)
+        return self._chat(self._settings.model_copy(update=own))
 
 
 def model_file(source: str) -> Path:

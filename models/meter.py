@@ -10,7 +10,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from operator import methodcaller
@@ -139,13 +139,13 @@ class EndedRequest:
     task: str
     ending: Ending
     usage: Usage
-    waited: float
-    """Seconds in which nothing was done for it: for its turn, a pause of the endpoint or the loading of the model."""
+    waited: float  # seconds: for its turn, a pause of the endpoint or the loading of the model
 
 
 UsageListener = Callable[[EndedRequest], None]
 
 
+@dataclass(eq=False)
 class _Metered(Generic[InnerT]):
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
@@ -153,20 +153,16 @@ class _Metered(Generic[InnerT]):
     it and then forgotten.
     """
 
-    def __init__(
-        self,
-        inner: InnerT,
-        *,
-        cached: bool = True,
-        journal: Journal | None = None,
-        on_usage: UsageListener | None = None,
-        charged: bool = True,
-        is_subject: bool = False,
-        temperature: float | str | None = None,
-    ) -> None:
-        """Without `cached`, each request is made by itself; a call that is not `charged` is on no bill."""
-        self.inner, self.temperature, self._cached = inner, temperature, cached
-        self._journal, self._on_usage, self._charged, self._is_subject = journal, on_usage, charged, is_subject
+    inner: InnerT
+    _: KW_ONLY
+    cached: bool = True  # else each request is made by itself
+    journal: Journal | None = None
+    on_usage: UsageListener | None = None
+    charged: bool = True  # else it is on no bill
+    is_subject: bool = False
+    temperature: float | str | None = None
+
+    def __post_init__(self) -> None:
         self._flights: dict[str, Flight[Any]] = {}
         self._answers: TTLCache[str, Answer[Any]] = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
 
@@ -179,15 +175,15 @@ class _Metered(Generic[InnerT]):
 
     async def _paid(self, task: str, digest: str, ask: Callable[[], Awaitable[Answer[AnswerT]]]) -> Answer[AnswerT]:
         """The answer to a request, known or still to come; the first to have it pays for it."""
-        if self._journal is not None:
+        if self.journal is not None:
             # A recording has several answers to one question under its digest.
             note(digest.partition("/")[0])
         begun = time.monotonic()
-        if self._cached and (known := self._answers.get(digest)) is not None:
+        if self.cached and (known := self._answers.get(digest)) is not None:
             self._book(task, "answered", Usage(cached=1), begun)
             return replace(known, usage=Usage(cached=1))
         fresh = partial(self._fresh, task, digest, ask)
-        flight = joined(self._flights, digest, fresh) if self._cached else Flight(asyncio.create_task(fresh()))
+        flight = joined(self._flights, digest, fresh) if self.cached else Flight(asyncio.create_task(fresh()))
         try:
             result = await flight.result()
         except asyncio.CancelledError:
@@ -215,25 +211,23 @@ class _Metered(Generic[InnerT]):
             self._answers[digest] = ending = await ask()
         except (ModelError, asyncio.CancelledError) as error:
             ending = error
-        if self._journal is not None and isinstance(ending, Answer | ModelFailed):
+        if self.journal is not None and isinstance(ending, Answer | ModelFailed):
             said: dict[str, Any] = {"failure": vars(ending)}
             if isinstance(ending, Answer):
                 said = {"reply": ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
-            self._journal.write({"type": "answer", "judge": self.name, "task": task, "digest": digest, **said})
+            self.journal.write({"type": "answer", "judge": self.name, "task": task, "digest": digest, **said})
         return ending
 
     def _book(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
-        if self._charged:
-            book(usage.model_copy(update={"subject_calls": usage.calls}) if self._is_subject else usage)
+        if self.charged:
+            book(usage.model_copy(update={"subject_calls": usage.calls}) if self.is_subject else usage)
         # What came from the cache, or from another's question, waited for no model.
         waited = 0.0 if usage.cached else max(time.monotonic() - begun - usage.seconds, 0.0)
-        if self._on_usage is not None:
-            self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
+        if self.on_usage is not None:
+            self.on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
 
 
 class MeteredModel(_Metered[Model]):
-    """Around a model."""
-
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         return await self._paid(question.task, request_digest(question), partial(self.inner.ask, question))
 

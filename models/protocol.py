@@ -36,16 +36,12 @@ class ClaimKind(StrEnum):
 class Claims:
     """Sentences to be compared with a reference."""
 
-    reference: str
-    """The whole reference: an article, joined contexts, a true answer, another sample, or a phrase."""
+    reference: str  # the whole of it: an article, joined contexts, a true answer, another sample, or a phrase
     sentences: tuple[str, ...]
     kind: ClaimKind
-    prompt: str | None = None
-    """The user's question."""
-    text: str | None = None
-    """The candidate as it is, where its sentences do not show its form (lines, a table, code)."""
-    around: tuple[str, str] | None = None
-    """The sentences that phrases are part of, the reference's first, if they are known."""
+    prompt: str | None = None  # the user's question
+    text: str | None = None  # the candidate as it is, where its sentences do not show its form (lines, a table, code)
+    around: tuple[str, str] | None = None  # the sentences that phrases are part of, the reference's first, if known
     examples: tuple[tuple["Claims", bool], ...] = ()
     """Of the kind `question`: other texts, and whether a yes is the right reply to the same question about them."""
 
@@ -109,28 +105,22 @@ class YesNo(BaseModel):
 class Question(Generic[ReplyT]):
     """A question to a model that reads prompts, with the form that its answer must have."""
 
-    task: str
-    """The kind of question, such as `consistency.summary`; a label of metrics and recordings."""
-    prompt_version: str
-    """Digest of the prompt template."""
+    task: str  # the kind of question, such as `consistency.summary`; a label of metrics and recordings
+    prompt_version: str  # digest of the prompt template
     messages: tuple[Message, ...]
-    reply: type[ReplyT]
-    """The answer's form; its JSON schema is sent if the endpoint accepts one."""
+    reply: type[ReplyT]  # the answer's form; its JSON schema is sent if the endpoint accepts one
     complaint: Callable[[ReplyT], str | None] = lambda reply: None
     """The fault of a well-formed reply, shown to the model in the repair turn; None if it has none."""
     data: Mapping[str, JsonValue] | None = None
     """The question as JSON, for a service that reads no prompts; None if it can only be put in words."""
     max_tokens: int | None = None
-    written: int = 0
-    """Tokens that the reply is likely to have, on which the time of an answer depends; 0 if that is not known."""
+    written: int = 0  # tokens that the reply is likely to have, on which the time of an answer depends; 0 if not known
     graded: str | None = None
-    """Name of a boolean field of the reply, at any depth, whose probabilities are wanted; those of a `YesNo` are always
-    wanted."""
+    """Name of a boolean field of the reply, at any depth, whose probabilities are wanted, as they are of a `YesNo`."""
     salvage: str | None = None
     """Name of the reply's list whose whole entries will do if the text is cut off at the token limit; every other field
     has a default then. Such a reply gets no `complaint`."""
-    number: int | None = None
-    """Of several answers to the same question, the one that is wanted; it is not repaired."""
+    number: int | None = None  # of several answers to the same question, the one that is wanted; it is not repaired
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +185,7 @@ class ModelError(Exception):
     """No answer."""
 
     detail: str
-    usage: Usage = field(default_factory=Usage, kw_only=True)
-    """What the attempts cost."""
+    usage: Usage = field(default_factory=Usage, kw_only=True)  # of the attempts
 
     def __str__(self) -> str:
         return self.detail
@@ -207,12 +196,9 @@ class ModelUnavailable(ModelError):
     """No answer for now: hold the record and ask again after `retry_after` seconds."""
 
     retry_after: float
-    misconfigured: bool = False
-    """True if the endpoint refuses the configured key, model or address, and has answered nothing yet."""
-    suspect: bool = False
-    """True if this question was sent and the endpoint failed on it: it may be to blame."""
-    others_pass: bool = False
-    """True if only the second judge of a cascade is away: records that the first one decides go on."""
+    misconfigured: bool = False  # it refuses the configured key, model or address, and has answered nothing yet
+    suspect: bool = False  # this question was sent and the endpoint failed on it: it may be to blame
+    others_pass: bool = False  # only the second judge of a cascade is away: records that the first decides go on
 
 
 @dataclass(eq=False, kw_only=True)
@@ -220,10 +206,8 @@ class ModelFailed(ModelError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
     cause: JudgeCause | GraderCause
-    said: str = field(default="", repr=False)
-    """What the model said that is not of the form; never logged."""
-    begun: bool = True
-    """False if the token limit was reached before the reply began."""
+    said: str = field(default="", repr=False)  # by the model, and not of the form; never logged
+    begun: bool = True  # False if the token limit was reached before the reply began
 
     @property
     def cause_of_subject(self) -> SubjectCause:
@@ -236,10 +220,8 @@ class WindowExceeded(ModelFailed):
     """The question is longer than the model's window; a shorter one may get an answer."""
 
     cause: JudgeCause | GraderCause = "too_long"
-    asked: int
-    """The characters of the question's messages."""
-    characters: int
-    """As many fit at most, as far as is known."""
+    asked: int  # characters of the question's messages
+    characters: int  # as many fit at most, as far as is known
 
 
 Graded: TypeAlias = Sequence[Judgement] | ModelFailed

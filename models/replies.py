@@ -45,8 +45,7 @@ class Completion:
     finish_reason: str = ""
     refused: bool = False
     logprobs: Any = None  # as they came
-    counted: Usage = field(default_factory=Usage)
-    """The tokens that the endpoint counts (or 0)."""
+    counted: Usage = field(default_factory=Usage)  # the tokens, by the endpoint's own count, or 0
 
 
 def completion_of(document: Any) -> Completion:
@@ -85,8 +84,7 @@ class ReadReply(Generic[_FormT]):
     reply: _FormT
     start: int  # of the object in the completion's content
     end: int
-    complete: bool = True
-    """False if the completion was cut off, and the reply holds what was whole."""
+    complete: bool = True  # False if the completion was cut off, and the reply holds what was whole
 
 
 def read_reply(completion: Completion, question: Question[_FormT], complained: str = "") -> ReadReply[_FormT]:
@@ -237,11 +235,9 @@ def _of_form(text: str, form: type[_FormT]) -> _FormT:
         return form.model_validate_json(text, extra="ignore")
     except ValidationError as error:
         # Places and messages only: the input is the model's, and may carry anything.
-        faults = [
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else fault["msg"]
-            for fault in error.errors(include_url=False, include_input=False, include_context=False)
-        ]
-        raise Unusable("; ".join(faults[:_SHOWN_FAULTS])) from None
+        faults = error.errors(include_url=False, include_input=False, include_context=False)[:_SHOWN_FAULTS]
+        said = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".removeprefix(": ") for fault in faults)
+        raise Unusable("; ".join(said)) from None
     except ValueError as error:
         raise Unusable(f"it is no JSON: {error}") from None
 

@@ -26,10 +26,8 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
 _FIELDS_OF_REQUESTS = frozenset({"messages", "n", "stream", "logprobs", "top_logprobs", "response_format"})
 _FIELDS_OF_REQUESTS |= {"model", "max_tokens", "max_completion_tokens", "temperature"}
-"""Names that a further field of requests must not have."""
-_NEEDED = {"openai": ("base_url", "model"), "service": ("base_url",), "replay": ("recording",)}
-_NEEDED |= {"cascade": _NEEDED["openai"]}
-"""Settings that a backend needs."""
+_OF_A_CHAT = ("base_url", "model")
+_NEEDED = {"openai": _OF_A_CHAT, "cascade": _OF_A_CHAT, "service": ("base_url",), "replay": ("recording",)}
 
 
 def _or_omit(what: str) -> WrapValidator:

@@ -217,8 +217,7 @@ class Flight(Generic[ResultT]):
     """Work whose result several may wait for; it is cancelled when the last of them is."""
 
     def __init__(self, work: asyncio.Task[ResultT]) -> None:
-        self.work, self.waiters, self.is_taken = work, 0, False
-        """`is_taken` is to be set by the first who has the result."""
+        self.work, self.waiters, self.is_taken = work, 0, False  # taken: to be set by the first who has the result
 
     async def result(self) -> ResultT:
         """The result; raises the work's exception to all who wait."""

@@ -47,8 +47,7 @@ _LOG = structlog.get_logger(__name__)
 class Support:
     """Support of a sentence by passages."""
 
-    odds: float
-    """Log-odds of a yes, above the form's threshold: 0 or more if it is supported."""
+    odds: float  # log-odds of a yes, above the form's threshold: 0 or more if it is supported
     reason: str | None = None
     claims_nothing: bool = False
 
@@ -75,8 +74,7 @@ class Form:
 
     name: FormName
     model: Model
-    threshold: float = 0.0
-    """Log-odds of a yes from which on a sentence counts as supported; the paper's form has none."""
+    threshold: float = 0.0  # log-odds of a yes from which on a sentence is supported; the paper's form has none
     _at_most: int = field(default=_AT_ONCE, init=False)
 
     async def grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
@@ -261,8 +259,7 @@ class PromptedJudge:
         self.model, self.name = model, model.name
         self.version = ""  # form, prompts and threshold, once they are known
         self.self_test: SelfTestFigure | None = None
-        self.pace: float | None = None
-        """Records a second, a few at once, by the self-test."""
+        self.pace: float | None = None  # records a second, a few at once, by the self-test
         names: tuple[FormName, ...] = ("short", "list") if settings.form == "auto" else (settings.form,)
         self.forms: dict[str, Form] = {name: Form(name, model) for name in names}
         self._settings, self._other_than = settings, other_than
@@ -298,11 +295,13 @@ class PromptedJudge:
         form = await self.ready()
         if self._is_tested and claims and all(one.kind is ClaimKind.MATCH for one in claims):
             return await self._matcher.grade(task, claims)
-        grades = [form.grade(task, one) if one.kind in _RESPONSES else self._grade(task, one) for one in claims]
-        return Answer(tuple(await gather_or_cancel(grades)))
+        return await self._asked(task, claims, form)
 
-    async def _asked(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        return Answer(tuple(await gather_or_cancel(self._grade(task, one) for one in claims)))
+    async def _asked(self, task: str, claims: Sequence[Claims], form: Form | None = None) -> Answer[Grades]:
+        grades = (
+            form.grade(task, one) if form and one.kind in _RESPONSES else self._grade(task, one) for one in claims
+        )
+        return Answer(tuple(await gather_or_cancel(grades)))
 
     async def _grade(self, task: str, claims: Claims) -> tuple[Judgement, ...]:
         """Grade what is asked in no form: a question for each sentence."""

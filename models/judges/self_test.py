@@ -13,7 +13,7 @@ from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import structlog
 from filelock import AsyncFileLock
@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from models.prompts import QUESTIONS
 from models.protocol import SUPPORTED, Answer, ClaimKind, Claims, Grades, Judge, ModelFailed
 from models.wording import split_sentences
-from models.work import Phase, gather_or_cancel
+from models.work import ItemT, Phase, ResultT, gather_or_cancel
 
 TASK = "self_test"
 GOOD_ENOUGH = 0.75
@@ -35,9 +35,6 @@ _LOG = structlog.get_logger(__name__)
 Grade = Callable[[str, Sequence[Claims]], Awaitable[Answer[Grades]]]
 Ask = Callable[[Claims, float | None], Awaitable[float | None]]
 """Log-odds that an answer is supported, above a threshold, or as they are; None without a usable answer."""
-AskedT = TypeVar("AskedT")
-FoundT = TypeVar("FoundT")
-ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +60,7 @@ class PairOutcome:
 
     kind: str
     supported: bool
-    odds: float | None
-    """Above the threshold that the other pairs give; None without a usable answer."""
+    odds: float | None  # above the threshold that the other pairs give; None without a usable answer
 
     @property
     def right(self) -> float:
@@ -76,10 +72,8 @@ class PairOutcome:
 class FormResult:
     """The outcomes in one form."""
 
-    form: str
-    """`own`: of a judge that is asked in no form."""
-    threshold: float
-    """Half-way between the mean log-odds of supported and of other answers, rounded to a quarter."""
+    form: str  # `own`: of a judge that is asked in no form
+    threshold: float  # half-way between the mean log-odds of supported and of other answers, rounded to a quarter
     outcomes: tuple[PairOutcome, ...]
     seconds: float = 0.0
 
@@ -174,10 +168,10 @@ def without_form(judge: Judge) -> Ask:
 
 
 async def in_turn(
-    asked: Sequence[AskedT], ask: Callable[[AskedT], Awaitable[FoundT]], on_answer: Callable[[], None] = lambda: None
-) -> list[FoundT]:
+    asked: Sequence[ItemT], ask: Callable[[ItemT], Awaitable[ResultT]], on_answer: Callable[[], None] = lambda: None
+) -> list[ResultT]:
     """The results, a few at a time: a small server answers all at once no sooner, and too late."""
-    found: list[FoundT] = []
+    found: list[ResultT] = []
     for start in range(0, len(asked), AT_ONCE):
         for one in await gather_or_cancel(map(ask, asked[start : start + AT_ONCE])):
             found.append(one)

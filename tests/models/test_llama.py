@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
 
+from models.chat import ChatModel
 from models.llama import DEFAULT, LlamaModel, model_file
 from models.model_loading import ModelUnusable
 from models.protocol import Message, ModelFailed, Question
@@ -44,7 +46,7 @@ def test_a_file_of_the_hub_is_found_in_its_cache(tmp_path: Path) -> None:
 async def test_a_file_that_is_no_model_fails_every_question_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "broken.gguf").write_bytes(b"not a model")
     settings = JudgeSettings(backend="llama", model=str(tmp_path / "broken.gguf"))
-    model = LlamaModel(settings, section="judge", journal=None, on_breaker=None)
+    model = LlamaModel(settings, partial(ChatModel, section="judge", journal=None, on_breaker=None))
     try:
         for _ in range(2):
             with pytest.raises(ModelFailed, match=r"llama\.cpp cannot load .*broken\.gguf") as failed:
