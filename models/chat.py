@@ -234,9 +234,9 @@ class ChatModel:
         text = None if response is None else response.text
         for secret in self._secrets:
             text = text and text.replace(secret, "[key]")
-        line = {"type": "exchange", "judge": self.name, "task": question.task, "request": turn.body, "response": text}
-        line |= {"status": response and response.status_code, "seconds": turn.spent[-1].seconds}
-        line |= {"error": None if response else str(fault)}
+        line: dict[str, Any] = {"type": "exchange", "judge": self.name, "task": question.task, "request": turn.body}
+        line |= {"response": text, "status": response and response.status_code, "seconds": turn.spent[-1].seconds}
+        line["error"] = None if response else str(fault)
         self._journal.write(line if turn.question is _PROBE else {**line, "digest": request_digest(question)})
 
 

@@ -172,8 +172,8 @@ class Dialect:
         little.
         """
         given_up = self.given_up | conceded
-        reply, mode, is_word = question.reply, _mode(given_up), question.reply is YesNo
-        max_tokens = self._fitting(messages, wanted, question.written)
+        reply: type[BaseModel] = question.reply
+        mode, is_word, max_tokens = _mode(given_up), reply is YesNo, self._fitting(messages, wanted, question.written)
         if mode != "json_schema" and not is_word:
             first, *others = messages if messages[0].role == "system" else (Message("system", ""), *messages)
             schema = orjson.dumps(_strict(reply.model_json_schema(), _OWN_WORDS)).decode()
@@ -245,7 +245,8 @@ class Dialect:
             return frozenset({_RENAMED})
         form = asked.get("response_format")
         if form is not None and _FORMAT_REFUSED.search(refused.message):
-            bounded = form != _format(form["type"], question.reply, bounded=False)
+            reply: type[BaseModel] = question.reply
+            bounded = form != _format(form["type"], reply, bounded=False)
             return frozenset({_BOUNDS if bounded else form["type"]})
         named = [one for one in _OPTIONAL if one in asked and re.search(rf"\b{one}\b", refused.message)]
         if not named:
