@@ -212,10 +212,12 @@ class _Metered(Generic[InnerT]):
         except (ModelError, asyncio.CancelledError) as error:
             ending = error
         if self.journal is not None and isinstance(ending, Answer | ModelFailed):
-            said: dict[str, Any] = {"failure": vars(ending)}
+            line: dict[str, Any] = {"type": "answer", "judge": self.name, "task": task, "digest": digest}
             if isinstance(ending, Answer):
-                said = {"reply": ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
-            self.journal.write({"type": "answer", "judge": self.name, "task": task, "digest": digest, **said})
+                line |= {"reply": ending.reply, "usage": ending.usage, "probabilities": ending.probabilities}
+            else:
+                line["failure"] = vars(ending)
+            self.journal.write(line)
         return ending
 
     def _book(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
