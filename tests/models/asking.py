@@ -3,39 +3,31 @@
 import asyncio
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from models.prompts import quoted
-from models.protocol import Message, Model, ModelUnavailable, Question
+from models.protocol import Message, Model, ModelUnavailable, Question, Reply
 
 REFERENCE = "The board met on Monday. It approved the budget."
 
 
-class Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Entry(Reply):
     sentence: str
     reason: str
 
 
-class Reasons(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Reasons(Reply):
     reason: tuple[Entry, ...]
     is_consistent: bool
 
 
-class Found(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Found(Reply):
     number: int
     reason: str
     holds: bool
 
 
-class Findings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Findings(Reply):
     entries: tuple[Found, ...]
 
 

@@ -121,9 +121,7 @@ async def run(stub: StubEndpoint, **settings: object) -> tuple[list[CheckedLine]
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_gave(
-    stub: StubEndpoint, mode: str
-) -> None:
+async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_gave(stub: StubEndpoint, mode: str):
     script, cause = MODES[mode]
     stub.play(script)
     stub.delay = 0.01
@@ -151,7 +149,7 @@ async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_
 
 async def test_one_that_is_left_before_its_answer_is_booked_with_its_prompt_and_marked(
     model_of: MakeModel, stub: StubEndpoint
-) -> None:
+):
     heard: list[EndedRequest] = []
     model = model_of(hooks={"on_usage": heard.append})
     await model.ask(question("First. " * 50))
@@ -172,7 +170,7 @@ async def test_one_that_is_left_before_its_answer_is_booked_with_its_prompt_and_
 
 async def test_the_time_on_a_bill_is_that_of_the_call_and_not_of_the_queue_before_it(
     model_of: MakeModel, stub: StubEndpoint
-) -> None:
+):
     stub.delay = 0.4
     heard: list[EndedRequest] = []
     model = model_of(concurrency=1, hooks={"on_usage": heard.append})
@@ -189,7 +187,7 @@ async def test_the_time_on_a_bill_is_that_of_the_call_and_not_of_the_queue_befor
     assert max(one.waited for one in heard) >= 0.8
 
 
-async def test_answers_cached_answers_and_failures_are_counted(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_answers_cached_answers_and_failures_are_counted(model_of: MakeModel, stub: StubEndpoint):
     heard: list[EndedRequest] = []
     model = model_of(prices={"prompt": 1.0}, hooks={"on_usage": heard.append})
     stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])

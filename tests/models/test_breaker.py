@@ -6,7 +6,7 @@ import pytest
 
 from models.flow import BreakerState
 from models.protocol import ModelFailed, ModelUnavailable
-from tests.models.asking import Reasons, question, until_answered
+from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
@@ -19,9 +19,7 @@ def long(number: int = 0, sentences: int = 80) -> list[str]:
     return [f"Sentence {number}-{part} of a long response." for part in range(sentences)]
 
 
-async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
-    model_of: MakeModel, stub: StubEndpoint
-) -> None:
+async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(model_of: MakeModel, stub: StubEndpoint):
     stub.play(lambda _: stubs.status(500))
     states: list[BreakerState] = []
     model = model_of(hooks={"on_breaker": states.append}, breaker={"failures": 5, "cooldown_seconds": 60})
@@ -37,19 +35,9 @@ async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
     assert len(stub.requests) == sent
 
 
-async def test_it_closes_by_itself_when_the_endpoint_is_well_again(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.down()
-    model = model_of(breaker={"failures": 2, "cooldown_seconds": 0.1})
-    with pytest.raises(ModelUnavailable):
-        await model.ask(question())
-    stub.up()
-
-    await asyncio.gather(*(until_answered(model, question(f"Sentence {number}.")) for number in range(10)))
-
-
 async def test_it_stays_closed_for_one_question_without_an_answer_while_others_have_theirs(
     model_of: MakeModel, stub: StubEndpoint
-) -> None:
+):
     def rough(request: StubRequest) -> Act:
         # Whatever is asked to find out whether the endpoint is up meets a fault as well.
         if not request.sentences:
@@ -73,7 +61,7 @@ async def test_it_stays_closed_for_one_question_without_an_answer_while_others_h
 
 async def test_a_question_that_is_refused_while_others_are_answered_opens_nothing(
     model_of: MakeModel, stub: StubEndpoint
-) -> None:
+):
     states: list[BreakerState] = []
     model = model_of(hooks={"on_breaker": states.append})
     # Alone, as what the first question learns is waited for.
@@ -89,7 +77,7 @@ async def test_a_question_that_is_refused_while_others_are_answered_opens_nothin
     assert states == []
 
 
-async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(model_of: MakeModel, stub: StubEndpoint):
     stub.play(stubs.never_longer_than(1_000))
     states: list[BreakerState] = []
     model = model_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, max_attempts=1)
@@ -105,9 +93,7 @@ async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(model_of: Ma
     assert (await model.ask(question("Short."))).reply == Reasons.model_validate_json(stub.answer(stub.requests[-1]))
 
 
-async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
-    model_of: MakeModel, stub: StubEndpoint
-) -> None:
+async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(model_of: MakeModel, stub: StubEndpoint):
     stub.play(lambda _: stubs.hang())
     states: list[BreakerState] = []
     model = model_of(hooks={"on_breaker": states.append}, timeout_seconds=0.3, breaker={"cooldown_seconds": 60})
@@ -122,7 +108,7 @@ async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
     assert len(stub.requests) == sent
 
 
-async def test_any_answer_to_the_probe_will_do(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_any_answer_to_the_probe_will_do(model_of: MakeModel, stub: StubEndpoint):
     stub.play(lambda request: stubs.hang() if request.sentences else stubs.status(400, "no such parameter"))
 
     with pytest.raises(ModelFailed) as failure:
@@ -134,7 +120,7 @@ async def test_any_answer_to_the_probe_will_do(model_of: MakeModel, stub: StubEn
 
 async def test_long_ones_do_not_wait_forever_for_places_of_others_that_are_never_answered(
     model_of: MakeModel, stub: StubEndpoint
-) -> None:
+):
     stub.play(stubs.never_longer_than(1_000))
     model = model_of(timeout_seconds=0.2, concurrency=4)
     await model.ask(question("Short."))

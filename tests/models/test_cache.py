@@ -17,9 +17,7 @@ from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 
 
-async def test_identical_questions_share_one_call_also_while_it_is_under_way(
-    model: MeteredModel, stub: StubEndpoint
-) -> None:
+async def test_identical_questions_share_one_call_also_while_it_is_under_way(model: MeteredModel, stub: StubEndpoint):
     stub.delay = 0.1
 
     answers = await asyncio.gather(*(model.ask(question()) for _ in range(10)))
@@ -33,7 +31,7 @@ async def test_identical_questions_share_one_call_also_while_it_is_under_way(
     }
 
 
-async def test_one_that_leaves_does_not_end_the_call_of_the_others(model: MeteredModel, stub: StubEndpoint) -> None:
+async def test_one_that_leaves_does_not_end_the_call_of_the_others(model: MeteredModel, stub: StubEndpoint):
     stub.delay = 0.2
     asked = [asyncio.create_task(model.ask(question())) for _ in range(3)]
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
@@ -48,7 +46,7 @@ async def test_one_that_leaves_does_not_end_the_call_of_the_others(model: Metere
     assert len(stub.requests) == 1
 
 
-async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(model: MeteredModel, stub: StubEndpoint) -> None:
+async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(model: MeteredModel, stub: StubEndpoint):
     stub.play([stubs.hang()])
     asked = [asyncio.create_task(model.ask(question())) for _ in range(2)]
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
@@ -61,7 +59,7 @@ async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(model: Me
     assert len(stub.requests) == 2
 
 
-async def test_a_failure_is_told_to_all_who_wait_and_not_kept(model: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_failure_is_told_to_all_who_wait_and_not_kept(model: MeteredModel, stub: StubEndpoint):
     stub.play([stubs.status(422)])
 
     endings = await asyncio.gather(*(model.ask(question()) for _ in range(3)), return_exceptions=True)
@@ -71,7 +69,7 @@ async def test_a_failure_is_told_to_all_who_wait_and_not_kept(model: MeteredMode
     assert (await model.ask(question())).usage.calls == 1
 
 
-async def test_grades_are_cached_and_shared_as_answers_are() -> None:
+async def test_grades_are_cached_and_shared_as_answers_are():
     grader = ScriptedGrader(lambda reference, sentence: 0.75)
     judge = MeteredJudge(grader)
 
@@ -83,7 +81,7 @@ async def test_grades_are_cached_and_shared_as_answers_are() -> None:
 
 async def test_an_answer_that_is_too_old_is_asked_for_again(
     model_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     seconds = 0.0
     monkeypatch.setattr("models.meter.time", SimpleNamespace(monotonic=lambda: seconds))
     model = model_of()
@@ -97,7 +95,7 @@ async def test_an_answer_that_is_too_old_is_asked_for_again(
     assert len(stub.requests) == 2
 
 
-def test_whatever_bears_on_the_answer_is_in_the_digest_and_nothing_else_is() -> None:
+def test_whatever_bears_on_the_answer_is_in_the_digest_and_nothing_else_is():
     changes: list[dict[str, Any]] = [
         {},
         {"task": "consistency.answer"},
@@ -114,13 +112,13 @@ def test_whatever_bears_on_the_answer_is_in_the_digest_and_nothing_else_is() -> 
     assert request_digest(question(complaint=lambda _: "never")) == request_digest(question())
 
 
-def test_the_value_of_a_kind_stands_for_it_and_no_other() -> None:
+def test_the_value_of_a_kind_stands_for_it_and_no_other():
     assert Claims("r", ("s",), "summary").kind is ClaimKind.SUMMARY  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'summery' is not a valid ClaimKind"):
         Claims("r", ("s",), "summery")  # type: ignore[arg-type]
 
 
-def test_a_cause_is_that_of_an_abstention_and_has_its_like_for_subjects() -> None:
+def test_a_cause_is_that_of_an_abstention_and_has_its_like_for_subjects():
     for cause in get_args(JudgeCause):
         of_subject = ModelFailed("no answer", cause=cause).cause_of_subject
         assert {cause, of_subject} <= set(get_args(AbstentionCause))

@@ -24,12 +24,12 @@ QUESTION = Question(task="t", prompt_version="1", messages=(Message("user", "Is 
 
 
 @pytest.mark.parametrize("source", ["nowhere.gguf", "Qwen/Qwen2.5", "a/b/c.bin", "/there/is/none.gguf"])
-def test_a_name_that_is_neither_file_nor_of_the_hub_is_refused(source: str) -> None:
+def test_a_name_that_is_neither_file_nor_of_the_hub_is_refused(source: str):
     with pytest.raises(ModelUnusable, match=r"is no file here, and no OWNER/REPOSITORY/FILE\.gguf"):
         model_file(source)
 
 
-def test_without_a_way_to_the_hub_it_says_so(tmp_path: Path) -> None:
+def test_without_a_way_to_the_hub_it_says_so(tmp_path: Path):
     with (
         empty_cache(tmp_path / "hub", "http://127.0.0.1:9"),
         pytest.raises(ModelUnusable, match=r"judge\.model .* cannot be loaded"),
@@ -37,13 +37,13 @@ def test_without_a_way_to_the_hub_it_says_so(tmp_path: Path) -> None:
         model_file(DEFAULT)
 
 
-def test_a_file_of_the_hub_is_found_in_its_cache(tmp_path: Path) -> None:
+def test_a_file_of_the_hub_is_found_in_its_cache(tmp_path: Path):
     with empty_cache(tmp_path / "hub", "http://127.0.0.1:9") as cache:
         kept = keep(cache, "somebody/models", {"small.gguf": b"GGUF"})
         assert model_file("somebody/models/small.gguf") == kept / "small.gguf"
 
 
-async def test_a_file_that_is_no_model_fails_every_question_with_the_reason(tmp_path: Path) -> None:
+async def test_a_file_that_is_no_model_fails_every_question_with_the_reason(tmp_path: Path):
     (tmp_path / "broken.gguf").write_bytes(b"not a model")
     settings = JudgeSettings(backend="llama", model=str(tmp_path / "broken.gguf"))
     model = LlamaModel(settings, partial(ChatModel, section="judge", journal=None, on_breaker=None))
@@ -57,7 +57,7 @@ async def test_a_file_that_is_no_model_fails_every_question_with_the_reason(tmp_
         await model.close()
 
 
-def test_choosing_the_backend_loads_nothing() -> None:
+def test_choosing_the_backend_loads_nothing():
     program = (
         "import sys\n"
         "from models.build import build_judge\n"

@@ -92,7 +92,7 @@ async def asked(
     return endings
 
 
-def test_long_questions_without_an_answer_do_not_hold_up_shorter_ones_of_any_length() -> None:
+def test_long_questions_without_an_answer_do_not_hold_up_shorter_ones_of_any_length():
     begun: list[float] = []
 
     def takes(size: int) -> float:
@@ -116,7 +116,7 @@ def test_long_questions_without_an_answer_do_not_hold_up_shorter_ones_of_any_len
 )
 def test_an_endpoint_that_answers_all_in_time_gets_all_however_slow(
     seconds: Callable[[random.Random], float],
-) -> None:
+):
     rng = random.Random(7)
     total = 0.0
 
@@ -132,14 +132,14 @@ def test_an_endpoint_that_answers_all_in_time_gets_all_however_slow(
     assert taken <= 1.05 * total / PLACES + TIMEOUT
 
 
-def test_an_endpoint_that_answers_at_once_soon_has_as_many_questions_as_it_may() -> None:
+def test_an_endpoint_that_answers_at_once_soon_has_as_many_questions_as_it_may():
     endings, taken = run_virtually(lambda: asked([1_000] * 4_000, lambda _: 0.2, places=64, in_flight=128))
 
     assert endings == {"answered": 4_000}
     assert taken <= 0.2 * 4_000 / 64 / 0.95
 
 
-def test_an_endpoint_that_answers_nothing_for_an_hour_costs_no_question_its_answer() -> None:
+def test_an_endpoint_that_answers_nothing_for_an_hour_costs_no_question_its_answer():
     def takes(size: int) -> float:
         return 1e9 if 100 < asyncio.get_running_loop().time() < 3_700 else 1.0
 
@@ -172,7 +172,7 @@ async def short_ones_end(sizes: list[int], takes: Takes, places: int, window: in
 @pytest.mark.parametrize("share", [0.2, 0.5])
 @pytest.mark.parametrize("places", [8, 16, 64])
 @pytest.mark.parametrize("seconds", [0.5, 1, 3, 4])
-def test_short_questions_of_a_file_keep_three_quarters_of_their_pace(seconds: float, places: int, share: float) -> None:
+def test_short_questions_of_a_file_keep_three_quarters_of_their_pace(seconds: float, places: int, share: float):
     count = max(250, 6 * places)
     rng = random.Random(7)
     mixed = [1_000] * count + [5_000] * int(count * share / (1 - share))
@@ -188,7 +188,7 @@ def test_short_questions_of_a_file_keep_three_quarters_of_their_pace(seconds: fl
     assert among <= alone / 0.75
 
 
-async def test_no_more_than_the_configured_number_are_under_way(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_no_more_than_the_configured_number_are_under_way(model_of: MakeModel, stub: StubEndpoint):
     stub.delay = 0.05
     model = model_of(concurrency=4)
 
@@ -197,7 +197,7 @@ async def test_no_more_than_the_configured_number_are_under_way(model_of: MakeMo
     assert stub.most_at_once == 4
 
 
-async def test_work_that_began_first_is_finished_first(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_work_that_began_first_is_finished_first(model_of: MakeModel, stub: StubEndpoint):
     model = model_of(concurrency=1)
     ended: list[str] = []
 

@@ -71,7 +71,7 @@ AROUND = st.sampled_from(
 @given(ENTRIES, AROUND, st.data())
 def test_the_probabilities_do_not_depend_on_how_the_text_is_cut_into_tokens(
     entries: list[Found], around: tuple[str, str], data: st.DataObject
-) -> None:
+):
     before, after = around
     reply = json.dumps(Findings(entries=tuple(entries)).model_dump(), ensure_ascii=data.draw(st.booleans()))
     text = f"{before}{reply}{after}"
@@ -118,7 +118,7 @@ HEAD, TAIL = TEXT[: TEXT.rfind("true")], "}"
     ],
     ids=["split", "thought and end mark", "other word not listed"],
 )
-def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], expected: float) -> None:
+def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], expected: float):
     assert probabilities_in(logprobs, TEXT, 0, len(TEXT), Found) == pytest.approx((expected,))
 
 
@@ -133,7 +133,7 @@ def test_alternatives_that_begin_either_word_count(logprobs: dict[str, Any], exp
         "nonsense",
     ],
 )
-def test_without_alternatives_for_the_text_there_are_none(logprobs: Any) -> None:
+def test_without_alternatives_for_the_text_there_are_none(logprobs: Any):
     assert probabilities_in(logprobs, TEXT, 0, len(TEXT), Found) is None
 
 
@@ -152,7 +152,7 @@ def asking(**changes: Any) -> Any:
 REPLY = json.dumps({"entries": [{"number": n, "reason": "r", "holds": n == 1} for n in (1, 2)]})
 
 
-async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(model: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(model: MeteredModel, stub: StubEndpoint):
     text = REPLY[: REPLY.rfind("}]}")]
     stub.play([graded(text, [0.9, 0.2], finish_reason="length")])
 
@@ -185,7 +185,7 @@ def forced(own: float, **others: float) -> dict[str, Any]:
 )
 def test_a_word_that_is_likely_or_stands_beside_the_other_has_a_probability(
     own: float, others: dict[str, float], expected: float | None
-) -> None:
+):
     text = '{"holds": true}'
     found = probabilities_in(forced(own, **others), text, 0, len(text), Held)
     assert found == (None if expected is None else pytest.approx((expected,), abs=0.01))

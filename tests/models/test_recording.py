@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "made" / "recording.jsonl"
 
 
-async def test_a_recorded_answer_is_replayed(model_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
+async def test_a_recorded_answer_is_replayed(model_of: MakeModel, stub: StubEndpoint, file: Path):
     recorded = await model_of(recording=file).ask(question())
     stub.down()
 
@@ -42,9 +42,7 @@ async def test_a_recorded_answer_is_replayed(model_of: MakeModel, stub: StubEndp
     assert (replayed.usage.calls, replayed.usage.cached, replayed.usage.cost) == (0, 1, 0)
 
 
-async def test_every_exchange_is_recorded_with_what_came_back(
-    model_of: MakeModel, stub: StubEndpoint, file: Path
-) -> None:
+async def test_every_exchange_is_recorded_with_what_came_back(model_of: MakeModel, stub: StubEndpoint, file: Path):
     stub.play([stubs.status(500, "out of order"), stubs.close(), stubs.nonsense()])
 
     await model_of(recording=file, max_attempts=5).ask(question())
@@ -58,7 +56,7 @@ async def test_every_exchange_is_recorded_with_what_came_back(
     assert all(line["at"].endswith("Z") for line in exchanges)
 
 
-async def test_the_key_is_in_no_recording(model_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
+async def test_the_key_is_in_no_recording(model_of: MakeModel, stub: StubEndpoint, file: Path):
     stub.play([stubs.status(500, "wrong key sk-very-secret"), stubs.status(401, "wrong key sk-very-secret")])
     with pytest.raises(ModelUnavailable, match=r"wrong key \[key\]"):
         await model_of(recording=file).ask(question())
@@ -70,7 +68,7 @@ async def test_the_key_is_in_no_recording(model_of: MakeModel, stub: StubEndpoin
 
 async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
     model_of: MakeModel, stub: StubEndpoint, file: Path
-) -> None:
+):
     await model_of(recording=file).ask(question("First."))
     with file.open("ab") as torn:
         torn.write(b'{"type": "answer", "dig')
@@ -93,7 +91,7 @@ async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
         ),
     ],
 )
-def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | None, fault: str) -> None:
+def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | None, fault: str):
     path = tmp_path / "file.jsonl"
     if content is not None:
         path.write_bytes(content)
@@ -102,7 +100,7 @@ def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | N
         replaying(path)
 
 
-def test_a_file_that_cannot_be_written_is_logged_once_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_logged_once_and_stops_nothing(tmp_path: Path):
     journal = Journal(tmp_path)
     with capture_logs() as logged:
         journal.write({"type": "answer"})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.prompts import as_list
-from models.protocol import Answer, Message, ModelFailed, Question, YesNo
+from models.protocol import Message, ModelFailed, Question, YesNo
 from models.replies import Completion, Unusable, read_reply
 from models.wording import straightened
 from tests.models.asking import Findings, Found, question
@@ -42,7 +42,7 @@ def salvaged(text: str) -> tuple[Found, ...]:
 
 
 @given(FINDINGS, st.data())
-def test_what_is_salvaged_are_the_first_entries_as_they_were(findings: Findings, data: st.DataObject) -> None:
+def test_what_is_salvaged_are_the_first_entries_as_they_were(findings: Findings, data: st.DataObject):
     text = findings.model_dump_json(indent=data.draw(st.sampled_from([None, 2])))
     cut = data.draw(st.integers(0, len(text)))
 
@@ -70,7 +70,7 @@ FENCES = st.sampled_from([("", ""), ("```json\n", "\n```"), ("```\n", "\n```\n")
 @given(FINDINGS, THOUGHT, PROSE, FENCES, st.data())
 def test_an_answer_is_read_whatever_was_thought_before_it(
     findings: Findings, thought: str, prose: str, fence: tuple[str, str], data: st.DataObject
-) -> None:
+):
     opening = data.draw(st.sampled_from(["<think>", ""]))
     reply = findings.model_dump_json(indent=data.draw(st.sampled_from([None, 2])))
     content = f"{opening}{thought}</think>{prose}{fence[0]}{reply}{fence[1]}{data.draw(PROSE)}"
@@ -82,7 +82,7 @@ def test_an_answer_is_read_whatever_was_thought_before_it(
 
 
 @given(THOUGHT, PROSE, st.sampled_from(["stop", "length"]), st.booleans())
-def test_thought_is_never_read_as_an_answer(thought: str, after: str, reason: str, ended: bool) -> None:
+def test_thought_is_never_read_as_an_answer(thought: str, after: str, reason: str, ended: bool):
     content = f"<think>{thought}</think>{after}" if ended else f"<think>{thought.replace('</think>', '')}"
     question = replace(QUESTION, salvage="entries")
 
@@ -91,14 +91,14 @@ def test_thought_is_never_read_as_an_answer(thought: str, after: str, reason: st
 
 
 @given(st.text(max_size=200) | THOUGHT, st.sampled_from(["stop", "length", "", "tool_calls"]))
-def test_anything_is_read_or_said_to_be_unusable(content: str, reason: str) -> None:
+def test_anything_is_read_or_said_to_be_unusable(content: str, reason: str):
     with suppress(Unusable, ModelFailed):
         reading = read_reply(completion(content, reason), QUESTION)
         assert json.loads(content[reading.start : reading.end]) == json.loads(reading.reply.model_dump_json())
 
 
 @pytest.mark.parametrize("shown", [str, lambda text: as_list([text])], ids=["as it is", "in a list"])
-def test_an_object_that_the_material_holds_is_no_answer_where_prose_quotes_it(shown: Callable[[str], str]) -> None:
+def test_an_object_that_the_material_holds_is_no_answer_where_prose_quotes_it(shown: Callable[[str], str]):
     planted = '{"entries": [{"number": 1, "reason": "It’s fine –\u00a0so.", "holds": true}]}'
     own = planted.replace("true", "false")
     question = Question("t", "v1", (Message("user", f"Compare: {shown(planted)}"),), Findings)
@@ -130,7 +130,7 @@ def _says_yes(stub: StubEndpoint) -> None:
 )
 async def test_the_word_is_read_whatever_stands_around_it(
     model_of: MakeModel, stub: StubEndpoint, said: str, yes: bool
-) -> None:
+):
     stub.play([says(said)])
     assert (await model_of().ask(ASKED)).reply == YesNo(yes=yes)
     (request,) = stub.requests
@@ -139,7 +139,7 @@ async def test_the_word_is_read_whatever_stands_around_it(
 
 
 @pytest.mark.parametrize("said", ["Perhaps yes, perhaps no.", ""])
-async def test_neither_word_or_both_get_one_repair(model_of: MakeModel, stub: StubEndpoint, said: str) -> None:
+async def test_neither_word_or_both_get_one_repair(model_of: MakeModel, stub: StubEndpoint, said: str):
     stub.play([says(said)])
     assert (await model_of().ask(ASKED)).reply.yes
     assert len(stub.requests) == 2
@@ -152,7 +152,7 @@ async def test_neither_word_or_both_get_one_repair(model_of: MakeModel, stub: St
 
 async def test_a_model_that_talks_first_is_asked_once_more_without_the_limit_and_then_always(
     model_of: MakeModel, stub: StubEndpoint
-) -> None:
+):
     def talks(request: StubRequest) -> Act:
         limited = request.body["max_tokens"] < 100
         return says("<think>Let me", finish_reason="length") if limited else says("<think>Hm.</think>no")
@@ -167,13 +167,7 @@ async def test_a_model_that_talks_first_is_asked_once_more_without_the_limit_and
     assert len(stub.requests) == 3
 
 
-async def test_the_words_probability_comes_with_it(model_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.probability = lambda request, place: 0.8
-    answer: Answer[YesNo] = await model_of().ask(ASKED)
-    assert answer.probabilities == pytest.approx((0.8,))
-
-
-async def test_tokens_from_the_endpoints_cache_are_read_and_priced(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_tokens_from_the_endpoints_cache_are_read_and_priced(model_of: MakeModel, stub: StubEndpoint):
     usage = {
         "prompt_tokens": 1000,
         "completion_tokens": 1,

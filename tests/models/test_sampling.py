@@ -30,14 +30,14 @@ def _counting(stub: StubEndpoint) -> None:
 
 async def test_the_same_numbers_give_the_same_answers_and_others_are_asked_anew(
     model: MeteredModel, stub: StubEndpoint
-) -> None:
+):
     first = await sample(model, NUMBER, 2)
     assert await sample(model, NUMBER, 2) == first
     assert not {one.number for one in await sample(model, NUMBER, 2, first=2) if one} & {0, 1}
     assert len(stub.requests) == 4
 
 
-async def test_a_reply_that_cannot_be_used_is_none_and_is_not_repaired(model: MeteredModel, stub: StubEndpoint) -> None:
+async def test_a_reply_that_cannot_be_used_is_none_and_is_not_repaired(model: MeteredModel, stub: StubEndpoint):
     texts = iter(["nonsense", '{"number": 1}', '{"number": "one"}'])
     stub.answer = lambda request: next(texts)
     found = await sample(model, NUMBER, 3)
@@ -45,7 +45,7 @@ async def test_a_reply_that_cannot_be_used_is_none_and_is_not_repaired(model: Me
     assert len(stub.requests) == 3
 
 
-async def test_they_are_recorded_and_replayed(model_of: MakeModel, stub: StubEndpoint, tmp_path: Path) -> None:
+async def test_they_are_recorded_and_replayed(model_of: MakeModel, stub: StubEndpoint, tmp_path: Path):
     texts = iter(['{"number": 1}', "nonsense"])
     stub.answer = lambda request: next(texts)
     file = tmp_path / "recording.jsonl"

@@ -19,7 +19,7 @@ SECRET = "The merger with Initech closes on the first of May, before anyone hear
 
 async def test_logs_hold_no_key_prompt_or_reply(
     model_of: MakeModel, stub: StubEndpoint, caplog: pytest.LogCaptureFixture
-) -> None:
+):
     model = model_of(max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.01})
     # The first question and the probe after it; another probe, and the second question; the third.
     failing, refusing = stubs.status(500, SECRET), stubs.status(401, f"{SECRET} sk-very-secret")
@@ -45,14 +45,14 @@ async def test_logs_hold_no_key_prompt_or_reply(
     assert "HTTP Request" not in text
 
 
-async def test_an_error_that_repeats_the_prompt_is_not_quoted(model: MeteredModel, stub: StubEndpoint) -> None:
+async def test_an_error_that_repeats_the_prompt_is_not_quoted(model: MeteredModel, stub: StubEndpoint):
     stub.play([stubs.status(422, f"cannot take {SECRET}")])
 
     with pytest.raises(ModelError, match=r"status 422: \[withheld: it repeats the prompt\]"):
         await model.ask(question(SECRET))
 
 
-async def test_a_key_in_the_address_is_cut_out(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_key_in_the_address_is_cut_out(model_of: MakeModel, stub: StubEndpoint):
     stub.play([stubs.status(422, "wrong key sk-very/secret for version 2024-10-21")])
 
     with pytest.raises(ModelError) as failure:

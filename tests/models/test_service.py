@@ -56,7 +56,7 @@ async def service_of(stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch) -> Asy
         await model.close()
 
 
-async def test_it_is_sent_the_data_and_answers_in_the_form_asked_for(service_of: Make, stub: StubEndpoint) -> None:
+async def test_it_is_sent_the_data_and_answers_in_the_form_asked_for(service_of: Make, stub: StubEndpoint):
     service = service_of(
         api_key="sk-very-secret", extra_headers={"x-tenant": "acme"}, extra_body={"language": "en"}, model="ner-2"
     )
@@ -74,7 +74,7 @@ async def test_it_is_sent_the_data_and_answers_in_the_form_asked_for(service_of:
     assert request.headers["x-tenant"] == "acme"
 
 
-async def test_a_question_in_words_is_none_for_it(service_of: Make, stub: StubEndpoint) -> None:
+async def test_a_question_in_words_is_none_for_it(service_of: Make, stub: StubEndpoint):
     with pytest.raises(ModelFailed, match=r"a service reads no prompts, and 'consistency\.summary'"):
         await service_of().ask(question())
     assert not stub.requests
@@ -91,7 +91,7 @@ async def test_a_question_in_words_is_none_for_it(service_of: Make, stub: StubEn
 )
 async def test_what_cannot_be_used_is_a_failure_that_says_where(
     act: Act, cause: str, detail: str, service_of: Make, stub: StubEndpoint
-) -> None:
+):
     stub.play(lambda request: act)
     with pytest.raises(ModelFailed, match=detail) as failure:
         await service_of().ask(WORDS)
@@ -100,9 +100,7 @@ async def test_what_cannot_be_used_is_a_failure_that_says_where(
 
 
 @pytest.mark.parametrize("gone", [True, False])
-async def test_a_service_that_is_down_or_elsewhere_holds_the_record(
-    gone: bool, service_of: Make, stub: StubEndpoint
-) -> None:
+async def test_a_service_that_is_down_or_elsewhere_holds_the_record(gone: bool, service_of: Make, stub: StubEndpoint):
     if gone:
         stub.down()
     stub.play(lambda request: stubs.status(404))
@@ -113,9 +111,7 @@ async def test_a_service_that_is_down_or_elsewhere_holds_the_record(
 
 
 @pytest.mark.parametrize("hung", [stubs.hang(), stubs.status(504)], ids=["itself", "its gateway gave up"])
-async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(
-    hung: Act, service_of: Make, stub: StubEndpoint
-) -> None:
+async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(hung: Act, service_of: Make, stub: StubEndpoint):
     stub.play(lambda request: hung if request.body else stubs.status(400))
     with pytest.raises(ModelFailed) as failure:
         await service_of(timeout_seconds=0.3, max_attempts=1).ask(WORDS)

@@ -23,7 +23,7 @@ QUICK = 10
 """Times as fast as the endpoints that are meant: all times and limits are a tenth."""
 
 
-async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(stub: StubEndpoint) -> None:
+async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(stub: StubEndpoint):
     # 85 tokens a sentence at 20 a second: five take 21 seconds.
     stub.play(lambda request: good(delay=len(request.numbered) * 85 / (20 * QUICK)))
     checker: Checker[Any] = asking("consistency", stub.base_url, form="list", timeout_seconds=20 / QUICK)
@@ -38,7 +38,7 @@ async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(s
     assert len(stub.requests) <= 12 * (2 * 3 + 7)
 
 
-async def test_an_empty_quota_ends_it_at_once(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_an_empty_quota_ends_it_at_once(model_of: MakeModel, stub: StubEndpoint):
     error = {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}
     stub.play(lambda _: stubs.error(429, {"error": error}))
     model = model_of()
@@ -53,7 +53,7 @@ async def test_an_empty_quota_ends_it_at_once(model_of: MakeModel, stub: StubEnd
 
 async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
     model_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setattr("models.flow._FIRST_HOLD", 1 / QUICK)
     seconds: dict[int, itertools.count[int]] = {}
 
@@ -69,7 +69,7 @@ async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
     assert len(stub.requests) <= 2.5 * 120
 
 
-async def test_what_is_refused_is_learned_once_for_all(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_what_is_refused_is_learned_once_for_all(model_of: MakeModel, stub: StubEndpoint):
     refused = ("temperature", "logprobs", "response_format")
 
     def script(request: StubRequest) -> Act:

@@ -65,7 +65,7 @@ async def fitted(model: MeteredModel, characters: int, text: str = PROSE) -> int
 @pytest.mark.parametrize("refusal", TOO_LONG)
 async def test_what_an_endpoint_refuses_as_too_long_is_told_and_not_sent_again(
     model_of: MakeModel, stub: StubEndpoint, refusal: Refusal
-) -> None:
+):
     stub.play(server(refusal, counts_the_reply=False))
     model = model_of(max_tokens=200)
 
@@ -83,9 +83,7 @@ async def test_what_an_endpoint_refuses_as_too_long_is_told_and_not_sent_again(
 
 
 @pytest.mark.parametrize("refusal", TOO_LONG)
-async def test_as_much_as_is_told_to_fit_fits_in_the_end(
-    model_of: MakeModel, stub: StubEndpoint, refusal: Refusal
-) -> None:
+async def test_as_much_as_is_told_to_fit_fits_in_the_end(model_of: MakeModel, stub: StubEndpoint, refusal: Refusal):
     stub.play(server(refusal, counts_the_reply=False))
 
     characters = await fitted(model_of(max_tokens=200), 20_000)
@@ -97,9 +95,7 @@ async def test_as_much_as_is_told_to_fit_fits_in_the_end(
 
 
 @pytest.mark.parametrize("refusal", COUNTS_THE_REPLY)
-async def test_a_reply_is_given_what_the_window_leaves(
-    model_of: MakeModel, stub: StubEndpoint, refusal: Refusal
-) -> None:
+async def test_a_reply_is_given_what_the_window_leaves(model_of: MakeModel, stub: StubEndpoint, refusal: Refusal):
     stub.play(server(refusal, counts_the_reply=True))
     model = model_of(max_tokens=4096)
 
@@ -110,7 +106,7 @@ async def test_a_reply_is_given_what_the_window_leaves(
     assert 1_200 < limit_of(stub.requests[-1]) < WINDOW - 500
 
 
-async def test_a_configured_window_needs_no_refusal(model_of: MakeModel, stub: StubEndpoint) -> None:
+async def test_a_configured_window_needs_no_refusal(model_of: MakeModel, stub: StubEndpoint):
     stub.play(server(refusals.proxy, counts_the_reply=True))
     model = model_of(context_tokens=WINDOW, max_tokens=4096)
 
@@ -133,7 +129,7 @@ TEXTS = {
 @pytest.mark.parametrize(("text", "characters"), TEXTS.values(), ids=TEXTS)
 async def test_no_script_exceeds_a_configured_window_without_a_word(
     model_of: MakeModel, stub: StubEndpoint, text: str, characters: float
-) -> None:
+):
     stub.play(server(refusals.proxy, counts_the_reply=True, characters=characters))
     model = model_of(context_tokens=WINDOW, max_tokens=100)
 

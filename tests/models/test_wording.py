@@ -19,18 +19,19 @@ from models.wording import pieces_of, split_sentences
         ("Return it within this many days:\n90) days.", ["Return it within this many days:", "90) days."]),
         ("A. Smith came.\n(a) He sat.\n(b) He left.", ["A. Smith came.", "He sat.", "He left."]),
         ("First. 2. Second.", ["First.", "2. Second."]),
+        ("It has vitamin A\u00a0. He left.", ["It has vitamin A\u00a0.", "He left."]),
         ("这是文。下一句！", ["这是文。", "下一句！"]),
         ("It ended.\n\n***\n", ["It ended.\n\n***"]),
         ("", []),
         (" \n ... ", []),
     ],
 )
-def test_divides_as_a_reader_would(text: str, expected: list[str]) -> None:
+def test_divides_as_a_reader_would(text: str, expected: list[str]):
     assert [sentence.text for sentence in split_sentences(text)] == expected
 
 
 @given(st.text())
-def test_every_letter_is_in_exactly_one_sentence_at_its_offset(text: str) -> None:
+def test_every_letter_is_in_exactly_one_sentence_at_its_offset(text: str):
     sentences = split_sentences(text)
     assert all(text[one.start : one.end] == one.text for one in sentences)
     assert all(before.end <= after.start for before, after in pairwise(sentences))
@@ -44,7 +45,7 @@ WORDS = st.lists(st.text("abc.\n é", min_size=1, max_size=12), max_size=60).map
 
 
 @given(WORDS, st.integers(1, 80))
-def test_the_pieces_hold_all_of_it_in_order_and_fit(text: str, room: int) -> None:
+def test_the_pieces_hold_all_of_it_in_order_and_fit(text: str, room: int):
     pieces = pieces_of(text, room)
     assert all(len(piece) <= room for piece in pieces)
     reached = 0
@@ -57,7 +58,7 @@ def test_the_pieces_hold_all_of_it_in_order_and_fit(text: str, room: int) -> Non
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=60), st.integers(200, 400))
-def test_every_sentence_that_is_shorter_than_the_overlap_stands_whole_in_a_piece(counts: list[int], room: int) -> None:
+def test_every_sentence_that_is_shorter_than_the_overlap_stands_whole_in_a_piece(counts: list[int], room: int):
     sentences = [f"It was {number}{'0' * count}." for number, count in enumerate(counts)]
     text = " ".join(sentences)
     pieces = pieces_of(text, room)
@@ -77,12 +78,12 @@ def test_every_sentence_that_is_shorter_than_the_overlap_stands_whole_in_a_piece
         ("", ""),
     ],
 )
-def test_text_is_cut_as_the_penn_treebank_cuts_it(text: str, cut: str) -> None:
+def test_text_is_cut_as_the_penn_treebank_cuts_it(text: str, cut: str):
     assert [token.text for token in tokens(text)] == cut.split()
 
 
 @given(st.text())
-def test_cutting_loses_nothing_but_blanks(text: str) -> None:
+def test_cutting_loses_nothing_but_blanks(text: str):
     found = tokens(text)
     assert "".join(token.text for token in found) == "".join(text.replace("’", "'").split())
     assert all(text[token.start : token.end].replace("’", "'") == token.text for token in found)

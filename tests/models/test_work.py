@@ -1,16 +1,11 @@
 """A deadline counts work, and never the wait for a model."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
 
-from assay.file_check import CheckedLine, check_lines
-from checkers.model_patience import ModelPatience
 from models.work import Flight, Phase, PhaseName, joined, observed_waits, work_limit
-from streams.record_lines import Line
-from tests.support.checkers import AsksASlowModel
 
 LIMIT = 0.1
 
@@ -21,19 +16,19 @@ async def _spend(phase: PhaseName) -> None:
 
 
 @pytest.mark.parametrize("phase", ["waits", "computed"])
-async def test_a_wait_takes_nothing_of_the_time_and_neither_does_a_slow_machine(phase: PhaseName) -> None:
+async def test_a_wait_takes_nothing_of_the_time_and_neither_does_a_slow_machine(phase: PhaseName):
     async with work_limit(LIMIT):
         await _spend(phase)
         await asyncio.gather(_spend(phase), _spend("waits"))
 
 
-async def test_what_a_model_elsewhere_takes_counts_also_while_other_questions_wait() -> None:
+async def test_what_a_model_elsewhere_takes_counts_also_while_other_questions_wait():
     with pytest.raises(TimeoutError):
         async with work_limit(LIMIT):
             await asyncio.gather(_spend("asked"), _spend("waits"))
 
 
-async def test_whoever_joins_a_question_under_way_waits_for_its_answer() -> None:
+async def test_whoever_joins_a_question_under_way_waits_for_its_answer():
     async def asked() -> str:
         await _spend("asked")
         return "answer"
@@ -46,7 +41,7 @@ async def test_whoever_joins_a_question_under_way_waits_for_its_answer() -> None
     assert await first == "answer"
 
 
-async def test_a_question_that_outlives_the_work_tells_nobody() -> None:
+async def test_a_question_that_outlives_the_work_tells_nobody():
     told: list[bool] = []
     with suppress(TimeoutError):
         async with work_limit(LIMIT):
@@ -55,18 +50,3 @@ async def test_a_question_that_outlives_the_work_tells_nobody() -> None:
     phase.to("asked")
     phase.to(None)
     assert told == [True, False]
-
-
-async def test_a_model_thirty_times_as_slow_as_usual_changes_no_verdict_of_a_file() -> None:
-    checker = AsksASlowModel(seconds=30 * LIMIT / 500, limit=LIMIT)
-    found: list[CheckedLine] = []
-
-    async def lines() -> AsyncIterator[Line]:
-        for number in range(1, 101):
-            data = b'{"kind": "generation", "source": "s", "model": "m", "response": "%d"}' % number
-            yield Line(number, data, len(data), number)
-
-    await check_lines([checker], lines(), found.append, ModelPatience(print), max_bytes=1000, window=64)
-
-    assert [line.verdicts[0].outcome for line in found] == ["accept"] * 100
-    await checker.close()

@@ -4,7 +4,7 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,7 @@ from assay.testing import ScriptedJudge
 from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.plugin import Improver, own_checkers
 from models.judges.prompted import PromptedJudge
-from models.local_grader import LocalGrader
-from models.protocol import ClaimKind, Claims, Graded, Judge, Judgement, ModelUnavailable
+from models.protocol import Judge, ModelUnavailable
 from models.work import book
 from schemas import Envelope, Generation, Usage
 
@@ -155,37 +154,6 @@ class WhileFileIsThere(Accept):
         await asyncio.sleep(0.02)
         if self._file.exists():
             raise ModelUnavailable("connection refused", retry_after=self._retry_after)
-
-
-class Slow:
-    """A model of this process that takes `seconds` for each of the claims."""
-
-    name = "local/slow"
-
-    def load(self) -> None:
-        pass
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    def judge(self, batch: Sequence[Claims]) -> list[Graded]:
-        time.sleep(self._seconds * len(batch))
-        return [[Judgement(1.0, "as found", None)] for _ in batch]
-
-
-class AsksASlowModel(Accept):
-    """Asks a model of this process, twice about each record."""
-
-    def __init__(self, seconds: float, limit: float) -> None:
-        super().__init__("slow", limit)
-        self._grader = LocalGrader(Slow(seconds), called="the slow model")
-
-    async def _work(self, record: Envelope) -> None:
-        for _ in range(2):
-            await self._grader.grade("t", [Claims("", (record.id,), ClaimKind.SUMMARY)])
-
-    async def close(self) -> None:
-        await self._grader.close()
 
 
 def asking(checker: str, base_url: str, **judge: Any) -> Checker[Any]:

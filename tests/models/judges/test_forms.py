@@ -33,7 +33,7 @@ def prefix(requests: list[StubRequest]) -> str:
 
 async def test_a_short_answer_is_asked_about_as_a_whole_and_then_by_sentence_if_it_is_not_supported(
     judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+):
     grades = await graded(judge_of(), GOOD, "Nobody objected.", prompt="What did they do?")
     assert [one.supported for one in grades] == [True, True]
     # The other one is about a control sentence.
@@ -44,9 +44,7 @@ async def test_a_short_answer_is_asked_about_as_a_whole_and_then_by_sentence_if_
     assert asked(stub)[:3] == [f"{GOOD} {FALSE}", GOOD, FALSE]
 
 
-async def test_the_answer_as_a_whole_decides_where_each_sentence_alone_pleases(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+async def test_the_answer_as_a_whole_decides_where_each_sentence_alone_pleases(judge_of: MakeJudge, stub: StubEndpoint):
     supports = {GOOD: 0.9, "Nobody objected.": 0.7, f"{GOOD} Nobody objected.": 0.2}
     stub.probability = lambda request, place: supports.get(
         request.sentences[0], 0.9 if request.kind == "informs" else 0
@@ -57,7 +55,7 @@ async def test_the_answer_as_a_whole_decides_where_each_sentence_alone_pleases(
 
 async def test_a_long_answer_is_asked_about_sentence_by_sentence_with_those_around_it_if_it_is_very_long(
     judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+):
     grades = await graded(judge_of(), *LONG, reference=ALL)
     assert all(one.supported for one in grades)
     assert asked(stub)[0] == LONG[0]
@@ -68,9 +66,7 @@ async def test_a_long_answer_is_asked_about_sentence_by_sentence_with_those_arou
     assert shown == " ".join(many[55:62])
 
 
-async def test_all_questions_of_a_record_share_a_prefix_up_to_the_sentence(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+async def test_all_questions_of_a_record_share_a_prefix_up_to_the_sentence(judge_of: MakeJudge, stub: StubEndpoint):
     for sentences in ([GOOD, FALSE], LONG[:4]):
         stub.requests.clear()
         await graded(judge_of(), *sentences)
@@ -83,7 +79,7 @@ async def test_all_questions_of_a_record_share_a_prefix_up_to_the_sentence(
 
 async def test_the_list_form_asks_about_at_most_seven_in_parts_of_about_the_same_size(
     judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+):
     grades = await graded(judge_of("list"), *LONG, reference=ALL)
     assert all(one.supported for one in grades)
     assert parts(stub) == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12, 13, 14, 15]]
@@ -99,7 +95,7 @@ async def test_the_list_form_asks_about_at_most_seven_in_parts_of_about_the_same
     ],
     ids=["lacking", "cut off"],
 )
-async def test_what_a_list_lacks_is_asked_for_again(judge_of: MakeJudge, stub: StubEndpoint, reply: Act) -> None:
+async def test_what_a_list_lacks_is_asked_for_again(judge_of: MakeJudge, stub: StubEndpoint, reply: Act):
     stub.play([reply])
     grades = await graded(judge_of("list"), GOOD, FALSE, "Nobody objected.")
     assert [one.supported for one in grades] == [True, False, True]
@@ -109,7 +105,7 @@ async def test_what_a_list_lacks_is_asked_for_again(judge_of: MakeJudge, stub: S
 @pytest.mark.parametrize("act", [says('{"verdicts": [{"num', finish_reason="length"), hang()], ids=["cut off", "slow"])
 async def test_a_list_without_a_whole_entry_or_in_time_is_asked_for_in_halves(
     judge_of: MakeJudge, stub: StubEndpoint, act: Act
-) -> None:
+):
     stub.play(lambda request: act if len(request.numbered) > 1 else good())
     grades = await graded(judge_of("list", timeout_seconds=1.0), GOOD, FALSE)
     assert [one.supported for one in grades] == [True, False]
@@ -117,9 +113,7 @@ async def test_a_list_without_a_whole_entry_or_in_time_is_asked_for_in_halves(
     assert parts(stub)[-1] == [2]
 
 
-async def test_in_the_papers_form_the_reason_comes_first_and_is_what_counts(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+async def test_in_the_papers_form_the_reason_comes_first_and_is_what_counts(judge_of: MakeJudge, stub: StubEndpoint):
     def answer(request: StubRequest) -> str:
         if request.kind == "paper":
             return verdicts_of(
@@ -139,7 +133,7 @@ async def test_in_the_papers_form_the_reason_comes_first_and_is_what_counts(
 @pytest.mark.parametrize("told", [True, False])
 async def test_of_passages_beyond_the_window_the_piece_that_supports_it_most_counts(
     judge_of: MakeJudge, stub: StubEndpoint, told: bool
-) -> None:
+):
     window = 4000
 
     def refuses(request: StubRequest) -> Act:
@@ -154,7 +148,7 @@ async def test_of_passages_beyond_the_window_the_piece_that_supports_it_most_cou
     assert told is (stub.requests[0].size // 4 < window)
 
 
-async def test_a_sentence_that_leaves_no_room_for_passages_is_too_long(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_a_sentence_that_leaves_no_room_for_passages_is_too_long(judge_of: MakeJudge, stub: StubEndpoint):
     with pytest.raises(ModelFailed) as failure:
         await graded(judge_of(context_tokens=4000), f"It rained{' and rained' * 3000}.", reference="It rained. " * 500)
     assert failure.value.cause == "too_long"

@@ -42,7 +42,7 @@ def knowing(request: StubRequest) -> str:
     return "yes" if frozenset(request.quotes.values()) in SAME else "no"
 
 
-async def test_a_model_that_knows_the_pairs_is_asked_itself(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_a_model_that_knows_the_pairs_is_asked_itself(judge_of: MakeJudge, stub: StubEndpoint):
     stub.answer = knowing
     grades = (await judge_of("short", None).grade("retrieval.cache", HIT)).reply
     assert [(one.supported, "matched by" in one.reason) for (one,) in grades] == [(False, False)] * 2
@@ -50,7 +50,7 @@ async def test_a_model_that_knows_the_pairs_is_asked_itself(judge_of: MakeJudge,
 
 async def test_a_judge_that_failed_its_self_test_matches_nothing_where_that_is_required(
     judge_of: MakeJudge, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     outcomes = tuple(PairOutcome("number", supported, 5.0) for supported in (True, False))
     monkeypatch.setattr(KeptTest, "read", lambda test: [FormResult("short", 0.0, outcomes)])
     with pytest.raises(ModelUnavailable, match=r"judge\.require_self_test is set"):
@@ -59,7 +59,7 @@ async def test_a_judge_that_failed_its_self_test_matches_nothing_where_that_is_r
 
 async def test_an_endpoint_that_fails_on_some_pairs_is_asked_itself_and_tested_again_by_the_next_process(
     judge_of: MakeJudge, stub: StubEndpoint, tmp_path: Path
-) -> None:
+):
     stub.play(lambda request: status(400) if "bridge" in str(request.body) else good())
     stub.answer = lambda request: "yes"
     grades = (await judge_of("short", None).grade("retrieval.cache", HIT)).reply
@@ -67,9 +67,7 @@ async def test_an_endpoint_that_fails_on_some_pairs_is_asked_itself_and_tested_a
     assert not list(tmp_path.rglob("*.json"))  # noqa: ASYNC240 - a small folder
 
 
-async def test_one_that_says_yes_to_all_is_replaced_and_the_reason_says_so(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+async def test_one_that_says_yes_to_all_is_replaced_and_the_reason_says_so(judge_of: MakeJudge, stub: StubEndpoint):
     stub.answer = lambda request: "yes"
     judge = judge_of("short", None)
     grades = (await judge.grade("retrieval.cache", HIT)).reply

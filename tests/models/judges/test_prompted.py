@@ -23,7 +23,7 @@ def kinds(stub: StubEndpoint) -> list[str]:
 @pytest.mark.parametrize("form", ["short", "list"])
 async def test_a_refusal_is_right_where_the_passages_do_not_hold_the_answer(
     judge_of: MakeJudge, stub: StubEndpoint, answerable: bool, form: str
-) -> None:
+):
     def answer(request: StubRequest) -> str:
         if request.kind == "answerable":
             assert request.quotes == {"Passages": PASSAGES, "Question": "Who resigned?"}
@@ -39,7 +39,7 @@ async def test_a_refusal_is_right_where_the_passages_do_not_hold_the_answer(
 @pytest.mark.parametrize("prompt", [None, "What did they do?"])
 async def test_a_sentence_that_gives_no_information_counts_for_nothing(
     judge_of: MakeJudge, stub: StubEndpoint, prompt: str | None
-) -> None:
+):
     stub.answer = without_claim(HELLO)
     sentences = (HELLO, GOOD, "Nobody objected.", FALSE)
     grades = await graded(judge_of(), *sentences, prompt=prompt)
@@ -51,7 +51,7 @@ async def test_a_sentence_that_gives_no_information_counts_for_nothing(
 
 
 @pytest.mark.parametrize("form", ["short", "list", "paper"])
-async def test_a_judge_that_supports_controls_too_is_misled(judge_of: MakeJudge, stub: StubEndpoint, form: str) -> None:
+async def test_a_judge_that_supports_controls_too_is_misled(judge_of: MakeJudge, stub: StubEndpoint, form: str):
     def credulous(request: StubRequest) -> str:
         return judge_answer(request).replace("false", "true").replace("no", "yes")
 
@@ -62,7 +62,7 @@ async def test_a_judge_that_supports_controls_too_is_misled(judge_of: MakeJudge,
 @pytest.mark.parametrize("weak", [1, 2])
 async def test_a_weak_yes_or_two_to_controls_are_followed_by_another(
     judge_of: MakeJudge, stub: StubEndpoint, weak: int
-) -> None:
+):
     controls: list[str] = []
 
     def answer(request: StubRequest) -> str:
@@ -78,7 +78,7 @@ async def test_a_weak_yes_or_two_to_controls_are_followed_by_another(
 
 async def test_reasons_are_asked_for_what_is_rejected_alone_and_controls_where_anything_is_supported(
     judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+):
     grades = await graded(judge_of(), GOOD, FALSE)
     asked = [request.sentences for request in stub.requests if request.kind == "reason"]
     assert asked == [[FALSE]]
@@ -99,7 +99,7 @@ async def test_reasons_are_asked_for_what_is_rejected_alone_and_controls_where_a
 )
 async def test_a_reason_that_repeats_the_sentence_or_has_figures_of_its_own_is_left_out(
     judge_of: MakeJudge, stub: StubEndpoint, told: str, kept: bool
-) -> None:
+):
     stub.play(lambda request: says(json.dumps({"reason": told})) if request.kind == "reason" else good())
     (grade,) = await graded(judge_of(), FALSE, reference=f"{PASSAGES} It had 12 votes.")
     assert grade.reason == (told if kept else "the judge does not find it supported (probability 0.00)")
@@ -120,7 +120,7 @@ async def test_a_reason_that_repeats_the_sentence_or_has_figures_of_its_own_is_l
 )
 async def test_other_kinds_of_claims_are_a_plain_question_each(
     judge_of: MakeJudge, stub: StubEndpoint, kind: ClaimKind, name: str, shown: dict[str, str]
-) -> None:
+):
     stub.answer = lambda request: "yes"
     stub.probability = lambda request, place: 0.7
     (grade,) = await graded(judge_of(), "B.", reference="A.", kind=kind)
@@ -129,7 +129,7 @@ async def test_other_kinds_of_claims_are_a_plain_question_each(
     assert (request.kind, request.quotes) == (name, shown)
 
 
-async def test_a_paraphrase_must_follow_both_ways(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_a_paraphrase_must_follow_both_ways(judge_of: MakeJudge, stub: StubEndpoint):
     supports = {("A.", "B."): 0.9, ("B.", "A."): 0.3}
     stub.probability = lambda request, place: supports[request.quotes["First text"], request.quotes["Second text"]]
     (grade,) = await graded(judge_of(), "B.", reference="A.", kind=ClaimKind.PARAPHRASE)
@@ -137,7 +137,7 @@ async def test_a_paraphrase_must_follow_both_ways(judge_of: MakeJudge, stub: Stu
     assert len(stub.requests) == 2
 
 
-async def test_nothing_is_held_against_an_empty_text(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_nothing_is_held_against_an_empty_text(judge_of: MakeJudge, stub: StubEndpoint):
     with pytest.raises(ModelFailed, match="is empty"):
         await graded(judge_of(), GOOD, reference=" ")
     assert not stub.requests

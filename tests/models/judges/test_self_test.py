@@ -42,7 +42,7 @@ def odds(supported: float, other: float) -> Callable[[StubRequest, int], float]:
 @pytest.mark.parametrize("masters", [True, False])
 async def test_a_perfect_judge_is_asked_in_the_list_form_where_it_masters_that(
     judge_of: MakeJudge, stub: StubEndpoint, masters: bool
-) -> None:
+):
     def answer(request: StubRequest) -> str:
         if request.kind == "list" and not masters:
             return verdicts_of(dict.fromkeys(request.numbered, True))
@@ -58,7 +58,7 @@ async def test_a_perfect_judge_is_asked_in_the_list_form_where_it_masters_that(
     assert judge.version.startswith(form)
 
 
-async def test_a_coin_is_refused_where_a_self_test_is_required(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_a_coin_is_refused_where_a_self_test_is_required(judge_of: MakeJudge, stub: StubEndpoint):
     stub.probability = coin
     with pytest.raises(ModelUnavailable, match=r"below 75%, and judge.require_self_test is set") as refused:
         await graded(judge_of("auto", None, require_self_test=True), GOOD)
@@ -69,9 +69,7 @@ async def test_a_coin_is_refused_where_a_self_test_is_required(judge_of: MakeJud
     assert judge.self_test.accuracy == pytest.approx(0.5, abs=0.2)
 
 
-async def test_the_threshold_lies_between_what_is_supported_and_what_is_not(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+async def test_the_threshold_lies_between_what_is_supported_and_what_is_not(judge_of: MakeJudge, stub: StubEndpoint):
     stub.probability = odds(5, 1)
     judge = judge_of("short", None)
     await graded(judge, GOOD)
@@ -80,9 +78,7 @@ async def test_the_threshold_lies_between_what_is_supported_and_what_is_not(
     assert judge.self_test.accuracy == 1.0
 
 
-async def test_no_pair_has_a_say_in_the_threshold_that_it_is_measured_by(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+async def test_no_pair_has_a_say_in_the_threshold_that_it_is_measured_by(judge_of: MakeJudge, stub: StubEndpoint):
     short = [pair for pair in pairs() if pair.question and len(pair.answer) < 40 and "." not in pair.answer[:-1]]
     good, bad = ([pair for pair in short if pair.supported is side] for side in (True, False))
     told = {good[0].answer: 4.0, good[1].answer: 1.6, bad[0].answer: 0.0}
@@ -95,7 +91,7 @@ async def test_no_pair_has_a_say_in_the_threshold_that_it_is_measured_by(
     assert result.outcomes[1].odds == pytest.approx(1.6 - 2.0)
 
 
-async def test_it_is_run_once_for_a_model_and_kept_on_file(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_it_is_run_once_for_a_model_and_kept_on_file(judge_of: MakeJudge, stub: StubEndpoint):
     stub.answer = perfect
     first = judge_of("auto", None)
     await graded(first, GOOD)
@@ -108,7 +104,7 @@ async def test_it_is_run_once_for_a_model_and_kept_on_file(judge_of: MakeJudge, 
     assert len(stub.requests) > asked + 2 * OWN_CALLS
 
 
-async def test_of_several_processes_that_start_together_one_runs_it(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_of_several_processes_that_start_together_one_runs_it(judge_of: MakeJudge, stub: StubEndpoint):
     stub.answer = perfect
     await graded(judge_of("short", None, model="first"), GOOD)
     asked = len(stub.requests)
@@ -118,7 +114,7 @@ async def test_of_several_processes_that_start_together_one_runs_it(judge_of: Ma
     assert len({judge.version for judge in together}) == 1
 
 
-async def test_its_cost_is_on_nobodys_bill(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_its_cost_is_on_nobodys_bill(judge_of: MakeJudge, stub: StubEndpoint):
     stub.answer = perfect
     judge = judge_of("auto", None)
     with Work() as bill:
@@ -126,9 +122,7 @@ async def test_its_cost_is_on_nobodys_bill(judge_of: MakeJudge, stub: StubEndpoi
     assert bill.usage.calls == OWN_CALLS < len(stub.requests)
 
 
-async def test_while_the_endpoint_is_away_the_record_is_held_and_tested_later(
-    judge_of: MakeJudge, stub: StubEndpoint
-) -> None:
+async def test_while_the_endpoint_is_away_the_record_is_held_and_tested_later(judge_of: MakeJudge, stub: StubEndpoint):
     stub.answer = perfect
     judge = judge_of("short", None)
     stub.down()
@@ -141,7 +135,7 @@ async def test_while_the_endpoint_is_away_the_record_is_held_and_tested_later(
     assert judge.self_test is not None
 
 
-async def test_with_form_and_threshold_given_none_is_run(judge_of: MakeJudge, stub: StubEndpoint) -> None:
+async def test_with_form_and_threshold_given_none_is_run(judge_of: MakeJudge, stub: StubEndpoint):
     judge = judge_of("short", 0.0)
     await graded(judge, GOOD)
     assert (len(stub.requests), judge.self_test) == (OWN_CALLS, None)
