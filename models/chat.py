@@ -267,8 +267,7 @@ class ServiceModel(ChatModel):
         return Completion(response.text)
 
     def _shown(self, turn: Turn, said: str) -> str:
-        # It may quote the data.
-        return ""
+        return ""  # it may quote the data
 
     def _cost(self, turn: Turn, seconds: float) -> Usage:
         return Usage(calls=int(turn.has_left), seconds=seconds)

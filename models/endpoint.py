@@ -41,8 +41,7 @@ def request_headers(settings: EndpointSettings) -> "dict[str, str | openai.Omit]
     return headers
 
 
-MAX_RETRY_AFTER = 60.0
-"""Seconds; a longer pause that an endpoint asks for is shortened to this."""
+MAX_RETRY_AFTER = 60.0  # seconds; a longer pause that an endpoint asks for is shortened to this
 _PAYLOAD_TOO_LARGE = 413
 _REFUSED = frozenset({400, 413, 422})  # the request will never be accepted
 _TIMED_OUT = frozenset({408, 504, 524})  # a gateway waited for the model as long as it ever does
@@ -230,10 +229,8 @@ class Dialect:
             said = f"the endpoint's content filter kept the question back: {refused.detail}"
             raise ModelFailed(said, cause="judge_filtered")
         if refused.about == "length":
-            window, limit = (
-                refused.window or int(_NEXT * _estimate(messages)),
-                asked.get(_LIMIT, asked.get(_OTHER_LIMIT)),
-            )
+            limit = asked.get(_LIMIT, asked.get(_OTHER_LIMIT))
+            window = refused.window or int(_NEXT * _estimate(messages))
             if _SMALLEST_WINDOW <= window < (self._window or window + 1):
                 self._window = window
                 _LOG.info("endpoint_window_learned", model=self._name, tokens=window)

@@ -116,12 +116,10 @@ def _digest(parts: Sequence[object]) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
-WORD_TOKENS = 4
-"""Room for a yes or a no with some characters around it."""
+WORD_TOKENS = 4  # room for a yes or a no with some characters around it
 _REASON_TOKENS = 80
 
-UNKNOWN_QUESTION = "Sum up the passages."
-"""Stands for the user's question where none is known, in the worked examples too."""
+UNKNOWN_QUESTION = "Sum up the passages."  # where the user's is not known, in the worked examples too
 _ANSWER = "Is this a right answer by the passages? Reply yes or no."
 _CLAIM = "Do the passages support everything that the claim says? Reply yes or no."
 _SENTENCE_OF_CLAIM = (

@@ -12,8 +12,7 @@ from models.work import gather_or_cancel
 from schemas import Usage
 from schemas.evidence import GraderCause, JudgeCause, SelfTestFigure, SubjectCause
 
-SUPPORTED = 0.5
-"""A claim with this support or more counts as supported."""
+SUPPORTED = 0.5  # a claim with this support or more counts as supported
 
 
 class ClaimKind(StrEnum):
@@ -72,8 +71,6 @@ class Judgement:
 
 
 NO_CLAIM = Judgement(SUPPORTED, "it claims nothing", None, claims_nothing=True)
-"""The grade of a sentence that is compared with nothing."""
-
 Grades = tuple[tuple[Judgement, ...], ...]
 """For each of several claims a judgement of each of its sentences."""
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
@@ -227,8 +224,7 @@ class WindowExceeded(ModelFailed):
 Graded: TypeAlias = Sequence[Judgement] | ModelFailed
 """What a model of this process says of claims: a judgement for each sentence, in order, or why there is none."""
 
-OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})
-"""Causes that another answer to the same question may not have."""
+OF_ONE_REPLY = frozenset({"judge_unusable", "judge_refused", "judge_cut_off"})  # another answer may be without them
 
 
 async def sample(model: Model, question: Question[ReplyT], count: int, first: int = 0) -> tuple[ReplyT | None, ...]:

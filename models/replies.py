@@ -64,7 +64,9 @@ def completion_of(document: Any) -> Completion:
     reason = str(choice.get("finish_reason") or "")
     if reason in _BROKEN_OFF:
         raise Transient("the endpoint broke its reply off")
-    message: Any = choice.get("message") or ({} if reason.startswith("content_filter") else None)
+    message = choice.get("message")
+    if message is None and reason.startswith("content_filter"):
+        message = {}
     text = message.get("content")
     if isinstance(text, list):
         # Some gateways give it in parts, with thought among them.

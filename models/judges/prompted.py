@@ -96,9 +96,8 @@ class Form:
         Raises what `Model.ask` raises; `too_long` if one sentence with a piece of the passages is more than it takes.
         """
         about = dict(enumerate(claims.sentences, start=1)) if asked is None else asked
-        ask = {"short": self._by_words, "list": self._by_list, "paper": self._by_reasons}[self.name]
-        if claims.kind is ClaimKind.ANSWERABILITY:
-            ask = self._by_answers
+        forms = {"short": self._by_words, "list": self._by_list, "paper": self._by_reasons}
+        ask = self._by_answers if claims.kind is ClaimKind.ANSWERABILITY else forms[self.name]
         found: dict[int, Support] = {}
         parts = parts or (1 if self.name == "short" else -(-len(about) // self._at_most))
         if parts == 1:

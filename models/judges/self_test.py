@@ -25,11 +25,9 @@ from models.wording import split_sentences
 from models.work import ItemT, Phase, ResultT, gather_or_cancel
 
 TASK = "self_test"
-GOOD_ENOUGH = 0.75
-"""Share of right answers below which a judge is warned of, or refused."""
+GOOD_ENOUGH = 0.75  # share of right answers below which a judge is warned of, or refused
 _MASTERED = 0.9  # share of right answers from which on the list form is chosen: it is cheaper, and asks more of a model
-AT_ONCE = 8
-"""Pairs under way: a small server answers more at once no sooner."""
+AT_ONCE = 8  # pairs under way
 
 _LOG = structlog.get_logger(__name__)
 Grade = Callable[[str, Sequence[Claims]], Awaitable[Answer[Grades]]]
