@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from models.local_settings import LocalSettings
 
-Omit = Literal["omit"]  # the parameter from requests: TOML and environment variables know no null
+Omit = Literal["omit"]  # leave the parameter out of requests: TOML and environment variables know no null
 OMIT: Omit = "omit"
 
 SECRET_PARAMETER = re.compile(
