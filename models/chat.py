@@ -249,19 +249,16 @@ class ServiceModel(ChatModel):
     def name(self) -> str:
         return f"service/{self._settings.model or urlsplit(str(self._settings.base_url)).netloc}"
 
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """As of an endpoint; raises ModelFailed, too, if the question has no data."""
-        if question.data is None:
-            detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
-            raise ModelFailed(detail, cause="judge_failed")
-        return await super().ask(question)
-
     @property
     def _address(self) -> str:
         return str(self._client.base_url).rstrip("/")
 
     def _body(self, turn: Turn) -> dict[str, Any]:
-        return dict(turn.question.data or {})
+        question = turn.question
+        if question.data is None and question is not _PROBE:
+            detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
+            raise ModelFailed(detail, cause="judge_failed")
+        return dict(question.data or {})
 
     def _read(self, turn: Turn, response: httpx.Response) -> Completion:
         return Completion(response.text)
@@ -274,10 +271,7 @@ class ServiceModel(ChatModel):
 
 
 def _client_of(settings: EndpointSettings) -> openai.AsyncOpenAI:
-    """A client for the settings' address and key, which bounds the size of responses.
-
-    It follows no redirect, and retries nothing: the flow does.
-    """
+    """A client for the settings' address and key, which bounds responses, follows no redirect, and retries nothing."""
     # A line for each request would drown the service's own.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     http = httpx.AsyncClient(

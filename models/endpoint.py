@@ -99,16 +99,15 @@ class Refused(ExchangeFault):
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds that a response asks to wait, 0 to `MAX_RETRY_AFTER`, by `retry-after-ms` or else `retry-after`."""
-    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
-        with suppress(ValueError):
-            stated = float(headers.get(name) or "") / unit
-            if math.isfinite(stated):
-                return min(max(stated, 0.0), MAX_RETRY_AFTER)
+    seconds = math.nan
     with suppress(ValueError, TypeError, OverflowError):
         moment = parsedate_to_datetime(headers.get("retry-after") or "")
         seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
-        return min(max(seconds, 0.0), MAX_RETRY_AFTER)
-    return None
+    for name, unit in (("retry-after", 1), ("retry-after-ms", 1000)):
+        with suppress(ValueError):
+            stated = float(headers.get(name) or "") / unit
+            seconds = stated if math.isfinite(stated) else seconds
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), MAX_RETRY_AFTER)
 
 
 def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:

@@ -233,8 +233,7 @@ def before_answer(claims: Claims) -> str:
 
 
 def numbered(claims: Claims, sentences: Mapping[int, str]) -> dict[str, str]:
-    """The texts of a question about numbered sentences."""
-    # A sentence with a line break cannot begin the next one's number.
+    """The texts of a question about numbered sentences, each on one line: none can begin the next one's number."""
     lines = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in sentences.items())
     return {"passages": claims.reference, "question": claims.prompt or UNKNOWN_QUESTION, "sentences": lines}
 

@@ -252,9 +252,8 @@ def probabilities_of(
 ) -> tuple[float, ...] | None:
     """P(true) of each boolean of the reply that the question wants graded, or P(yes).
 
-    A word is decided by the token in which its first letter stands: the alternatives with which it begins to be one of
-    the words count against the others. None if the endpoint gives no alternatives, or if neither word was likely: a
-    grammar then forced one on the model.
+    A word is decided by the token in which its first letter is: alternatives that begin one of the words are compared.
+    None if the endpoint gives no alternatives, or if neither word was likely: a grammar then forced one on the model.
     """
     content, words, places = completion.content or "", _WORDS, [0]
     if question.reply is not YesNo:

@@ -112,8 +112,6 @@ class EndpointSettings(BaseModel):
                 raise ValueError(f"{name!r} is no name of a header, or one that the client sets")
             if not (text.isascii() and text.isprintable()) or text != text.strip():
                 raise ValueError(f"the value of {name} must be printable ASCII without white space around it")
-        if len({name.lower() for name in value}) != len(value):
-            raise ValueError("the same header twice; letter case makes no difference")
         return value
 
     @field_validator("extra_body")

@@ -84,13 +84,11 @@ class Form:
         reasoned = await gather_or_cancel(map(partial(self._reasoned, task, claims), claims.sentences, supports))
         return tuple(replace(one.judgement, misled=misled and not one.claims_nothing) for one in reasoned)
 
-    async def supports(
-        self, task: str, claims: Claims, asked: Asked | None = None, *, parts: int | None = None
-    ) -> list[Support]:
+    async def supports(self, task: str, claims: Claims, asked: Asked | None = None) -> list[Support]:
         """The support of each sentence, or of those that are asked about, by the claims' passages alone.
 
         Passages that are too long are asked about in pieces, of which the best one counts. Lists are asked about in
-        `parts` of about the same size, as few as possible. What an answer lacks is asked about again; without an answer
+        parts of about the same size, as few as possible. What an answer lacks is asked about again; without an answer
         in time, or without one entry before the token limit, in two halves.
 
         Raises what `Model.ask` raises; `too_long` if one sentence with a piece of the passages is more than it takes.
@@ -99,14 +97,14 @@ class Form:
         forms = {"short": self._by_words, "list": self._by_list, "paper": self._by_reasons}
         ask = self._by_answers if claims.kind is ClaimKind.ANSWERABILITY else forms[self.name]
         found: dict[int, Support] = {}
-        parts = parts or (1 if self.name == "short" else -(-len(about) // self._at_most))
+        parts = 1 if self.name == "short" else -(-len(about) // self._at_most)
         if parts == 1:
             try:
                 given = await ask(task, claims, about)
                 found = {number: given[number] for number in about if number in given}
             except protocol.WindowExceeded as refusal:
                 pieces = [replace(claims, reference=one) for one in _pieces(claims.reference, refusal)]
-                each = await gather_or_cancel(self.supports(task, one, about, parts=1) for one in pieces)
+                each = await gather_or_cancel(self.supports(task, one, about) for one in pieces)
                 return [max(one, key=lambda support: support.odds) for one in zip(*each, strict=True)]
             except ModelFailed as failure:
                 too_much = failure.cause in _TOO_MUCH_AT_ONCE and failure.begun
@@ -120,7 +118,7 @@ class Form:
         missing = [number for number in about if number not in found]
         bounds = [len(missing) * part // parts for part in range(parts + 1)] if missing else []
         more = [{number: about[number] for number in missing[start:end]} for start, end in pairwise(bounds)]
-        rest = await gather_or_cancel(self.supports(task, claims, one, parts=1) for one in more)
+        rest = await gather_or_cancel(self.supports(task, claims, one) for one in more)
         found.update(zip(missing, chain(*rest), strict=True))
         return [found[number] for number in about]
 
