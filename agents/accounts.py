@@ -17,24 +17,12 @@ from schemas import DeadLetterReason, Envelope, Unreadable, read_record
 from streams.messages import recheck_of
 from streams.settings import StreamSettings
 
-UNCHECKED: Final = "unchecked"
-"""Instead of a checker's name, for messages that cannot be read."""
-
-COLUMNS: Final = ("decided", "abstained", "skipped", "dead_letters", "held", "missing")
-"""All fates of what a checker received."""
-
+UNCHECKED: Final = "unchecked"  # Instead of a checker's name, for messages that cannot be read.
+COLUMNS: Final = ("decided", "abstained", "skipped", "dead_letters", "held", "missing")  # All fates.
 _SKIPPED: Final = ("route", "sample")
-
-_MOST_NAMED: Final = 1000
-"""Missing records that are named; all are counted."""
-
-_NAMED: Final = 20
-"""Of these, so many are shown to a person."""
-
-_TITLES = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker checks)"}
-
-_BATCH: Final = 1000
-
+_MOST_NAMED: Final = 1000  # Missing records that are named; all are counted.
+_NAMED: Final = 20  # Of these, so many are shown to a person.
+_TITLES: Final = {UNCHECKED: "(cannot be read by any checker)", NOBODY: "(of a kind that no checker checks)"}
 _UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", "undeliverable"}
 
 
@@ -54,33 +42,27 @@ class Accounts:
         routing: RoutingSettings,
         checked_kinds: Collection[str] | None,
     ) -> None:
-        """`checkers`: the kinds that each checks.
+        """`checkers`: the kinds that each checks; `finished`: by partition, the offset that each began at, and its own.
 
-        `finished`: by partition, the offset that each began at (above 0 if it was added when records were there
-        already) and the one before which it has finished all records.
         Unless `checked_kinds` is None, unreadable messages and those of other kinds are accounted for, too.
         """
         self.since = since
-        self.messages = 0
-        """On the topic in that time; each checker received them, or they are of other kinds, or cannot be read."""
+        self.messages = 0  # On the topic in that time.
+        # By checker and hour; skipped ones by reason, and kinds that it does not check as `others`.
         self.fates: defaultdict[tuple[str, datetime], Counter[str]] = defaultdict(Counter)
-        """By checker and hour; skipped ones by reason, and kinds that it does not check as `others`."""
-        self.named: list[dict[str, Any]] = []
-        """The first of those that are missing."""
-        self.begins_later = False
-        """Answers from the beginning of the time are deleted already."""
+        self.named: list[dict[str, Any]] = []  # The first of those that are missing.
+        self.begins_later = False  # Answers from the beginning of the time are deleted already.
         self._topics = settings.topics
         self._max_bytes = settings.records.max_bytes
         self._checkers, self._finished = checkers, finished
         self._routing = routing
         self._checked_kinds = checked_kinds
         self._answers = sqlite3.connect("", isolation_level=None)
-        self._answers.execute("PRAGMA journal_mode = OFF")
-        self._answers.execute(
-            "CREATE TABLE answer (partition INTEGER, at INTEGER, checker TEXT, fate TEXT, mark TEXT, "
-            "PRIMARY KEY (partition, at, checker, mark)) WITHOUT ROWID"
+        # All in one transaction: one for each answer takes ten times as long.
+        self._answers.executescript(
+            "PRAGMA journal_mode = OFF; CREATE TABLE answer (partition INTEGER, at INTEGER, checker TEXT, fate TEXT, "
+            "mark TEXT, PRIMARY KEY (partition, at, checker, mark)) WITHOUT ROWID; BEGIN"
         )
-        self._batch: list[tuple[int, int, str, str, str]] = []
 
     def close(self) -> None:
         self._answers.close()
@@ -96,8 +78,9 @@ class Accounts:
     def rows(self, checker: str) -> Iterator[dict[str, Any]]:
         """The hours of a checker in which it received something, in order."""
         for (name, hour), fates in sorted(self.fates.items()):
-            if name == checker and (row := _row(fates))["received"]:
-                yield {"hour": hour, **row}
+            row = {each: fates[each] for each in COLUMNS} | {"skipped": sum(fates[each] for each in _SKIPPED)}
+            if name == checker and any(row.values()):
+                yield {"hour": hour, "received": sum(row.values())} | row
 
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""
@@ -119,19 +102,16 @@ class Accounts:
         since = f"{self.since:%Y-%m-%d %H:%M}Z"
         if self.begins_later:
             yield f"Answers from before {since} are deleted already; the accounts begin there."
-        heads = ["received", *(name.replace("_", " ") for name in COLUMNS)]
-        idle = []
+        columns = ("received", *COLUMNS)
         for checker in self.checkers:
-            if not (rows := [*self.rows(checker)]):
-                idle.append(checker)
+            rows = [*self.rows(checker)]
+            if not rows and checker in _TITLES:
                 continue
             yield _TITLES.get(checker, checker)
-            yield "  " + f"{'hour, UTC':<16}" + "".join(f"{head:>14}" for head in heads)
-            for row in rows:
-                yield _line(f"{row.pop('hour'):%Y-%m-%d %H:%M}", row)
-            yield _line("all", {name: sum(row[name] for row in rows) for name in ("received", *COLUMNS)})
-        if named := [checker for checker in idle if checker not in _TITLES]:
-            yield f"Nothing received by {', '.join(named)}."
+            yield f"  {'hour, UTC':<16}" + "".join(f"{name.replace('_', ' '):>14}" for name in columns)
+            for row in [*rows, {name: sum(row[name] for row in rows) for name in columns}]:
+                hour = f"{row['hour']:%Y-%m-%d %H:%M}" if "hour" in row else "all"
+                yield f"  {hour:<16}" + "".join(f"{row[name]:>14,}" for name in columns)
         yield f"{counted(self.messages, 'message')} on {self._topics.outputs} since {since}."
         if not self.checkers:
             yield "No checker was running."
@@ -156,20 +136,17 @@ class Accounts:
             if origin["topic"] != self._topics.outputs:
                 return
             if topic == self._topics.dead_letter:
-                fate = "unreadable" if found["reason"] in _UNREADABLE else "dead_letters"
-                self._batch.append((*place, found["checker"], fate, found["payload_sha256"]))
+                fate, mark = "unreadable" if found["reason"] in _UNREADABLE else "dead_letters", found["payload_sha256"]
             else:
-                fate = "abstained" if topic == self._topics.abstained else "decided"
-                self._batch.append((*place, found["checker"], fate, found["record_id"]))
+                fate, mark = "abstained" if topic == self._topics.abstained else "decided", found["record_id"]
+            row = *place, str(found["checker"]), fate, str(mark)
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
             # Anything else on these topics is not an answer.
             return
-        if len(self._batch) >= _BATCH:
-            self._write()
+        self._answers.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?)", row)
 
     def message(self, message: Any) -> None:
         """Account for a message of the outputs topic, of which all answers are noted; an aiokafka `ConsumerRecord`."""
-        self._write()
         self.messages += 1
         hour = datetime.fromtimestamp(max(0, message.timestamp or 0) // 3_600_000 * 3600, UTC)
         place = message.partition, message.offset
@@ -232,18 +209,3 @@ class Accounts:
             source, record_id = ("", "") if record is None else (record.source, record.id)
             named = {"checker": checker, "source": source, "record_id": record_id}
             self.named.append(named | {"partition": place[0], "offset": place[1]})
-
-    def _write(self) -> None:
-        if self._batch:
-            self._answers.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?)", self._batch)
-            self._batch = []
-
-
-def _row(fates: Mapping[str, int]) -> dict[str, int]:
-    """The columns of a table."""
-    row = {name: fates.get(name, 0) for name in COLUMNS} | {"skipped": sum(fates.get(each, 0) for each in _SKIPPED)}
-    return {"received": sum(row.values())} | row
-
-
-def _line(title: str, row: dict[str, Any]) -> str:
-    return f"  {title:<16}" + "".join(f"{value:>14,}" for value in row.values())

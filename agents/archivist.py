@@ -1,7 +1,4 @@
-"""The archivist: an agent that writes verdicts, what follows from them, and what people say of them to the store.
-
-Not on Faust: the store says where it reads on, in the transaction that holds the rows.
-"""
+"""The archivist: an agent that writes verdicts, what follows from them, and what people say of them to the store."""
 
 import asyncio
 import time
@@ -9,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 import structlog
@@ -29,13 +27,10 @@ from streams.errors import StreamError
 from streams.settings import StreamSettings
 
 NAME: Final = "archivist"
-
+_KINDS = ("verdict", "alert", "improvement", "record", "dead_letter", "review_request", "label", "calibration")
 _BATCH: Final = 1000  # Messages of one transaction at most: some 0.2 s of work, in a separate thread.
 _BATCH_BYTES: Final = 4_194_304
-
-_GATHER_SECONDS: Final = 0.5
-"""The longest that a message waits for others to be written with: one alone costs as much as a hundred."""
-
+_GATHER_SECONDS: Final = 0.5  # A message waits so long for others: one alone costs as much as a hundred.
 _POLL_SECONDS: Final = 0.2
 _PAUSE_SECONDS: Final = 1.0  # Between tries while the store or the broker is away.
 _PRUNE_EVERY_SECONDS: Final = 60.0
@@ -49,11 +44,8 @@ class Archivist(GroupReader):
     """Keeps each message once, even if workers are killed or thought dead.
 
     A transaction holds what is kept of some messages and the offsets behind them, and is refused where those in the
-    store are not the ones that were read: another archivist then has the partitions. After taking a
-    partition over, or after a transaction of unknown result, the offsets are read again. Kafka's own
-    offsets are committed for those who look at the group's lag.
-
-    While the store cannot be written to, nothing more is fetched.
+    store are not the ones that were read: another archivist then has the partitions. After taking a partition over, or
+    a transaction of unknown result, the offsets are read again. While the store is away, nothing more is fetched.
     """
 
     name = NAME
@@ -61,12 +53,10 @@ class Archivist(GroupReader):
     def __init__(self, settings: StoreSettings, runtime: Runtime) -> None:
         self._readers = _readers(runtime.settings, records=settings.records)
         super().__init__(runtime, reads=tuple(self._readers))
-        self._settings = settings
-        self._url = settings.url or ""
+        self._settings, self._url = settings, settings.url or ""
         self._archived = runtime.counter("assay_archived", "Messages that the archivist wrote to the store", "kind")
-        kinds = "verdict", "alert", "improvement", "record", "dead_letter", "review_request", "label", "calibration"
         # Prometheus sees no increase in a series that begins at 1.
-        for kind in kinds:
+        for kind in _KINDS:
             self._archived.labels(kind)
         said = "Messages that the archivist could not read, or the database refused"
         self._passed_over = runtime.counter("assay_archive_passed_over", said)
@@ -76,13 +66,11 @@ class Archivist(GroupReader):
             self.name, in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None
         )
         self._gathered = 0
-        self._away: str | None = None
-        """Why the store cannot be written to."""
+        self._away: str | None = None  # Why the store cannot be written to.
         self._cluster = ""
         self._writer: StoreWriter | None = None
         self._thread, self._closing = ThreadPoolExecutor(1, NAME), ExitStack()
-        self._progress: dict[Place, int] = {}
-        """As it is in the store, of the partitions that are taken over."""
+        self._progress: dict[Place, int] = {}  # As it is in the store, of the partitions that are taken over.
         self._prune_at = 0.0
 
     @property
@@ -173,18 +161,16 @@ class Archivist(GroupReader):
 
     async def _batch(self, consumer: Consumer) -> list[Any]:
         batch: list[Any] = []
-        size, until = 0, None
-        while True:
-            left = _POLL_SECONDS if until is None else max(0.0, until - time.monotonic())
+        left, until = _POLL_SECONDS, None
+        while left > 0 and len(batch) < _BATCH and sum(len(record.value or b"") for record in batch) < _BATCH_BYTES:
             fetched = await consumer.getmany(timeout_ms=int(left * 1000), max_records=_BATCH - len(batch))
-            for records in fetched.values():
-                batch += records
-                size += sum(len(record.value or b"") for record in records)
-            if batch and until is None:
-                until = time.monotonic() + _GATHER_SECONDS
+            batch += chain.from_iterable(fetched.values())
             self._gathered = len(batch)
-            if until is None or time.monotonic() >= until or len(batch) >= _BATCH or size >= _BATCH_BYTES:
-                return batch
+            if not batch:
+                break
+            until = until or time.monotonic() + _GATHER_SECONDS
+            left = until - time.monotonic()
+        return batch
 
     async def _keep(self, consumer: Consumer, writer: StoreWriter, batch: Sequence[Any]) -> None:
         # Others come again: the next owner of their partition goes back.

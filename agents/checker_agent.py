@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import orjson
 from prometheus_client import CollectorRegistry
 
-from agents.monitor.outcomes import missing_outcome, with_outcome
+from agents.monitor.outcomes import METADATA
 from agents.routing import Budgets, RoutingSettings, read_head
 from agents.runtime import Listener, Runtime
 from agents.sessions import Sessions
@@ -19,26 +19,18 @@ from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import ModelUnavailable
 from models.work import observed_waits
-from schemas import (
-    Envelope,
-    Generation,
-    Origin,
-    Trace,
-    Unreadable,
-    Verdict,
-    read_record,
-)
+from schemas import Envelope, Generation, Origin, Trace, Unreadable, Verdict, attributes_of, read_record
 from streams.admission import Slot, Slots
-from streams.messages import Hold, Incoming, Outgoing, recheck_of, verdict_message
+from streams.messages import Hold, Incoming, Outgoing, recheck_of, subject_key, verdict_message
 from streams.metrics import LeftOut
+from streams.settings import TopicSettings
 from streams.takeover import Takeover
 
-_MOST_TRIES = 20
-"""Of a conversation on which the judge fails while it answers others: some two minutes, one in five seconds."""
-
-_READ_ALL_THE_SAME = 0.01
-"""The part of skipped records that is read in full, so that a producer's mistakes show: a hundredth costs little. Of a
-thousand invalid records some ten are counted."""
+_MOST_TRIES = 20  # Of a conversation on which the judge fails while it answers others: some two minutes.
+_READ_ALL_THE_SAME = 0.01  # The part of skipped records that is read in full, so that a producer's mistakes show.
+_MAX_REASON = 500  # Code points of a rejected verdict's reason that are kept for an alert.
+_MAX_PART = 256  # Code points of a part of a version that are compared, and shown in an event.
+_COPIED = {"source", "model", "checker", "record_id", "score", "checked_at", "origin", "share", "kind"}
 
 _PassedOver: TypeAlias = tuple[str, LeftOut | None, str, str]
 """Kind, reason, source and model; no more than the kind where the checker does not take it."""
@@ -62,12 +54,10 @@ class CheckerAgent(Listener):
         count: Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None = None,
         counts: Collection[str] = (),
     ) -> None:
-        """Without `routing` it checks all records of its kinds; without `budgets` without a limit.
+        """`answers_for`: the kinds that each of the other checkers takes, if this one answers what none of them can.
 
-        One checker of a deployment gets `answers_for`, the kinds that each of the others takes: it also answers what
-        none of them can, an unreadable message with a dead letter and a record of another kind with an abstention.
-        `count` builds what counts its verdicts besides. `counts` are the kinds whose records it counts for all
-        checkers.
+        That is an unreadable message, with a dead letter, and a record of another kind, with an abstention. `count`
+        builds what counts its verdicts besides. `counts` are the kinds whose records it counts for all checkers.
         """
         topics = runtime.settings.topics
         self._checker, self._settings, self._answers_for = checker, runtime.settings, answers_for
@@ -76,10 +66,8 @@ class CheckerAgent(Listener):
         self._counts = runtime.metrics.checker(checker.name, counts)
         self._count = None if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
         self._own_kinds = [orjson.dumps(kind) for kind in checker.kinds]
-        self._taken_in: set[Incoming] = set()
-        """Records that are counted and have no answer yet."""
-        self._ending: dict[str, int] = {}
-        """Conversations that have ended, with the tries that failed so far."""
+        self._taken_in: set[Incoming] = set()  # Counted, and without an answer yet.
+        self._ending: dict[str, int] = {}  # Conversations that have ended, with the tries that failed so far.
         on_end = self._conversation_ended if checker.unit == "conversation" else None
         self._sessions = sessions = Sessions(checker, runtime, on_end) if checker.turns else None
         self._ending_sessions: asyncio.Task[None] | None = None
@@ -116,7 +104,7 @@ class CheckerAgent(Listener):
         await super().stop()
 
     def passed_over(self, value: bytes | None, headers: Sequence[tuple[str, bytes]]) -> _PassedOver | None:
-        """Skip by the record's head alone what is left out or of another kind; everything else, and all doubt, goes on.
+        """Skip by the record's head alone what is left out or of another kind; all doubt goes on.
 
         Who answers for the other checkers skips only what none of them looks at.
         """
@@ -232,7 +220,8 @@ class CheckerAgent(Listener):
     def _answer(
         self, verdict: Verdict, record: Envelope, incoming: Incoming, *, checked: bool = True
     ) -> Sequence[Outgoing]:
-        keys = self._settings.records.version_metadata
+        """The verdict's message, and behind it its outcome, unless it abstains or is a recheck."""
+        keys, topics = self._settings.records.version_metadata, self._settings.topics
         rechecked = incoming.recheck is not None
         drawn = self._checker.name, record.source, record.model, record.tenant
         own = {
@@ -255,9 +244,13 @@ class CheckerAgent(Listener):
             if not checked:
                 self._counts.left_out("budget", verdict.source, verdict.model)
 
-        message = verdict_message(verdict, self._settings.topics)
+        message = verdict_message(verdict, topics)
         message.on_delivered = delivered
-        return with_outcome(message, verdict, self._settings.topics)
+        if verdict.outcome != "abstain" and not rechecked:
+            # An alert names the verdict's position, which is known once it is written. Accepts could go at once, and
+            # would overtake the rejects before them: those would come many in a row, which looks like a drop.
+            message.then = partial(outcome_message, verdict, topics)
+        return (message,)
 
     def _ended(self, incoming: Incoming, answered: bool) -> None:
         """Note it once: a record may be given back between its verdict's acknowledgement and the outcome's."""
@@ -265,3 +258,39 @@ class CheckerAgent(Listener):
             self._taken_in.remove(incoming)
             if not answered:
                 self._counts.give_back()
+
+
+def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> Outgoing | None:
+    """The outcome of an answer at `position`, written by a worker that ended before it; None if it has none."""
+    if position.topic not in (topics.accepted, topics.rejected):
+        return None
+    verdict = Verdict.model_validate_json(answer)
+    return None if verdict.rechecked else outcome_message(verdict, topics, position)
+
+
+def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:
+    """The message of a verdict's outcome; the verdict is at `position`, and does not abstain."""
+    copied = verdict.model_dump(include=_COPIED)
+    rejected = {name: copied[name] for name in ("record_id", "checked_at", "origin")} | {
+        "verdict_id": verdict.id,
+        "reason": verdict.reason[:_MAX_REASON],
+        "verdict_origin": position and position.model_dump(),
+    }
+    version = {
+        "checker_version": verdict.checker_version,
+        "config_digest": verdict.config_digest,
+        # Either judge of a cascade may have decided: that is not a change.
+        "judge": " > ".join(verdict.cascade.judges if verdict.cascade else (verdict.judge,))[:_MAX_PART],
+    }
+    for name, value in verdict.metadata.items():
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        version[f"{METADATA}{name}"[:_MAX_PART]] = text[:_MAX_PART]
+    outcome = copied | {
+        "verdict_id": verdict.id,
+        "version": version,
+        "moment": verdict.occurred_at or verdict.checked_at,
+        "rejected": None if verdict.outcome == "accept" else rejected,
+        "attributes": [list(one) for one in sorted(attributes_of(verdict))],
+    }
+    key = subject_key(verdict.source, verdict.model)
+    return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])

@@ -18,16 +18,9 @@ from streams.lookup import RecordGone, RecordLookup
 from streams.messages import Hold, Incoming, Outgoing, improvement_message
 
 _NAME = "improver"
-
-_REMEMBERED = 20_000
-"""Verdict ids remembered to recognise repeats: a checker's worker that is killed repeats at most its window of 4,096
-records a partition. Some 3 MB."""
-
+_REMEMBERED = 20_000  # Verdict ids, to recognise repeats: a worker that is killed repeats at most 4,096 a partition.
 _LOOKUP_HOLD_SECONDS = 1.0
-
-# From sentences that are all in the cache to ten rounds of a slow writer.
 _SECONDS = (0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 120, 300)
-
 _ROUNDS = (0, 1, 2, 3, 5, 10)
 
 
@@ -36,14 +29,12 @@ class ImproverAgent(Listener):
 
     def __init__(self, improver: Improver, runtime: Runtime, *, budgets: Budgets | None = None) -> None:
         """Without `budgets` nothing is limited."""
-        topics = runtime.settings.topics
+        self._topics = topics = runtime.settings.topics
         self._lookup = RecordLookup(runtime.settings)
         # The records' topic is not written to, but must be there.
         writes = (topics.improved, topics.outputs)
         super().__init__(_NAME, topics.rejected, self._handle, runtime, writes=writes, needs=[self._lookup])
-        self._improver = improver
-        self._budgets = budgets or Budgets()
-        self._topics = topics
+        self._improver, self._budgets = improver, budgets or Budgets()
         said = "Rejected responses that the improver has dealt with, by what came of it"
         self._improvements = runtime.counter("assay_improvements", said, "source", "model", "status")
         said = "Rejected verdicts that were not improved: of another checker, of the past, or improved before"
@@ -58,8 +49,13 @@ class ImproverAgent(Listener):
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         verdict = read_verdict(incoming)
-        if (reason := self._reason_to_skip(verdict)) is not None:
-            self._skipped.labels(reason).inc()
+        reasons = {
+            "other_checker": not self._improver.takes(verdict),
+            "rechecked": verdict.rechecked,
+            "repeat": verdict.id in self._delivered,
+        }
+        if any(reasons.values()):
+            self._skipped.labels(next(reason for reason, holds in reasons.items() if holds)).inc()
             return None
         try:
             # Several messages may carry the same verdict at the same time.
@@ -90,13 +86,6 @@ class ImproverAgent(Listener):
             return not_tried("The record is not a response that could be rewritten.")
         with self._budgets.booked(_NAME):
             return await self._improver.improve(record, verdict)
-
-    def _reason_to_skip(self, verdict: Verdict) -> str | None:
-        if not self._improver.takes(verdict):
-            return "other_checker"
-        if verdict.rechecked:
-            return "rechecked"
-        return "repeat" if verdict.id in self._delivered else None
 
     def _on_delivered(self, improvement: Improvement) -> None:
         if improvement.verdict_id in self._delivered:

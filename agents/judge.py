@@ -15,11 +15,9 @@ from models.meter import EndedRequest, Ending, MeteredJudge, MeteredModel
 from models.protocol import Judge
 from models.settings import JudgeSettings
 
-# From a cached or local answer to a long one of a large model.
 _SECONDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 60)
 
-_ANSWER_SECONDS = 1.5
-"""Below the two seconds that `/readyz` gives each part, so that the fault is known."""
+_ANSWER_SECONDS = 1.5  # Below the two seconds that `/readyz` gives each part, so that the fault is known.
 
 
 class JudgeMetrics:
@@ -36,10 +34,8 @@ class JudgeMetrics:
         self._answers = counter("answers", said, "outcome")
         self._calls = counter("calls", "Requests that were sent to the judge, retries included")
         self._hits = counter("cache_hits", "Questions answered from the cache, without the judge")
-        said = "Tokens that the judge read (prompt) and wrote (completion)"
-        self._tokens = counter("tokens", said, "direction")
-        self._cost = counter("cost", "Cost of asking the judge", "currency")
-        self._currency = currency
+        self._tokens = counter("tokens", "Tokens that the judge read (prompt) and wrote (completion)", "direction")
+        self._cost, self._currency = counter("cost", "Cost of asking the judge", "currency"), currency
         said = "Time that questions waited for the judge: for their turn, a back-off that it asked for, or its loading"
         self._waiting = counter("waiting_seconds", said)
         said = "Time that the judge worked on a question, without any waiting"

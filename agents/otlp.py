@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Final, get_args
 
@@ -25,18 +25,9 @@ _EXPORTER: Final = "otlp-exporter"
 _LARGEST_RECORD: Final = 1_000_000
 """Bytes that a broker takes by default, less the headers: one that it refuses would take its whole batch with it."""
 
-_SMALL: Final = 16_384
-"""Bytes that are read sooner than they are handed to a thread."""
-
-_MOST = 100
-"""Events of a request: most endpoints take megabytes, these are some hundred kilobytes at most."""
-
-_GATHER_SECONDS = 0.1
-"""An event waits so long for others to be sent with."""
-
-_PAUSE_SECONDS = 5.0
-"""Between tries of an endpoint that does not say when to come back."""
-
+_MOST = 100  # Events of a request: most endpoints take megabytes, these are some hundred kilobytes at most.
+_GATHER_SECONDS = 0.1  # An event waits so long for others to be sent with.
+_PAUSE_SECONDS = 5.0  # Between tries of an endpoint that does not say when to come back.
 _LONGEST_TRIAL_SECONDS = 60.0
 
 _log = structlog.get_logger(__name__)
@@ -67,23 +58,14 @@ class Intake:
         for reason in get_args(SkipReason):
             self._left_out.labels(reason)
         self._maker = RecordMaker(settings, max_bytes=most)
-        # In a thread, as verdicts wait for the event loop: a request may be 16 MB.
+        # As verdicts wait for the event loop: a request may be 16 MB.
         self._thread = ThreadPoolExecutor(1, "otlp")
-        self._handed_over: Future[Made] | None = None
 
     async def made(self, data: bytes, signal: Signal) -> Made:
         """The records of a request, else raises `Unreadable`. Concurrent calls are served in order, one at a time."""
-
-        def make() -> Made:
-            return self._maker.make(read_request(data, signal))
-
-        idle = self._handed_over is None or self._handed_over.done()
-        if idle and len(data) <= _SMALL:
-            made = make()
-        else:
-            self._handed_over = self._thread.submit(make)
-            # The caller may be cancelled; what is begun ends first, before the next.
-            made = await asyncio.shield(asyncio.wrap_future(self._handed_over))
+        made = await asyncio.get_running_loop().run_in_executor(
+            self._thread, lambda: self._maker.make(read_request(data, signal))
+        )
         self._records.inc(len(made.records))
         for reason, number in made.left_out.items():
             self._left_out.labels(reason).inc(number)

@@ -15,15 +15,9 @@ from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings
 from streams.topics import partitions_of
 
-_WINDOW_SECONDS = 60.0
-"""A queue that is never drained is reported after so long."""
-
-_KEEPS_UP = 0.9
-"""Share of what comes from which on an agent keeps up: rates of a minute vary by some percent."""
-
-_BACKLOG_SECONDS = 30.0
-"""A backlog of less work is a burst."""
-
+_WINDOW_SECONDS = 60.0  # A queue that is never drained is reported after so long.
+_KEEPS_UP = 0.9  # Share of what comes from which on an agent keeps up: rates of a minute vary by some percent.
+_BACKLOG_SECONDS = 30.0  # A backlog of less work is a burst.
 _BEFORE_START = timedelta(minutes=10)
 
 _log = structlog.get_logger(__name__)
@@ -36,13 +30,10 @@ class Pace:
         self, agent: str, metrics: StreamMetrics, *, samples: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`samples`: fewer of its records may be checked, if a rule says so."""
-        self._agent = agent
-        self._metrics = metrics
-        self._samples = samples
-        self._clock = clock
+        self._agent, self._metrics, self._samples, self._clock = agent, metrics, samples, clock
         self._partitions: frozenset[Any] = frozenset()
+        # When it was, the offset behind the last record, and the one that is finished, of all partitions together.
         self._looks: deque[tuple[float, int, int]] = deque()
-        """When it was, the offset behind the last record, and the one that is finished, of all partitions together."""
         self._reported = False
 
     def look(self, progress: Mapping[Any, PartitionProgress]) -> None:
@@ -64,14 +55,9 @@ class Pace:
         share = finishing / arriving if arriving > finishing else 1.0
         too_slow = share < _KEEPS_UP and end - finished > _BACKLOG_SECONDS * finishing
         if too_slow and not self._reported:
-            _log.warning(
-                "more records come than are finished",
-                agent=self._agent,
-                arriving=round(arriving, 2),
-                finished=round(finishing, 2),
-                waiting=end - finished,
-                **(_rule(share) if self._samples else {}),
-            )
+            rates = {"arriving": round(arriving, 2), "finished": round(finishing, 2), "waiting": end - finished}
+            rule = _rule(share) if self._samples else {}
+            _log.warning("more records come than are finished", agent=self._agent, **rates, **rule)
         self._reported = too_slow
 
 

@@ -12,14 +12,9 @@ from typing import Final
 
 import structlog
 
-WRONG_USE = 2
-"""Exit status of a process that would fail again."""
-
-_STARTED: Final = b"started\n"
-"""A process writes this to its standard output once it has started."""
-
-_RESTART_SECONDS: Final = 2.0
-"""From a process's end to its next start."""
+WRONG_USE = 2  # Exit status of a process that would fail again.
+_STARTED: Final = b"started\n"  # A process writes this to its standard output once it has started.
+_RESTART_SECONDS: Final = 2.0  # From a process's end to its next start.
 
 _log = structlog.get_logger(__name__)
 

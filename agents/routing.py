@@ -20,9 +20,7 @@ from schemas import RECORD_KINDS, Envelope
 from schemas.base import is_name
 from streams.settings import SettingsSection
 
-_REMEMBERED = 4096
-"""Combinations of checker, source, model and tenant whose share is known without going through the rules. As
-names are at most 256 characters, some 4 MB at the very most."""
+_REMEMBERED = 4096  # Combinations of checker, source, model and tenant whose share is known: 4 MB at the very most.
 
 _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
 _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
@@ -80,11 +78,11 @@ class RoutingSettings(SettingsSection):
     def share(self) -> Callable[[str, str, str, str | None], float]:
         """The share of a source's, model's and tenant's records that a checker takes."""
 
+        @lru_cache(_REMEMBERED)
         def first_that_matches(checker: str, source: str, model: str, tenant: str | None) -> float:
-            matching = (rule.share for rule in self.rules if rule.matches(checker, source, model, tenant))
-            return next(matching, 1.0)
+            return next((rule.share for rule in self.rules if rule.matches(checker, source, model, tenant)), 1.0)
 
-        return lru_cache(_REMEMBERED)(first_that_matches)
+        return first_that_matches
 
     def left_out(self, checker: str, record: "Envelope | Head") -> Literal["route", "sample"] | None:
         """The reason why `checker` skips a record: a rule with share 0, or the draw; None if it checks it."""
@@ -120,19 +118,17 @@ def read_head(value: bytes | None, max_bytes: int) -> Head | None:
     return head if whole else None
 
 
-_is_name = lru_cache(4096)(is_name)
-"""For names that are few and the same all the time."""
+_is_name = lru_cache(4096)(is_name)  # For names that are few and the same all the time.
 
 
 def sample_point(source: str, record_id: str) -> float:
-    """A record's point in [0, 1); every share above takes it.
+    """A record's point in [0, 1), the first 53 bits of a SHA-256; every share above takes it.
 
-    The first 53 bits of a SHA-256: a rerun, another worker and another checker take the same records, those of a
-    smaller share are among those of a larger one, and a producer that numbers its records does not bias the draw.
+    So a rerun, another worker and another checker take the same records, and those of a smaller share are among those
+    of a larger one.
     """
     # Names hold no control character, so no two records are joined to the same text.
     drawn = hashlib.sha256(f"{source}\x1f{record_id}".encode()).digest()
-    # A float distinguishes as many points: each is below 1, always.
     return (int.from_bytes(drawn[:8], "big") >> 11) / 2.0**53
 
 
@@ -152,10 +148,7 @@ class BudgetSettings(SettingsSection):
 
 
 class Budgets:
-    """The day's spending of this worker, by the name of a budget; one for all of its agents.
-
-    A budget is overshot by what is under way when it is reached. A restart resets a budget.
-    """
+    """The day's spending of this worker, by the name of a budget; one for all of its agents."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import structlog
 from aiokafka import ConsumerRebalanceListener, TopicPartition
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import Counter
 from pydantic import ValidationError
 
 from agents.pace import Pace
@@ -33,11 +33,9 @@ class Runtime:
     """The parts that all agents of a worker share."""
 
     settings: StreamSettings
-    publisher: Publisher
-    """Started before any agent, stopped after all."""
+    publisher: Publisher  # Started before any agent, stopped after all.
     metrics: StreamMetrics
-    fail: Callable[[BaseException], None]
-    """To be called when an agent cannot go on: the worker then ends, and what is not committed comes back."""
+    fail: Callable[[BaseException], None]  # To be called when an agent cannot go on: the worker then ends.
 
     def watch(self, agent: str, task: asyncio.Task[None]) -> None:
         """End the worker if `task`, without which `agent` does nothing, ends with an exception."""
@@ -55,23 +53,17 @@ class Runtime:
 
         task.add_done_callback(ended)
 
+    @cache  # noqa: B019 - a registry takes each once, however many agents share it
     def counter(self, name: str, said: str, *labels: str) -> Counter:
-        """The counter of this name: a registry takes each once, however many agents share it."""
-        return _counter(self.metrics.registry, name, said, labels)
-
-
-@cache
-def _counter(registry: CollectorRegistry, name: str, said: str, labels: tuple[str, ...]) -> Counter:
-    return Counter(name, said, labels, registry=registry)
+        """The counter of this name."""
+        return Counter(name, said, labels, registry=self.metrics.registry)
 
 
 class Agent(ABC):
     """Listens to topics until it is stopped."""
 
-    name: str
-    """Name in logs, metrics and readiness; part of the consumer group's name."""
-    topics: Collection[str]
-    """Topics that must exist."""
+    name: str  # Name in logs, metrics and readiness; part of the consumer group's name.
+    topics: Collection[str]  # Topics that must exist.
 
     @abstractmethod
     async def start(self) -> None:
@@ -92,8 +84,7 @@ class Agent(ABC):
         """Called before `stop` if the broker takes no answers: wait for nothing."""
 
 
-AgentFactory: TypeAlias = Callable[[Runtime], Agent]
-"""Builds an agent, on the event loop that it is to run on."""
+AgentFactory: TypeAlias = Callable[[Runtime], Agent]  # Builds an agent, on the event loop that it is to run on.
 
 
 class Listener(Agent):
@@ -116,9 +107,8 @@ class Listener(Agent):
     ) -> None:
         """`writes`: topics that the handler's answers go to; `needs` is started before and stopped behind it.
 
-        `trial_seconds`: see `Gate`; `on_ended`: as there. What `screen` skips does not come to the handler.
-        `in_flight` is asked for the number of records under way by a handler that counts them itself. With
-        `takeover`, what was answered before is not answered again.
+        `trial_seconds`, `on_ended`: see `Delivery`. What `screen` skips does not come to the handler. `in_flight`: by a
+        handler that counts records itself. With `takeover`, what was answered before is not answered again.
         """
         settings = runtime.settings
         self.name = name
@@ -197,8 +187,7 @@ class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # ai
         self._reads = reads
         self._consumer: Consumer | None = None
         self._joined = False
-        self._assigned: frozenset[TopicPartition] = frozenset()
-        """A new object with each assignment."""
+        self._assigned: frozenset[TopicPartition] = frozenset()  # A new object with each assignment.
         self._running: asyncio.Task[None] | None = None
 
     @property

@@ -17,9 +17,7 @@ from models.protocol import ModelUnavailable
 from schemas import content_id
 from streams.messages import TooLarge, record_message
 
-_BUDGET_SECONDS = 60.0
-"""Between looks at a budget that is spent; it is reset at midnight."""
-
+_BUDGET_SECONDS = 60.0  # Between looks at a budget that is spent; it is reset at midnight.
 _SHORTEST_WAIT_SECONDS = 0.05
 
 _log = structlog.get_logger(__name__)
@@ -32,14 +30,11 @@ class Scheduler(Agent):
         """Without `budgets` nothing is limited but the pace of `source`."""
         self.name = source.name
         self.topics: Collection[str] = (runtime.settings.topics.outputs,)
-        self._source = source
-        self._budgets = budgets or Budgets()
-        self._runtime = runtime
+        self._source, self._budgets, self._runtime = source, budgets or Budgets(), runtime
         said = "Records that the agent made on a schedule and published"
         self._records = runtime.counter("assay_scheduled_records", said, "agent", "model")
         self._asking: set[str] = set()
-        self._waiting: set[str] = set()
-        """Subjects that are away, or that no budget is left for."""
+        self._waiting: set[str] = set()  # Subjects that are away, or that no budget is left for.
         self._tasks: list[asyncio.Task[None]] = []
         runtime.metrics.watch(
             self.name, in_flight=lambda: len(self._asking), held=lambda: len(self._waiting), paused=lambda: False

@@ -1,8 +1,7 @@
 """What was said in each session, for a checker that asks for it, and conversations that have ended.
 
-A message on the state topic holds the last turns of a conversation. It is stored before the answer to each record that
-is a turn of it, so before the record's offset is committed. The next owner of the partition restores it: a record that
-is delivered again is behind the same turns again, and none is said twice.
+A message on the state topic holds the last turns of a conversation, and is stored before the answer to each record that
+is one of them. The next owner of the partition restores it: a record that is delivered again has the same turns again.
 """
 
 import asyncio
@@ -26,17 +25,10 @@ from streams.takeover import Commit
 from streams.topic_reader import read_topic
 from streams.topics import partitions_of
 
-_MOST_SESSIONS: Final = 50_000
-"""That a worker keeps: producers choose names, so memory needs a limit. Records of others have no turns."""
-
-SILENT_SECONDS = 1800.0
-"""A session without a record for so long has ended: it is forgotten, and a later record begins another."""
-
-_ENDING_AT_ONCE: Final = 16
-"""Conversations that are judged at the same time."""
-
-_UNDER_WAY: Final = 32
-"""Later turns of a conversation that may be answered before a record, which has the same turns if it comes again."""
+_MOST_SESSIONS: Final = 50_000  # That a worker keeps: producers choose names. Records of others have no turns.
+SILENT_SECONDS = 1800.0  # A session without a record for so long has ended, and a later record begins another.
+_ENDING_AT_ONCE: Final = 16  # Conversations that are judged at the same time.
+_UNDER_WAY: Final = 32  # Later turns that may be answered before a record, which has the same turns if it comes again.
 
 _log = structlog.get_logger(__name__)
 
@@ -48,8 +40,7 @@ class SaidTurn(BaseModel):
     """A turn, and where on the outputs topic it was said."""
 
     offset: int
-    at: float
-    """When, by its message's timestamp, in seconds since 1970; not before the turn before it."""
+    at: float  # When, by its message's timestamp, in seconds since 1970; not before the turn before it.
     model: str
     turn: Turn
 
@@ -61,14 +52,10 @@ class Conversation(BaseModel):
 
     group: str
     partition: int
-    session: tuple[str, str, str]
-    """Tenant, source and session: sources and tenants have their own sessions."""
-    began: int
-    """Offset of its first turn."""
-    turns: list[SaidTurn] = []
-    """Empty once it is closed."""
-    stored: int = Field(-1, exclude=True)
-    """The offset up to which it is stored."""
+    session: tuple[str, str, str]  # Tenant, source and session: sources and tenants have their own sessions.
+    began: int  # Offset of its first turn.
+    turns: list[SaidTurn] = []  # Empty once it is closed.
+    stored: int = Field(-1, exclude=True)  # The offset up to which it is stored.
     storing: asyncio.Lock = Field(default_factory=asyncio.Lock, exclude=True)
 
     @property
@@ -84,10 +71,8 @@ class Conversation(BaseModel):
     def record(self, turns: int) -> Generation:
         """Its last turns as one response; its id is that of the session, and where it began."""
         tenant, source, session = self.session
-        said = [
-            (f"User: {one.turn.prompt}\n" if one.turn.prompt else "") + f"Answer: {one.turn.response}"
-            for one in self.turns
-        ]
+        prompts = [f"User: {one.turn.prompt}\n" if one.turn.prompt else "" for one in self.turns]
+        said = [f"{prompt}Answer: {one.turn.response}" for prompt, one in zip(prompts, self.turns, strict=True)]
         return Generation(
             kind="generation",
             id=f"{session[:200]}/{self.partition}-{self.began}",
@@ -108,10 +93,9 @@ class Sessions:
         self._group, self._turns, self._on_end = checker.name, checker.turns, on_end
         self._settings, self._publisher = runtime.settings, runtime.publisher
         self._state_partitions = 1
+        # By partition and session, and by their beginnings, the conversations that have not ended.
         self._kept: dict[tuple[Any, ...], dict[int, Conversation]] = {}
-        """By partition and session, and by their beginnings, the conversations that have not ended."""
-        self._heard_at: dict[int, float] = {}
-        """By partition when its last turn was said."""
+        self._heard_at: dict[int, float] = {}  # By partition when its last turn was said.
         self._ending = asyncio.Semaphore(_ENDING_AT_ONCE)
 
     async def take_over(self, committed: Mapping[TP, Commit]) -> None:

@@ -5,7 +5,7 @@ import re
 from typing import Annotated, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from streams.settings import SettingsSection
 
@@ -13,10 +13,20 @@ SECRET_PREFIX = "whsec_"  # noqa: S105 - what every such secret begins with
 
 _KEY_BYTES = range(24, 65)
 _FORM = (
-    "expected whsec_ and the base64 of 24 to 64 random bytes; "
+    "expected whsec_ and the base64 of 24 to 64 random bytes, or two of these with a space between; "
     '`echo "whsec_$(openssl rand -base64 32)"` makes one, and the receiver needs the same'
 )
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
+
+
+def plain_url(value: str) -> str:
+    """The URL; raises ValueError unless it is one of http or https, with a host, and without credentials or `#`."""
+    parts = urlsplit(value)
+    is_web = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    if not is_web or parts.username is not None or parts.fragment or _NOT_IN_URLS.search(value):
+        raise ValueError("expected a URL such as https://host.example:8080/path, without credentials and without `#`")
+    return value
+
 
 WebhookTopic: TypeAlias = Literal["rejected", "improved", "alerts"]
 
@@ -27,7 +37,7 @@ WebhookName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-
 class WebhookSettings(SettingsSection):
     """A service to which messages are posted."""
 
-    url: str
+    url: Annotated[str, AfterValidator(plain_url)]
     """URL to post to, http or https."""
     secret: SecretStr
     """Signs requests: `whsec_` and the base64 of 24 to 64 random bytes; never shown. To change it, set the new and the
@@ -36,20 +46,6 @@ class WebhookSettings(SettingsSection):
     """Messages to post: rejected verdicts, improvements, alerts on trust."""
     include_record: bool = False
     """Post the record with a rejected verdict."""
-
-    @field_validator("url")
-    @classmethod
-    def _is_plain(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or _NOT_IN_URLS.search(value):
-            raise ValueError("expected a URL such as https://improver.internal.example/hook")
-        if parts.username or parts.password:
-            raise ValueError("credentials do not belong in the URL; requests are signed with the secret")
-        if parts.fragment:
-            raise ValueError("a fragment (# and what follows) is not sent; remove it")
-        if parts.port == 0:
-            raise ValueError("port 0 is not a port; allowed are 1 to 65535")
-        return value
 
     @field_validator("secret")
     @classmethod
@@ -73,13 +69,11 @@ class WebhookSettings(SettingsSection):
 def keys_of(secret: SecretStr) -> tuple[bytes, ...]:
     """The keys that `secret` encodes, one or two; raises ValueError, which says the form and not what was given."""
     secrets = secret.get_secret_value().split(" ")
-    if len(secrets) > 2:
-        raise ValueError(f"{len(secrets)} secrets; allowed are two at most, the new one and the old one")
     try:
         encoded = [each.removeprefix(SECRET_PREFIX) for each in secrets if each.startswith(SECRET_PREFIX)]
         keys = [base64.b64decode(each + "=" * (-len(each) % 4), validate=True) for each in encoded]
     except ValueError:
         raise ValueError(_FORM) from None
-    if len(keys) < len(secrets) or any(len(key) not in _KEY_BYTES for key in keys):
+    if not len(keys) == len(secrets) <= 2 or any(len(key) not in _KEY_BYTES for key in keys):
         raise ValueError(_FORM)
     return tuple(keys)

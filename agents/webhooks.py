@@ -35,39 +35,18 @@ _TYPES: dict[WebhookTopic, str] = {
     "alerts": "assay.alert.v1",
 }
 
-_SERIES_ANEW = "assay.series-anew.v1"
-"""Type of the other messages on the topic of alerts."""
-
 _QUICK_ATTEMPTS = 3
-_QUICK_PAUSE_SECONDS = 0.2
-"""A connection that broke, or a target that is being replaced: over within a second."""
-
+_QUICK_PAUSE_SECONDS = 0.2  # A connection that broke, or a target that is being replaced: over within a second.
 _SHORTEST_PAUSE_SECONDS = 1.0
-_LONGEST_PAUSE_SECONDS = 30.0
-"""However long a target was down, it is asked again this soon."""
-
+_LONGEST_PAUSE_SECONDS = 30.0  # However long a target was down, it is asked again this soon.
 _LONGEST_TRIAL_SECONDS = 300.0
-"""The longest time limit of a request, behind one that is under way, and the look-up of the record fit in."""
-
-_GIVE_UP_SECONDS = 900.0
-"""A message on which the target fails for this long, while it takes others, becomes a dead letter."""
-
+_GIVE_UP_SECONDS = 900.0  # Of one message on which the target fails, while it takes others.
 _LOOKUP_PAUSE_SECONDS = 1.0
-
-# From a target on the same machine to the longest timeout that can be configured.
+AT_ONCE = 8  # Requests at the same time, for each topic: enough for hundreds of messages a second.
+_TIMEOUT_SECONDS = 10.0  # From connecting to the end of the answer.
+_READ_BYTES = 65_536  # A short answer is read so that its connection can be used again; its text is ignored.
+_PASSING = frozenset({408, 425, 429})  # Besides 5xx. Any other status says that this message is not wanted.
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60)
-
-AT_ONCE = 8
-"""Requests at the same time, for each topic: enough for hundreds of messages a second, no flood for a small service."""
-
-_TIMEOUT_SECONDS = 10.0
-"""A request's time, from connecting to the end of the answer: a receiver takes a message first and works on it then."""
-
-_READ_BYTES = 65_536
-"""A short answer is read so that its connection can be used again; its text is ignored."""
-
-_PASSING = frozenset({408, 425, 429})
-"""Besides 5xx: too slow, too early, too many. Any other status says that this message is not wanted."""
 
 _log = structlog.get_logger(__name__)
 
@@ -76,19 +55,16 @@ _log = structlog.get_logger(__name__)
 class Reply:
     """The result of a request."""
 
-    outcome: Literal["taken", "failed", "refused"]
-    """`failed`: may succeed later. `refused`: will not."""
-    detail: str
-    """The status, or the sort of error; nothing of what the target said."""
-    retry_after: float | None = None
-    """Seconds for which the target asks not to be called, at most 60."""
+    outcome: Literal["taken", "failed", "refused"]  # `failed`: may succeed later. `refused`: will not.
+    detail: str  # The status, or the sort of error; nothing of what the target said.
+    retry_after: float | None = None  # Seconds for which the target asks not to be called, at most 60.
 
 
 class Target(Client):
     """Posts to one URL; belongs to one event loop."""
 
     def __init__(self, url: str, on_request: Callable[[float], None] = lambda seconds: None) -> None:
-        """`on_request(seconds)` is called after every request."""
+        """`on_request` gets the seconds that each request took."""
         self._url = url
         self._on_request = on_request
         self._client: httpx.AsyncClient | None = None
@@ -141,14 +117,14 @@ def signed_headers(identifier: str, body: bytes, keys: Sequence[bytes]) -> dict[
 
     `identifier`: the message's, the same in every attempt, without a full stop.
     """
-    moment = int(time.time())
-    content = b".".join((identifier.encode(), str(moment).encode(), body))
+    moment = str(int(time.time()))
+    content = b".".join((identifier.encode(), moment.encode(), body))
     signatures = (base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode() for key in keys)
     return {
         "content-type": "application/json",
         "user-agent": "assay-webhooks",
         "webhook-id": identifier,
-        "webhook-timestamp": str(moment),
+        "webhook-timestamp": moment,
         "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
 
@@ -178,8 +154,7 @@ class _Webhook(Listener):
         self._ended = partial(deliveries.labels, name)
         self._target = Target(settings.url, _durations(runtime.metrics.registry).labels(name).observe)
         self._places = asyncio.Semaphore(AT_ONCE)
-        self._asked_until = 0.0
-        """Until then the target asked to be left alone, by the monotonic clock."""
+        self._asked_until = 0.0  # Until then the target asked to be left alone, by the monotonic clock.
         records = settings.include_record and topic == "rejected"
         self._lookup = RecordLookup(runtime.settings) if records else None
         super().__init__(
@@ -207,8 +182,7 @@ class _Webhook(Listener):
             return self._give_up(reply.detail)
         _log.warning("webhook not delivered, it waits", webhook=self._webhook, id=header.id, reply=reply.detail)
         failing = time.monotonic() - incoming.since
-        pause = min(max(failing / 2, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
-        pause *= random.uniform(0.5, 1.0)  # noqa: S311
+        pause = min(max(failing / 2, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS) * random.uniform(0.5, 1.0)  # noqa: S311
         if reply.retry_after is not None:
             pause = max(pause, reply.retry_after)
             self._asked_until = max(self._asked_until, time.monotonic() + reply.retry_after)
@@ -243,10 +217,10 @@ class _Webhook(Listener):
             except StreamError as error:
                 _log.warning("record not read, its verdict waits", webhook=self._webhook, error=type(error).__name__)
                 raise Hold(_LOOKUP_PAUSE_SECONDS) from None
+        # As on their topics: what a producer wrote is sent byte for byte.
         body = {
-            "type": _SERIES_ANEW if header.kind == "series_anew" else self._type,
+            "type": "assay.series-anew.v1" if header.kind == "series_anew" else self._type,
             "timestamp": header.at,
-            # As on their topics: what a producer wrote is sent byte for byte.
             "data": orjson.Fragment(message),
             "record": None if record is None else orjson.Fragment(record),
         }

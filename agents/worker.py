@@ -22,27 +22,12 @@ from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings
 from streams.topics import require_topics
 
-DONE = 0
-"""Exit status after a signal: everything under way was finished or comes back."""
-
-COULD_NOT_FINISH = 3
-"""Exit status when an answer could not be delivered, or Kafka was lost for good: to be started again."""
-
-_MOST_SUBJECTS = 500
-"""Pairs of source and model that have their own labels; all others are counted as `other`. Producers choose both
-names, so the number of series needs a limit: 500 pairs, three outcomes and ten checkers make 15,000 series of verdicts,
-and as many again if routing leaves records out."""
-
-_MEASURE_EVERY_SECONDS = 5.0
-"""Three readings in the scrape interval of 15 s that is common."""
-
-_LEAVE_SECONDS = 5.0
-"""Committing, leaving a group and closing connections take well below a second; a broker that is gone is not waited
-for longer than this on top of the drain time, and what is not committed then comes back."""
-
-_FLUSH_SECONDS = 3.0
-"""After the drain no answer is under way. With the 20 s of a drain and the 5 s of leaving, this stays below the 30 s
-that Kubernetes gives."""
+DONE = 0  # Exit status after a signal: everything under way was finished or comes back.
+COULD_NOT_FINISH = 3  # Exit status when an answer could not be delivered, or Kafka was lost for good.
+_MOST_SUBJECTS = 500  # Pairs of source and model with labels of their own: producers choose both names.
+_MEASURE_EVERY_SECONDS = 5.0  # Three readings in the scrape interval of 15 s that is common.
+_LEAVE_SECONDS = 5.0  # For committing, leaving groups and closing connections, on top of the drain time.
+_FLUSH_SECONDS = 3.0  # With the 20 s of a drain and the 5 s of leaving, below the 30 s that Kubernetes gives.
 
 _log = structlog.get_logger(__name__)
 
@@ -62,19 +47,17 @@ class Worker:
     ) -> None:
         """Must be called on the event loop that it is to run on.
 
-        `judge_probe` is part of readiness. `preparing` is awaited before any agent starts, once the topics are known
-        to be there; `closing` one after the other when everything else has stopped. `about`: what the log line on its
-        start names besides; `currency`: that of the configured prices.
+        `preparing` is awaited before any agent starts, once the topics are known to be there; `closing` one after the
+        other when everything else has stopped. `about`: what the log line on its start names besides.
         """
         self._settings = settings
         self.registry = registry if registry is not None else CollectorRegistry()
         self._preparing = preparing
         self._closing = closing
         self._about = about or {}
+        # The exit status, after a signal or a fatal error.
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        """The exit status, after a signal or a fatal error."""
-        self._fault: str | None = None
-        """The fatal error's name."""
+        self._fault: str | None = None  # The fatal error's name.
         self._publisher = Publisher(settings)
         self._runtime = Runtime(
             settings=settings,
@@ -85,14 +68,12 @@ class Worker:
         self._agents: list[Agent] = [build(self._runtime) for build in agents]
         self._watch = BrokerWatch(settings.kafka, self._tell_of_broker)
         self._runtime.metrics.kafka_last_answer.set_function(lambda: self._watch.last_answer)
-        ready: dict[str, Probe] = {"kafka": self._broker}
-        ready |= {agent.name: agent.ready for agent in self._agents}
+        ready: dict[str, Probe] = {"kafka": self._broker, **{agent.name: agent.ready for agent in self._agents}}
         ready |= {} if judge_probe is None else {"judge": judge_probe}
         self.http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
         self._tasks: list[asyncio.Task[None]] = []
         self._asked = False
-        self.stuck = False
-        """True if clients are left that still wait for a broker."""
+        self.stuck = False  # True if clients are left that still wait for a broker.
         self._stopped = False
 
     async def start(self) -> None:
@@ -187,7 +168,7 @@ class Worker:
             self.ended.set_result(status)
 
     async def _alive(self) -> str | None:
-        return None if self._fault is None else f"cannot go on: {self._fault}"
+        return self._fault and f"cannot go on: {self._fault}"
 
     async def _broker(self) -> str | None:
         return self._watch.fault
@@ -212,10 +193,7 @@ class Worker:
 
 
 def run(factory: Callable[[], Awaitable[Worker]], started: Callable[[], None] = lambda: None) -> int:
-    """Build a worker on an event loop and run it until a signal, `started` called once it has started.
-
-    Returns the exit status.
-    """
+    """Build a worker on an event loop and run it until a signal, `started` called once it runs; the exit status."""
     log_uncaught()
 
     async def main() -> int:

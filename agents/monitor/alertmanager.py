@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -14,7 +15,7 @@ from prometheus_client import Counter
 from agents.monitor.counter import Key, Raised
 from agents.monitor.settings import AlertmanagerSettings
 from agents.webhooks import Target
-from schemas import Alert, RejectedRecord, TrueRateAlert
+from schemas import Alert, TrueRateAlert
 
 RESEND_SECONDS: Final = 60.0
 _FIRST_PAUSE_SECONDS: Final = 0.5  # Before a request that failed is made again, doubled each time up to the resend.
@@ -42,9 +43,9 @@ class Alertmanager:
     def __init__(self, url: str, settings: AlertmanagerSettings, posts: Counter, resend_seconds: float) -> None:
         """`posts` counts requests; `resend_seconds`: interval at which an alert that goes on is posted again."""
         self._url, self._settings, self._posts = url, settings, posts
-        self._headers, secret = {"content-type": "application/json"}, settings.authorization
-        if secret is not None:
-            self._headers["authorization"] = secret.get_secret_value()
+        secret = settings.authorization
+        self._headers = {"authorization": secret.get_secret_value()} if secret is not None else {}
+        self._headers["content-type"] = "application/json"
         self._target = Target(f"{url}/api/v2/alerts")
         self._resend_seconds, self._holds = resend_seconds, _HOLDS * resend_seconds
         self._news = asyncio.Event()
@@ -66,8 +67,7 @@ class Alertmanager:
     def take(self, message: Raised) -> None:
         """Post a drop until it recovers or is forgotten, and a recovery until it is taken or the alert has expired."""
         if isinstance(message, TrueRateAlert) or message.kind == "version_worse":
-            # They have no end: Prometheus raises them by their counters.
-            return
+            return  # They have no end: Prometheus raises them by their counters.
         key, now = (message.source, message.model, message.checker), _now()
         posted = self._posted.pop(key, None)
         if isinstance(message, Alert) and message.kind == "trust_drop":
@@ -110,6 +110,8 @@ class Alertmanager:
         alert = posted.alert
         ends = posted.recovered_at or datetime.now(UTC) + timedelta(seconds=self._holds)
         subject = {"checker": alert.checker, "source": alert.source, "model": alert.model}
+        reasons = [f": {one.reason[:_REASON_CHARACTERS]}" if self._settings.reasons else "" for one in alert.rejected]
+        rejected = [f"{one.record_id}{reason}" for one, reason in zip(alert.rejected, reasons, strict=True)]
         return {
             "labels": {"severity": "page", "alertname": "AssayTrustDrop", **subject},
             "annotations": {
@@ -121,8 +123,8 @@ class Alertmanager:
                     f"A subject that never fell below its baseline has such an alert with a probability of at most "
                     f"{alert.error_bound:.1%}, however long it is watched."
                 ),
-                "common": "\n".join(_printable(one.line) for one in alert.common),
-                "rejected": "\n".join(map(self._line, alert.rejected)),
+                "common": _lines(one.line for one in alert.common),
+                "rejected": _lines(rejected),
                 "alert_id": alert.id,
                 "page_url": f"{self._settings.page_url}/alerts/{alert.id}",
                 "runbook_url": f"{self._settings.runbook_url}#assaytrustdrop",
@@ -131,14 +133,10 @@ class Alertmanager:
             "endsAt": ends.isoformat(),
         }
 
-    def _line(self, record: RejectedRecord) -> str:
-        reason = f": {record.reason[:_REASON_CHARACTERS]}" if self._settings.reasons else ""
-        return _printable(f"{record.record_id}{reason}")
 
-
-def _printable(text: str) -> str:
-    """The text in one line: reasons quote foreign text."""
-    return _UNPRINTABLE.sub(" ", text).strip()
+def _lines(texts: Iterable[str]) -> str:
+    """Each text in one line: reasons quote foreign text."""
+    return "\n".join(_UNPRINTABLE.sub(" ", text).strip() for text in texts)
 
 
 def _now() -> float:

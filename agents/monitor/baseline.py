@@ -36,18 +36,14 @@ SHORT_KEPT: Final = 300
 DAYS_PRIOR: Final = 1
 DAYS_KEPT: Final = 28
 
-GAIN: Final = 4.0
-"""Evidence counts for 1 / (1 + GAIN * excess): an estimate may be too low, and batches of bad luck are not normal."""
-
+GAIN: Final = 4.0  # Evidence counts for 1 / (1 + GAIN * excess): an estimate of the excess may be too low.
 CLEAR: Final = 0.1  # The excess of batches up to which they count as independent.
 CLEAR_DAYS: Final = 0.4
 WINDOW: Final = 300  # Verdicts in which a drop of ten points is found. A day with more of them can drop by itself.
 STRAYS: Final = 5.0  # Standard errors that a day may stray; independent verdicts need as many for an alarm.
 MOST: Final = 0.1  # Days that differ by more are reported.
 FIRST_WEEK: Final = 4.0  # Days that the first week counts for, as its days may belong to the week's profile.
-FARTHEST: Final = (
-    25  # A pair counts as at most so many times as far apart as pairs were so far: one may be an incident.
-)
+FARTHEST: Final = 25  # Times as far apart as pairs were so far that a pair counts at most: one may be an incident.
 
 _LEAST_VARIANCE: Final = 1e-9
 
@@ -166,16 +162,15 @@ class Baseline:
     at_least: int = LEARN_AT_LEAST
     begun: int | None = None  # The hour of the first verdict, since 1970.
     latest: int = 0  # That of the latest.
+    # Verdicts and accepts of the days that are over, by hour of the week.
     week: list[list[int]] = Field(default_factory=lambda: [[0, 0] for _ in range(WEEK)])
-    """Verdicts and accepts of the days that are over, by hour of the week."""
     today: list[list[int]] = Field(default_factory=lambda: [[0, 0] for _ in range(24)])
     fitted: tuple[float, float, int] | None = None  # The numbers that the profile was made with.
     short: BatchMeans = Field(default_factory=lambda: BatchMeans(BATCH, SHORT_PRIOR, SHORT_KEPT))
     days: BatchMeans = Field(default_factory=lambda: BatchMeans(1, DAYS_PRIOR, DAYS_KEPT, rises=True))
     weighed: bool = False  # True once the first week counts for less.
     held: float | None = None
-    dispersion: float = 1.0
-    """The factor by which neighbouring verdicts scatter more than independent ones; evidence is divided by it."""
+    dispersion: float = 1.0  # By what neighbouring verdicts scatter more than independent ones; divides evidence.
     allowance: float = 0.0  # The part by which less is expected, as days differ.
 
     def __post_init__(self) -> None:

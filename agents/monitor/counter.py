@@ -1,15 +1,14 @@
 """A counter of series by partition: each message is counted once, and changes are stored.
 
-A message changes its series and the offset up to which the series is counted in one step, and one message stores both.
-The next owner of the partition reads on from what was committed, at or before all these offsets, and skips what
-lies before its series' own. It begins so far before that it knows the ids of what was counted last.
+One message stores a series and the offset up to which it is counted. The next owner of the partition reads on from what
+was committed, at or before all these offsets, and skips what lies before its series' own.
 """
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
 from cachetools import LRUCache
@@ -26,8 +25,8 @@ PROGRESS: Final = "assay-progress"
 """Header of a message that stores a series: two numbers that never fall. Of two messages the higher one is valid."""
 
 REMEMBERED: Final = 16_384
-"""Messages of each partition that are read again on taking over, and verdict ids that are remembered, so that a verdict
-counts once that is delivered twice: a worker that is killed repeats at most its window of 4,096 records."""
+"""Messages of each partition that are read again on taking over, and verdict ids that are remembered: a worker that is
+killed repeats at most its window of 4,096 records."""
 
 _FORGET_SECONDS: Final = 30 * 86_400.0  # A series without a verdict for a month is forgotten, to make room for another.
 
@@ -35,7 +34,6 @@ _log = structlog.get_logger(__name__)
 
 Key: TypeAlias = tuple[str, ...]
 Raised: TypeAlias = Alert | SeriesAnew | TrueRateAlert
-Skipped: TypeAlias = Literal["repeat", "unwatched", "unreadable"]
 
 
 def encoded(key: Key) -> bytes:
@@ -46,8 +44,7 @@ def encoded(key: Key) -> bytes:
 def labels_of(metrics: StreamMetrics, key: Key) -> tuple[str, str, str]:
     """The labels of a series' gauges."""
     source, model, checker = key[:3]
-    # No event: what is beyond the maximum counts where it is checked.
-    return (checker, *metrics.subject(source, model, 0))
+    return (checker, *metrics.subject(source, model, 0))  # 0: this is no event of the subject.
 
 
 def series_gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
@@ -99,7 +96,7 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
         self._counted_ids: LRUCache[str, None] = LRUCache(REMEMBERED)
         self._changed: dict[Key, None] = {}
         self._outbox: list[Outgoing] = []
-        self.raised: list[Raised] = []  # Alerts in the outbox, or published since they were cleared.
+        self.raised: list[Raised] = []  # What Alertmanager does not know yet.
         self._full = False
 
     async def begin(self, kafka: KafkaSettings) -> None:
@@ -118,24 +115,15 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
         return outcome.key
 
     @abstractmethod
-    def _count_verdict(self, entry: Entry[SeriesT], outcome: SeriesOutcome) -> object | None:
-        """Count a verdict in its series; returns what it raises."""
+    def _count_verdict(self, entry: Entry[SeriesT], outcome: SeriesOutcome) -> None:
+        """Count a verdict in its series."""
 
     def _before_storing(self, entry: Entry[SeriesT]) -> Iterable[Outgoing]:
         """Called when a changed entry is to be stored; returns what is published with it."""
         return ()
 
-    def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
+    def _skipped(self, reason: str, checker: str = "") -> None:
         """Called for an outcome that is not counted: a repeat, without room for its series, or unreadable."""
-
-    @abstractmethod
-    def published(self, alert: Raised) -> None:
-        """Called when an alert is on its topic."""
-
-    @property
-    def ongoing(self) -> Iterable[Alert]:
-        """Alerts that last until a recovery."""
-        return ()
 
     @property
     def _now(self) -> datetime:
@@ -143,8 +131,8 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
 
     @property
     def changed(self) -> bool:
-        """True if there is something to store or to publish."""
-        return bool(self._changed or self._outbox)
+        """True if there is something to store, to publish or to post."""
+        return bool(self._changed or self._outbox or self.raised)
 
     def restore(self, stored: Mapping[bytes, bytes], ends: Mapping[str, int]) -> None:
         """Take up stored series, given as messages by key; `ends` are the ends of the partitions by topic."""
@@ -162,41 +150,34 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
                     entry.resets += 1
             self.entries[entry.key] = entry
 
-    def count(self, record: Any) -> object | None:
-        """Count the next message; returns what it raises, which is not to wait for the next flush."""
+    def count(self, record: Any) -> None:
+        """Count the next message."""
         before = record.offset < self.next[record.topic]
         self.next[record.topic] = max(self.next[record.topic], record.offset + 1)
-        return self._count(record, before=before)
+        self._count(record, before=before)
 
-    def _count(self, record: Any, *, before: bool) -> object | None:
+    def _count(self, record: Any, *, before: bool) -> None:
         try:
             outcome = SeriesOutcome.model_validate_json(record.value or b"")
             key = self._key(outcome)
         except ValidationError:
             if not before:
-                self._skipped("unreadable", record)
-            return None
-        if before:
-            self._is_known(outcome.verdict_id)
-            return None
-        if (entry := self._entry(key)) is None:
-            self._skipped("unwatched", record, outcome.checker)
-            return None
-        is_known = self._is_known(outcome.verdict_id)
-        if entry.is_counted(record):
-            return None
+                self._skipped("unreadable")
+            return
+        entry = None if before else self._entry(key)
+        if entry is None and not before:
+            self._skipped("unwatched", outcome.checker)
+            return
+        is_known = outcome.verdict_id in self._counted_ids
+        self._counted_ids[outcome.verdict_id] = None
+        if entry is None or entry.is_counted(record):
+            return
         self._note(entry, record)
         if is_known:
-            self._skipped("repeat", record, outcome.checker)
-            return None
-        entry.counted_at = self._clock()
-        return self._count_verdict(entry, outcome)
-
-    def _is_known(self, id_: str) -> bool:
-        """Whether a verdict with this id was counted, which it is now."""
-        known = id_ in self._counted_ids
-        self._counted_ids[id_] = None
-        return known
+            self._skipped("repeat", outcome.checker)
+        else:
+            entry.counted_at = self._clock()
+            self._count_verdict(entry, outcome)
 
     def outbox(self) -> list[Outgoing]:
         """What was raised since the last call, to be published before the state is stored."""
@@ -238,9 +219,12 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
             _log.warning("too many series, new ones are not watched", most=self._most, partition=self.number)
         return entry
 
-    def _raise(self, alert: Raised) -> None:
+    def _raise(self, alert: Raised, published: Callable[[], None]) -> None:
+        """Publish the alert at once; `published` is called when it is on its topic."""
+        message = alert_message(alert, self._topics)
+        message.on_delivered = published
         self.raised.append(alert)
-        self._outbox.append(alert_message(alert, self._topics))
+        self._outbox.append(message)
         _log.warning(alert.kind, id=alert.id, summary=alert.summary)
 
     def _note(self, entry: Entry[SeriesT], record: Any) -> None:

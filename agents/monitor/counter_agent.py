@@ -10,7 +10,7 @@ from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agents.monitor.alertmanager import Alertmanager
-from agents.monitor.counter import PROGRESS, REMEMBERED, Key, Partition, Raised
+from agents.monitor.counter import PROGRESS, REMEMBERED, Key, Partition
 from agents.runtime import GroupReader, Runtime, first_unread
 from streams.clients import Consumer
 from streams.errors import BrokerUnavailable, StreamError
@@ -32,12 +32,12 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
     """Reads topics with equally many partitions and keeps what it counts in another one.
 
     What is raised is published before the state that has it, and the state before offsets are committed. The next owner
-    reads the state back, starts at the committed offset, or `REMEMBERED` messages before, and skips what was
-    counted already. What it counts again it raises again, under the same ids.
+    reads the state back, starts `REMEMBERED` messages before the committed offset, and skips what was counted already.
+    What it counts again it raises again, under the same ids.
 
-    An owner that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,
-    by committing once more what was committed last, whether the partitions are still its own. And should it have
-    frozen between that and writing, the state that has come farthest holds, not the one that was written last.
+    An owner that was thought dead and wakes up must not undo what its successor did: each flush first asks the group,
+    by committing once more what was committed last. Should it have frozen between that and writing, the state that has
+    come farthest holds, not the one that was written last.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         flush_seconds: float,
         alertmanagers: Sequence[Alertmanager] = (),
     ) -> None:
-        """`new` makes a partition of its number and its maximum of series; `state` is the topic that stores series.
+        """`new` makes a partition of its number and its maximum of series, which are `most_series` over all.
 
-        `most_series`: over all partitions. Producers choose names, so memory needs a limit.
+        `state` is the topic that stores series.
         """
         self.name = name
         super().__init__(runtime, reads=reads, writes=[*writes, state])
@@ -117,15 +117,14 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
             # Messages at hand come without waiting, so give the event loop a turn.
             await asyncio.sleep(0)
             fetched = await consumer.getmany(timeout_ms=int(_POLL_SECONDS * 1000), max_records=_BATCH)
-            urgent = False
             for place, records in fetched.items():
                 if (partition := self.partitions.get(place.partition)) is None:
                     # It comes again: the next owner of the partition goes back.
                     continue
                 for record in records:
-                    urgent |= partition.count(record) is not None
-            due = time.monotonic() - self._flushed_at >= self._flush_seconds
-            if urgent or due:
+                    partition.count(record)
+            raised = any(partition.raised for partition in self.partitions.values())
+            if raised or time.monotonic() - self._flushed_at >= self._flush_seconds:
                 async with self._lock:
                     await self._flush()
 
@@ -147,8 +146,6 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         for partition in partitions:
             self.partitions[partition.number] = partition
             self._committed |= {TopicPartition(topic, partition.number): at for topic, at in partition.next.items()}
-            for alert in partition.ongoing:
-                self._post(alert)
         _log.info("partitions taken over", agent=self.name, partitions=list(numbers))
 
     async def _restored(self, numbers: Sequence[int]) -> list[PartitionT]:
@@ -189,8 +186,6 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
             await self._write()
             if await self._commit(offsets):
                 self._committed = offsets
-                return
-        _log.info("partitions are being reassigned; their next owner counts what is not committed")
 
     async def _write(self) -> None:
         """Publish what was raised, then store what changed."""
@@ -198,14 +193,10 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         await publish(*(message for partition in partitions for message in partition.outbox()))
         await publish(*(message for partition in partitions for message in partition.changes(self._state_topic)))
         for partition in partitions:
-            raised, partition.raised = partition.raised, []
-            for alert in raised:
-                partition.published(alert)
-                self._post(alert)
-
-    def _post(self, alert: Raised) -> None:
-        for each in self._alertmanagers:
-            each.take(alert)
+            for alert in partition.raised:
+                for each in self._alertmanagers:
+                    each.take(alert)
+            partition.raised.clear()
 
     def _forget(self, keys: Iterable[Key]) -> None:
         for key in keys:
@@ -213,11 +204,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
                 each.forget(key)
 
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:
-        """Commit; false if the group has reassigned the partitions, or is about to.
-
-        Raises:
-            KafkaError: the group must not be written to.
-        """
+        """Commit; false if the group has reassigned the partitions, or is about to."""
         try:
             if offsets:
                 await self._member().commit(dict(offsets))

@@ -36,25 +36,17 @@ the test does not change.
 """
 
 import math
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-HIGHEST_BASELINE = 0.999
-"""Higher ones are tested as this one, which is less than was claimed and so still valid. At 1 a single reject would be
-proof, and near it nearly so."""
-
+HIGHEST_BASELINE = 0.999  # Higher ones are tested as this one, which is valid. At 1 a single reject would be proof.
 LOWEST_BASELINE = 1e-9  # Below it no drop can be found, and no bet is placed.
-
-EARLY_VERDICTS = 100
-"""A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
-
-LARGEST_SHARE = 0.95
-"""The largest bet is on a drop of this share of the baseline: on all of it, one accept would lose everything."""
-
-SMALLEST_DROP: Final = 0.05
-"""The smallest drop of the success rate that matters: five points. Larger drops are found sooner."""
+EARLY_VERDICTS = 100  # A: the first so many verdicts are about equally likely to be the first bad one.
+LARGEST_SHARE = 0.95  # Of the baseline, that the largest bet is on: on all of it, one accept would lose everything.
+SMALLEST_DROP: Final = 0.05  # The smallest drop of the success rate that matters. Larger drops are found sooner.
 
 _BETS: Final = math.ceil(math.log2(1 / SMALLEST_DROP)) + 1
 _RAW: Final = [2.0 ** (-k / 2) for k in range(_BETS)]
@@ -67,6 +59,7 @@ fast. Weights fall as the square root of the drop, as a small one takes longest 
 """
 
 
+@lru_cache(4096)
 def bet_factors(baseline: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The factors of an accept and of a reject for each bet against a baseline from 0 to 1."""
     if baseline < LOWEST_BASELINE:
@@ -120,12 +113,7 @@ class DropTest:
 
     def __post_init__(self) -> None:
         self._alarm_at = 1 / self.error_bound
-        self._baseline = math.nan
-        self._on_accept: tuple[float, ...] = ()
-        self._on_reject: tuple[float, ...] = ()
-        self._weight_left = weight_left(self.verdicts)
-        self.evidence = self._mixture()
-        """M, the evidence against the null hypothesis: 1 at first, 1/error_bound at the alarm."""
+        self.evidence = self._mixture()  # M, against the null hypothesis: 1 at first, 1/error_bound at the alarm.
 
     def update(self, accepted: bool, baseline: float, expected: float | None = None, *, share: float = 1.0) -> bool:
         """Take the next verdict; whether the alarm is raised. Once raised, verdicts change nothing any more.
@@ -133,32 +121,21 @@ class DropTest:
         `baseline` and `share` may differ from verdict to verdict, and must not depend on this one or later ones.
         `expected` is for `since` alone; the baseline if absent. `share`: of its evidence that the verdict counts for.
         """
-        if baseline != self._baseline:
-            self._on_accept, self._on_reject = bet_factors(baseline)
-            self._baseline = baseline
         if self.evidence >= self._alarm_at:
             return True
         here = (self.verdicts, self.accepted, self.expected)
         self.verdicts += 1
         self.accepted += accepted
         self.expected += baseline if expected is None else expected
-        left = weight_left(self.verdicts)
-        start, self._weight_left = self._weight_left - left, left
-        sums, climbs, weights = self.sums, self.climbs, BET_WEIGHTS
-        evidence = left
-        factors = self._on_accept if accepted else self._on_reject
-        if share < 1:
-            factors = tuple(factor**share for factor in factors)
-        for k, factor in enumerate(factors):
-            sums[k] = gained = (sums[k] + start) * factor
-            evidence += weights[k] * gained
-            climb = climbs[k]
-            if climb <= 1:
-                climb = 1.0
-                self.starts[k] = here
-            climbs[k] = climb * factor
-        self.evidence = evidence
-        return evidence >= self._alarm_at
+        start = weight_left(self.verdicts - 1) - weight_left(self.verdicts)
+        for k, factor in enumerate(bet_factors(baseline)[not accepted]):
+            gain = factor**share if share < 1 else factor
+            self.sums[k] = (self.sums[k] + start) * gain
+            if self.climbs[k] <= 1:
+                self.climbs[k], self.starts[k] = 1.0, here
+            self.climbs[k] *= gain
+        self.evidence = self._mixture()
+        return self.evidence >= self._alarm_at
 
     def discount(self, share: float) -> None:
         """Let what was gained so far count for a share of its logarithm: never more, so the test stays valid."""
@@ -178,8 +155,4 @@ class DropTest:
         return Since(self.verdicts - verdicts, self.accepted - accepted, self.expected - expected)
 
     def _mixture(self) -> float:
-        # In the order of `update`, so that a state goes on to the last bit.
-        evidence = self._weight_left
-        for weight, gained in zip(BET_WEIGHTS, self.sums, strict=True):
-            evidence += weight * gained
-        return evidence
+        return weight_left(self.verdicts) + sum(w * gained for w, gained in zip(BET_WEIGHTS, self.sums, strict=True))

@@ -8,13 +8,12 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Final
 
-import structlog
 from prometheus_client import Counter
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 from pydantic import TypeAdapter, ValidationError
 
-from agents.monitor.counter import Entry, Key, Partition, Raised, encoded, labels_of, series_gauge
+from agents.monitor.counter import Entry, Key, Partition, encoded, labels_of, series_gauge
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.label_series import Draw, LabelKey, LabelSeries, alert_of, calibration_of
 from agents.monitor.outcomes import SeriesOutcome
@@ -22,7 +21,7 @@ from agents.monitor.settings import LabelSettings
 from agents.monitor.versions import ids_of
 from agents.routing import sample_point
 from agents.runtime import Runtime
-from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
+from schemas import Calibration, Label, ReviewRequest, content_id
 from schemas.base import Name
 from streams.messages import Outgoing, calibration_message, request_message
 from streams.metrics import OTHER, StreamMetrics
@@ -43,9 +42,6 @@ RESULTS: Final = (
     *("not_expert", "other_rubric", "late", "too_many", "unreadable"),
 )  # What may become of a label.
 
-_log = structlog.get_logger(__name__)
-
-
 LabelEntry = Entry[LabelSeries]
 
 
@@ -64,8 +60,7 @@ class LabelMetrics(Collector):
             # Prometheus sees no increase in a series that begins at 1.
             self.labels.labels(result)
         self._metrics = metrics
-        self.rows: Callable[[], Iterable[tuple[Key, Calibration]]] = tuple
-        """Called at every scrape."""
+        self.rows: Callable[[], Iterable[tuple[Key, Calibration]]] = tuple  # Called at every scrape.
         metrics.registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
@@ -100,8 +95,8 @@ class Asked:
     key: LabelKey
     draw: Draw
     expires_at: datetime
+    # By annotator, the rank and the value of the last label; no value if it takes back the one before.
     labels: dict[str, tuple[tuple[Any, ...], float | None]] = field(default_factory=dict)
-    """By annotator, the rank and the value of the last label; no value if it takes back the one before."""
     is_bet_on: bool = False  # True from its first label on, also if that was taken back.
 
     @property
@@ -135,10 +130,8 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
 
     def ask_again(self, request: bytes) -> None:
         """Wait for the answer to a request that was published before."""
-        try:
+        with suppress(ValidationError):
             self._ask(ReviewRequest.model_validate_json(request))
-        except ValidationError as error:
-            _log.warning("no request", faults=error.error_count())
 
     def forget_old(self) -> list[Key]:
         """Forget also the requests that are not waited for any more."""
@@ -146,10 +139,6 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
         old = super().forget_old()
         self.calibrations = {key: each for key, each in self.calibrations.items() if key in self.entries}
         return old
-
-    def published(self, alert: Raised) -> None:
-        if isinstance(alert, TrueRateAlert):
-            self._metrics.alerts.labels(alert.checker, alert.cause).inc()
 
     def _read(self, stored: bytes) -> LabelEntry:
         entry = LabelEntry.model_validate_json(stored)
@@ -172,10 +161,9 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
         self.calibrations[entry.key] = new = calibration_of(LabelKey(*entry.key), entry.series, self._now)
         return (calibration_message(new, self._topics, encoded(entry.key), self.number),)
 
-    def _count(self, record: Any, *, before: bool) -> object | None:
-        if record.topic == self._topics.labels:
-            return self._count_label(record, before=before)
-        return super()._count(record, before=before)
+    def _count(self, record: Any, *, before: bool) -> None:
+        count = self._count_label if record.topic == self._topics.labels else super()._count
+        count(record, before=before)
 
     def _count_verdict(self, entry: LabelEntry, outcome: SeriesOutcome) -> None:
         if (draw := entry.series.count(outcome, self._settings.per_hour)) is not None:
@@ -210,8 +198,8 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
         draw = Draw(*how, ids_of(request.version)[-1])
         self._asked.setdefault(request.verdict_id, Asked(key, draw, request.expires_at))
 
-    def _count_label(self, record: Any, *, before: bool) -> TrueRateAlert | None:
-        alert = label = asked = None
+    def _count_label(self, record: Any, *, before: bool) -> None:
+        label = asked = None
         with suppress(ValidationError):
             label = Label.model_validate_json(record.value or b"")
             asked = self._asked.get(label.verdict_id)
@@ -230,11 +218,10 @@ class LabelPartition(Partition[LabelSeries, LabelSettings, LabelMetrics]):
                 entry.series.pairs += two_now - two
                 entry.series.pairs_agreed += same_now - same
                 if cause := entry.series.label(label.verdict_id, asked.draw, good, good_now, again=again):
-                    alert = alert_of(asked.key, entry.series, cause, self._now)
-                    self._raise(alert)
+                    published = self._metrics.alerts.labels(asked.key.checker, cause).inc
+                    self._raise(alert_of(asked.key, entry.series, cause, self._now), published)
         if not before:
             self._metrics.labels.labels(result).inc()
-        return alert
 
 
 def _result(label: Label | None, asked: Asked | None, timestamp: int) -> str:

@@ -1,26 +1,14 @@
-"""Outcomes: the accepts and rejects of all checkers on one topic, with what the trust monitor needs of each verdict.
+"""Outcomes: the accepts and rejects of all checkers on one topic, each written behind its verdict."""
 
-A checker's agent writes an outcome behind its verdict and before the record is acknowledged, in the order of the
-verdicts. So none is lost, and one that comes twice has the same verdict id. Subjects have a partition each, as on the
-topics of verdicts.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from schemas import Attribute, Commonality, Origin, RejectedRecord, Verdict, attributes_of
+from schemas import Attribute, Commonality, Origin, RejectedRecord
 from schemas.base import Fraction, Name, Share, Timestamp
 from store.commonalities import commonalities
-from streams.messages import Outgoing, subject_key
-from streams.settings import TopicSettings
-
-_MAX_REASON = 500  # Code points of a rejected verdict's reason that are kept for an alert.
-_MAX_PART = 256  # Code points of a part of a version that are compared, and shown in an event.
 
 Version: TypeAlias = Mapping[str, str]
 """The parts that are equal where two verdicts are comparable, by name: the checker's version, digest and judge, and
@@ -29,8 +17,7 @@ the application's version by the record's metadata."""
 _VERDICTS: Final = 200
 _ATTRIBUTES: Final = 300  # Different ones: producers choose them, so memory needs a limit.
 
-_COPIED = {"source", "model", "checker", "record_id", "score", "checked_at", "origin", "share", "kind"}
-METADATA = "metadata."  # Beginning of the names of the application's parts.
+METADATA: Final = "metadata."  # Beginning of the names of the application's parts.
 
 
 class SeriesKey(NamedTuple):
@@ -72,55 +59,6 @@ class SeriesOutcome(BaseModel):
     @property
     def outcome(self) -> Literal["accept", "reject"]:
         return "accept" if self.accepted else "reject"
-
-
-def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> Sequence[Outgoing]:
-    """`message`, which is that of `verdict`, and behind it its outcome, unless it abstains or is a recheck."""
-    if verdict.outcome != "abstain" and not verdict.rechecked:
-        # An alert names the verdict's position, which is known once it is written. Accepts could go at once, and would
-        # overtake the rejects of before: those would come many in a row, which looks like a drop.
-        message.then = partial(outcome_message, verdict, topics)
-    return (message,)
-
-
-def missing_outcome(topics: TopicSettings, answer: bytes, position: Origin) -> Outgoing | None:
-    """The outcome of an answer at `position`, written by a worker that ended before it; None if it has none."""
-    if position.topic not in (topics.accepted, topics.rejected):
-        return None
-    verdict = Verdict.model_validate_json(answer)
-    return None if verdict.rechecked else outcome_message(verdict, topics, position)
-
-
-def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:
-    """The message of a verdict's outcome; the verdict is at `position`, and does not abstain."""
-    copied = verdict.model_dump(include=_COPIED)
-    rejected = {name: copied[name] for name in ("record_id", "checked_at", "origin")} | {
-        "verdict_id": verdict.id,
-        "reason": verdict.reason[:_MAX_REASON],
-        "verdict_origin": position and position.model_dump(),
-    }
-    outcome = copied | {
-        "verdict_id": verdict.id,
-        "version": _version(verdict),
-        "moment": verdict.occurred_at or verdict.checked_at,
-        "rejected": None if verdict.outcome == "accept" else rejected,
-        "attributes": [list(one) for one in sorted(attributes_of(verdict))],
-    }
-    key = subject_key(verdict.source, verdict.model)
-    return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])
-
-
-def _version(verdict: Verdict) -> dict[str, str]:
-    version = {
-        "checker_version": verdict.checker_version,
-        "config_digest": verdict.config_digest,
-        # Either judge of a cascade may have decided: that is not a change.
-        "judge": " > ".join(verdict.cascade.judges if verdict.cascade else (verdict.judge,))[:_MAX_PART],
-    }
-    for name, value in verdict.metadata.items():
-        text = value if isinstance(value, str) else orjson.dumps(value).decode()
-        version[f"{METADATA}{name}"[:_MAX_PART]] = text[:_MAX_PART]
-    return version
 
 
 @dataclass(config=ConfigDict(extra="forbid"))

@@ -26,16 +26,10 @@ from schemas.labels import TrueRateCause
 
 _SHARES: Final = (0.02, 0.05, 0.12, 0.3, 0.6)  # c: small ones find small falls, large ones large falls soon.
 _FIRST: Final = 0.9  # Staked on the first round.
-ERROR: Final = 0.01
-"""The probability that a rate which never falls below the bound ever raises the alarm. The bet is for less, as the
-shares of outcomes that the terms depend on are only nearly known."""
-_PLAYED_FOR: Final = 0.007
-
-LEARNED_AT: Final = 100
-"""Labels after which the bound is learned, where none is configured, and the judge's success rate in any case."""
-
+ERROR: Final = 0.01  # The probability that a rate which never falls below the bound ever raises the alarm.
+_PLAYED_FOR: Final = 0.007  # Less, as the shares of outcomes that the terms depend on are only nearly known.
+LEARNED_AT: Final = 100  # Labels after which the bound and the judge's success rate are learned.
 _TOLERANCE: Final = 0.01  # By how much the judge's success rate may be below the interval of what it was.
-
 
 Terms: TypeAlias = tuple[float, float, float, float]
 """The worth of a label for the bet on the true rate, fixed when its verdict was drawn: if bad, if good, and the least

@@ -21,10 +21,8 @@ _EVEN_FOR: Final = 30  # For the first so many labels, both outcomes have the sa
 _LEAST: Final = 0.05  # The smallest share of the labels that a stratum gets.
 _APART: Final = 0.25  # The chances of an outcome's halves differ from that of the whole by so much at most.
 _BEFORE: Final = 4  # Labels after which a stratum's own count as much as those of its outcome.
+_STEP: Final = 0.5  # Of the first step to the middle of the scores; later ones are smaller, to a hundredth of it.
 _HOUR: Final = 3600.0
-
-_STEP: Final = 0.5
-"""Length of the first step to the middle of the scores; later ones are smaller, to a hundredth of it."""
 
 
 def outcome_of(stratum: str) -> str:
@@ -41,10 +39,11 @@ class Traffic(BaseModel):
     model_config = STORED
 
     shares: dict[str, float] = Field(default_factory=dict)
-    middles: dict[str, tuple[float, int]] = Field(default_factory=dict)
-    """About the median of the scores, by outcome, and of how many."""
+    middles: dict[str, tuple[float, int]] = Field(
+        default_factory=dict
+    )  # By outcome, about the median, and of how many.
+    # Records that a verdict stands for beyond the one that was checked, by stratum; sums to the mean of 1/p - 1.
     beyond: dict[str, float] = Field(default_factory=dict)
-    """Records that a verdict stands for beyond the one that was checked, by stratum; sums to the mean of 1/p - 1."""
     least: float = 1.0  # The smallest share of the records that routing takes, of all verdicts.
     verdicts: int = Field(default=0, ge=0)
     pace: float = 0.0  # Verdicts an hour.

@@ -2,31 +2,23 @@
 
 from fnmatch import fnmatchcase
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
+from agents.webhook_settings import plain_url
 from schemas.base import Name
 from streams.settings import SettingsSection
 
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
-def _opened(url: str) -> str:
-    parts = urlsplit(url)
-    is_web = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    if not is_web or parts.username is not None or parts.fragment:
-        raise ValueError("is not `http://host:port` or `https://…` without a `#`; credentials go into `authorization`")
-    return url.rstrip("/")
-
-
 def _extended(url: str) -> str:
     if "?" in url:
         raise ValueError("has a query, behind which no path can stand")
-    return url
+    return url.rstrip("/")
 
 
-_Url = Annotated[str, AfterValidator(_opened)]
+_Url = Annotated[str, AfterValidator(plain_url)]
 _Base = Annotated[_Url, AfterValidator(_extended)]
 
 

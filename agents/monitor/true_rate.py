@@ -24,11 +24,7 @@ from schemas import Measured
 STORED: Final = ConfigDict(extra="forbid", allow_inf_nan=False)
 SHOWN_FROM: Final = 30  # Labels from which the rate is shown; the sequence is asymptotic.
 _ALPHA: Final = 0.05  # Probability that any look misses the rate.
-
-_RARER: Final = 0.5
-"""Weight of one more label of the rarer kind in a stratum. While few were seen, the variance is estimated too small,
-and the rate too high."""
-
+_RARER: Final = 0.5  # Weight of one more label of the rarer kind: while few were seen, the variance looks too small.
 _RHO2: Final = 0.488  # Makes the sequence narrowest at some 300 labels.
 _DRAWS: Final = 400
 

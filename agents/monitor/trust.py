@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import structlog
 from prometheus_client import Counter
@@ -10,22 +10,19 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from agents.monitor.alertmanager import RESEND_SECONDS, Alertmanager
-from agents.monitor.counter import Entry, Key, Partition, Raised, Skipped, labels_of, series_gauge
+from agents.monitor.counter import Entry, Key, Partition, labels_of, series_gauge
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from agents.runtime import Runtime
-from schemas import Alert, SeriesAnew
 from schemas.alerts import AlertKind
 from streams.metrics import OTHER, StreamMetrics
 
 _MOST_CHECKERS: Final = 100  # Names come in messages: what writes those must not fill Prometheus' memory.
 _MOST_SERIES: Final = 10_000  # Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`.
 
-_FLUSH_SECONDS: Final = 5.0
-"""Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
-the same result. Each series with new verdicts writes about 5 kB a version."""
+_FLUSH_SECONDS: Final = 5.0  # Between writes of the state, besides one at every alert: about 5 kB a version.
 
 _TRUST_GAUGES: Final = {
     "baseline": ("baseline_ratio", "Success rate expected of a subject"),
@@ -48,23 +45,17 @@ class TrustMetrics(Collector):
 
     def __init__(self, metrics: StreamMetrics) -> None:
         counter = partial(Counter, registry=metrics.registry)
-        skipped = "Verdicts that the trust monitor did not count: "
-        self.verdicts = counter(
-            "assay_trust_verdicts", "Verdicts that the trust monitor counted", ["checker", "outcome"]
-        )
-        self.repeats = counter("assay_trust_repeats", f"{skipped}they came again", ["checker"])
-        self.unwatched = counter(
-            "assay_trust_unwatched_verdicts", f"{skipped}as many series as it watches were there before", ["checker"]
-        )
+        self.verdicts = counter("assay_trust_verdicts", "Verdicts counted by the trust monitor", ["checker", "outcome"])
+        self.repeats = counter("assay_trust_repeats", "Verdicts not counted, as they came again", ["checker"])
+        said = "Verdicts not counted, as there are as many series as are watched"
+        self.unwatched = counter("assay_trust_unwatched_verdicts", said, ["checker"])
         self.unreadable = counter("assay_trust_unreadable", "Messages on the topic of outcomes that are none")
-        self.alerts = counter(
-            "assay_trust_alerts", "Drops and recoveries published, and new series", ["checker", "kind"]
-        )
+        said = "Drops and recoveries published, and new series"
+        self.alerts = counter("assay_trust_alerts", said, ["checker", "kind"])
         self.posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
         self._checkers: set[str] = set()
         self._metrics = metrics
-        self.rows: Callable[[], Iterable[tuple[Key, TrustSeries]]] = tuple
-        """Called at every scrape."""
+        self.rows: Callable[[], Iterable[tuple[Key, TrustSeries]]] = tuple  # Called at every scrape.
         metrics.registry.register(self)
 
     def checker(self, name: str) -> str:
@@ -94,13 +85,6 @@ class TrustMetrics(Collector):
 class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
     """Counts the outcomes of one partition."""
 
-    @property
-    def ongoing(self) -> Iterable[Alert]:
-        return [each.series.alert for each in self.entries.values() if each.series.alert is not None]
-
-    def published(self, alert: Raised) -> None:
-        self._metrics.alerts.labels(self._metrics.checker(alert.checker), alert.kind).inc()
-
     def _read(self, stored: bytes) -> TrustEntry:
         entry = TrustEntry.model_validate_json(stored)
         fresh = self._begin(entry.key)
@@ -108,6 +92,8 @@ class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
             _log.warning("a series is reset, as its settings changed", key="/".join(entry.key))
             entry.series = TrustSeries(fresh.series.plan, runs=entry.series.runs)
             self._changed[entry.key] = None
+        if entry.series.alert is not None:
+            self.raised.append(entry.series.alert)
         return entry
 
     def _begin(self, key: Key) -> TrustEntry:
@@ -117,17 +103,15 @@ class TrustPartition(Partition[TrustSeries, TrustSettings, TrustMetrics]):
             self._metrics.alerts.labels(self._metrics.checker(subject.checker), kind)
         return TrustEntry(key=subject, series=TrustSeries(Plan.of(self._settings, subject)))
 
-    def _count_verdict(self, entry: TrustEntry, outcome: SeriesOutcome) -> Alert | SeriesAnew | None:
-        raised = entry.series.update(outcome, self._now)
-        self._metrics.verdicts.labels(self._metrics.checker(outcome.checker), outcome.outcome).inc()
-        if raised is not None:
-            self._raise(raised)
-        return raised
+    def _count_verdict(self, entry: TrustEntry, outcome: SeriesOutcome) -> None:
+        checker = self._metrics.checker(outcome.checker)
+        self._metrics.verdicts.labels(checker, outcome.outcome).inc()
+        if (raised := entry.series.update(outcome, self._now)) is not None:
+            self._raise(raised, self._metrics.alerts.labels(checker, raised.kind).inc)
 
-    def _skipped(self, reason: Skipped, record: Any, checker: str = "") -> None:
+    def _skipped(self, reason: str, checker: str = "") -> None:
         if reason == "unreadable":
             self._metrics.unreadable.inc()
-            _log.warning("no outcome", partition=record.partition, offset=record.offset)
         else:
             counter = self._metrics.repeats if reason == "repeat" else self._metrics.unwatched
             counter.labels(self._metrics.checker(checker)).inc()

@@ -11,7 +11,8 @@ from typing import Any
 
 from faust.types import TP
 
-from agents.monitor.outcomes import SeriesOutcome, missing_outcome
+from agents.checker_agent import missing_outcome
+from agents.monitor.outcomes import SeriesOutcome
 from streams.admission import Slot, Slots
 from streams.messages import Incoming, Publisher, verdict_message
 from streams.takeover import Commit, Takeover, commit_starting_offsets

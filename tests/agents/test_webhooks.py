@@ -325,8 +325,8 @@ def test_a_secret_is_the_base64_of_24_to_64_bytes_padded_or_not_and_there_may_be
     ("wrong", "said"),
     [
         ({"url": "ftp://hooks.example/x"}, "expected a URL such as"),
-        ({"url": "https://user:confidential@hooks.example/"}, "credentials do not belong in the URL"),
-        ({"url": "https://hooks.example/#part"}, "a fragment"),
+        ({"url": "https://user:confidential@hooks.example/"}, "without credentials"),
+        ({"url": "https://hooks.example/#part"}, "without `#`"),
         ({"secret": "whsec_confidential!"}, "openssl rand -base64 32"),
         ({"secret": "whsec_" + base64.b64encode(b"c" * 23).decode()}, "24 to 64 random bytes"),
         ({"secret": SECRET.removeprefix("whsec_")}, "expected whsec_"),

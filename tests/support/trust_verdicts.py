@@ -12,7 +12,8 @@ from typing import Any
 from aiokafka import AIOKafkaProducer
 from pydantic import TypeAdapter
 
-from agents.monitor.outcomes import SeriesOutcome, outcome_message
+from agents.checker_agent import outcome_message
+from agents.monitor.outcomes import SeriesOutcome
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust_series import Plan, TrustSeries
 from schemas import Alert, SeriesAnew, Verdict, verdict_id

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
+from agents.checker_agent import outcome_message
 from agents.monitor.label_series import LabelKey, LabelSeries, alert_of
-from agents.monitor.outcomes import RecentVerdicts, SeriesOutcome, outcome_message
+from agents.monitor.outcomes import RecentVerdicts, SeriesOutcome
 from agents.monitor.settings import TrustSettings
 from agents.monitor.trust import TrustMetrics, TrustPartition
 from agents.monitor.trust_series import Plan, TrustSeries

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
+from agents.checker_agent import outcome_message
 from agents.monitor.labels import LabelMetrics, LabelPartition
-from agents.monitor.outcomes import outcome_message
 from agents.monitor.settings import LabelSettings
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, Verdict, to_json
 from streams.messages import Outgoing

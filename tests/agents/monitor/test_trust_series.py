@@ -273,9 +273,9 @@ class TestNewSettings:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
-        ({"runbook_url": "docs/runbook.md#runbook"}, "is not `http://host:port`"),
-        ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
+        ({"urls": ["alertmanager:9093"]}, "expected a URL such as"),
+        ({"runbook_url": "docs/runbook.md#runbook"}, "expected a URL such as"),
+        ({"urls": ["http://me:secret@host"]}, "without credentials"),
         ({"urls": ["http://host:9093?tenant=a"]}, "has a query"),
     ],
 )
