@@ -27,10 +27,7 @@ _UNREADABLE: Final = frozenset(get_args(DeadLetterReason)) - {"checker_failed", 
 
 
 class Accounts:
-    """The messages of some time by their fate: reads the answers first, in any order, then the messages.
-
-    Answers are kept in a file that is deleted at the end.
-    """
+    """The messages of some time by their fate: reads the answers first, in any order, then the messages."""
 
     def __init__(
         self,
@@ -171,7 +168,7 @@ class Accounts:
             self._count(checker, hour, fate, place, record)
         if self._checked_kinds is None or kind in self._checked_kinds:
             return
-        held = any(place[1] >= self._began_and_finished(checker, place[0])[1] for checker in self._checkers)
+        held = any(place[1] >= self._finished[checker].get(place[0], (0, 0))[1] for checker in self._checkers)
         unanswered = "held" if held else "missing"
         if record is None:
             self._count(UNCHECKED, hour, "dead_letters" if dead else unanswered, place)
@@ -189,12 +186,9 @@ class Accounts:
         takers = [checker for checker, kinds in self._checkers.items() if head.kind in kinds]
         return head if takers and all(self._routing.left_out(checker, head) for checker in takers) else None
 
-    def _began_and_finished(self, checker: str, partition: int) -> tuple[int, int]:
-        return self._finished[checker].get(partition, (0, 0))
-
     def _unanswered(self, checker: str, record: Envelope | Head, partition: int, offset: int, *, by_rules: bool) -> str:
         """The fate of a record without an answer."""
-        began, finished = self._began_and_finished(checker, partition)
+        began, finished = self._finished[checker].get(partition, (0, 0))
         if offset < began:
             return "others"
         if offset >= finished:

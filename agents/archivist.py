@@ -54,18 +54,13 @@ class Archivist(GroupReader):
         self._readers = _readers(runtime.settings, records=settings.records)
         super().__init__(runtime, reads=tuple(self._readers))
         self._settings, self._url = settings, settings.url or ""
-        self._archived = runtime.counter("assay_archived", "Messages that the archivist wrote to the store", "kind")
-        # Prometheus sees no increase in a series that begins at 1.
-        for kind in _KINDS:
-            self._archived.labels(kind)
+        said = "Messages that the archivist wrote to the store"
+        self._archived = runtime.counter("assay_archived", said, "kind", values=_KINDS)
         said = "Messages that the archivist could not read, or the database refused"
         self._passed_over = runtime.counter("assay_archive_passed_over", said)
         said = "Attempts to reach or to write to the store that failed"
         self._failures = runtime.counter("assay_archive_failures", said)
-        runtime.metrics.watch(
-            self.name, in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None
-        )
-        self._gathered = 0
+        runtime.metrics.watch(self.name, in_flight=lambda: 0, held=lambda: 0, paused=lambda: self._away is not None)
         self._away: str | None = None  # Why the store cannot be written to.
         self._cluster = ""
         self._writer: StoreWriter | None = None
@@ -165,7 +160,6 @@ class Archivist(GroupReader):
         while left > 0 and len(batch) < _BATCH and sum(len(record.value or b"") for record in batch) < _BATCH_BYTES:
             fetched = await consumer.getmany(timeout_ms=int(left * 1000), max_records=_BATCH - len(batch))
             batch += chain.from_iterable(fetched.values())
-            self._gathered = len(batch)
             if not batch:
                 break
             until = until or time.monotonic() + _GATHER_SECONDS
@@ -186,7 +180,6 @@ class Archivist(GroupReader):
             _log.warning("messages could not be read or kept", agent=NAME, messages=passed_over)
         for kind, number in kept.items():
             self._archived.labels(kind).inc(number)
-        self._gathered = 0
         # The store alone says where it reads on.
         with suppress(KafkaError, IllegalStateError):
             await consumer.commit({TopicPartition(*place): at for place, at in behind(entries).items()})

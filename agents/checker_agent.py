@@ -95,8 +95,8 @@ class CheckerAgent(Listener):
     async def start(self) -> None:
         await super().start()
         if self._sessions is not None:
-            self._ending_sessions = asyncio.create_task(self._sessions.run(self._app, self._delivery.take_over))
-            self._runtime.watch(self.name, self._ending_sessions)
+            ending = self._sessions.run(self._app, self._delivery.take_over)
+            self._ending_sessions = self._runtime.run(self.name, ending)
 
     async def stop(self) -> None:
         if self._ending_sessions is not None:
@@ -104,10 +104,7 @@ class CheckerAgent(Listener):
         await super().stop()
 
     def passed_over(self, value: bytes | None, headers: Sequence[tuple[str, bytes]]) -> _PassedOver | None:
-        """Skip by the record's head alone what is left out or of another kind; all doubt goes on.
-
-        Who answers for the other checkers skips only what none of them looks at.
-        """
+        """Skip by the record's head what is left out or of another kind, and for which nobody else waits."""
         if value is None or (not self._routing.rules and any(kind in value for kind in self._own_kinds)):
             return None
         # Of a session, what is left out was said, too.

@@ -1,7 +1,7 @@
 """OpenTelemetry in and out: readers of the topics that a collector's Kafka exporter writes, an exporter of verdicts."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Final, get_args
@@ -9,7 +9,7 @@ from typing import Final, get_args
 import structlog
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
-from agents.runtime import Agent, AgentFactory, Listener, Runtime, read_verdict
+from agents.runtime import AgentFactory, Listener, Runtime, read_verdict
 from agents.webhooks import AT_ONCE, Reply, Target
 from schemas import Unreadable
 from streams.messages import Hold, Incoming, Outgoing, record_message
@@ -36,12 +36,8 @@ _log = structlog.get_logger(__name__)
 def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFactory]:
     """Those with these names; what one has seen of a trace, the others know."""
     intake = cache(partial(Intake, settings))
-
-    def reader(name: str, topic: str, runtime: Runtime) -> Agent:
-        return OtlpTopic(name, topic, _SIGNALS[name], intake(runtime), runtime)
-
     topics = {f"otlp-{kind}": topic for kind, topic in settings.topics.items()}
-    readers = [partial(reader, name, topic) for name, topic in topics.items() if name in names]
+    readers = [partial(OtlpTopic, name, topic, intake) for name, topic in topics.items() if name in names]
     verdicts = ("accepted", "rejected", "abstained") if _EXPORTER in names else ()
     return [*readers, *(partial(Exporter, settings, topic) for topic in verdicts)]
 
@@ -53,10 +49,7 @@ class Intake:
         most = min(runtime.settings.records.max_bytes, _LARGEST_RECORD)
         self._records = runtime.counter("assay_otlp_records", "Records made of spans and log records")
         said = "Spans and log records that became no record"
-        self._left_out = runtime.counter("assay_otlp_left_out", said, "reason")
-        # Prometheus sees no increase in a series that begins at 1.
-        for reason in get_args(SkipReason):
-            self._left_out.labels(reason)
+        self._left_out = runtime.counter("assay_otlp_left_out", said, "reason", values=get_args(SkipReason))
         self._maker = RecordMaker(settings, max_bytes=most)
         # As verdicts wait for the event loop: a request may be 16 MB.
         self._thread = ThreadPoolExecutor(1, "otlp")
@@ -75,10 +68,10 @@ class Intake:
 class OtlpTopic(Listener):
     """Reads a collector's topic: a message is done when all records made of it are on the outputs topic."""
 
-    def __init__(self, name: str, topic: str, signal: Signal, intake: Intake, runtime: Runtime) -> None:
+    def __init__(self, name: str, topic: str, intake: Callable[[Runtime], Intake], runtime: Runtime) -> None:
         self._topics = runtime.settings.topics
         super().__init__(name, topic, self._handle, runtime, writes=(self._topics.outputs,))
-        self._signal, self._intake = signal, intake
+        self._signal, self._intake = _SIGNALS[name], intake(runtime)
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         if not incoming.value:
@@ -94,15 +87,12 @@ class Exporter(Listener):
     """
 
     def __init__(self, settings: OtlpSettings, topic: str, runtime: Runtime) -> None:
-        source = getattr(runtime.settings.topics, topic)
-        self._target = Target(settings.logs_url or "")
+        source, self._target = getattr(runtime.settings.topics, topic), Target(settings.logs_url or "")
         trial, needs = _LONGEST_TRIAL_SECONDS, [self._target]
         super().__init__(f"{_EXPORTER}-{topic}", source, self._handle, runtime, trial_seconds=trial, needs=needs)
         self._explained = settings.explanations
-        said = "Verdicts sent to the OTLP endpoint, by its reply"
-        self._exported = runtime.counter("assay_otlp_exported", said, "outcome")
-        for outcome in ("taken", "failed", "refused"):
-            self._exported.labels(outcome)
+        said, outcomes = "Verdicts sent to the OTLP endpoint, by its reply", ("taken", "failed", "refused")
+        self._exported = runtime.counter("assay_otlp_exported", said, "outcome", values=outcomes)
         self._headers = {"content-type": "application/x-protobuf", "user-agent": "assay", **settings.request_headers}
         self._places = asyncio.Semaphore(AT_ONCE)
         self._gathered: list[tuple[LogRecord, asyncio.Future[Reply]]] = []
@@ -110,7 +100,13 @@ class Exporter(Listener):
 
     async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         verdict = read_verdict(incoming)
-        reply = await self._reply_to(evaluation(verdict, explained=self._explained))
+        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._gathered.append((evaluation(verdict, explained=self._explained), replied))
+        if len(self._gathered) == 1:
+            task = asyncio.create_task(self._send())
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+        reply = await replied
         self._exported.labels(reply.outcome).inc()
         if reply.outcome == "failed":
             _log.warning("verdict not exported, it waits", agent=self.name, id=verdict.id, reply=reply.detail)
@@ -118,16 +114,6 @@ class Exporter(Listener):
         if reply.outcome == "refused":
             raise Unreadable("undeliverable", f"the endpoint of otlp.endpoint: {reply.detail}")
         return ()
-
-    async def _reply_to(self, event: LogRecord) -> Reply:
-        """The reply to the request that the event was in."""
-        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._gathered.append((event, replied))
-        if len(self._gathered) == 1:
-            task = asyncio.create_task(self._send())
-            self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
-        return await replied
 
     async def _send(self) -> None:
         await asyncio.sleep(_GATHER_SECONDS)

@@ -68,14 +68,6 @@ def _rule(share: float) -> dict[str, object]:
 
 async def report_pace(settings: StreamSettings, judge: str, records_a_second: float) -> None:
     """Log how many records a second the judge takes, and how many came in ten minutes; raises as reading a topic."""
-    arriving = await _arriving(settings)
-    enough = arriving * _KEEPS_UP <= records_a_second
-    log = _log.info if enough else _log.warning
-    note = {} if enough else _rule(records_a_second / arriving)
-    log("the judge's pace", judge=judge, takes=round(records_a_second, 2), arriving=round(arriving, 2), **note)
-
-
-async def _arriving(settings: StreamSettings) -> float:
     kafka, topic = settings.kafka, settings.topics.outputs
     places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
     since = datetime.now(UTC) - _BEFORE_START
@@ -83,5 +75,9 @@ async def _arriving(settings: StreamSettings) -> float:
         consumer.assign(places)
         ends = await consumer.end_offsets(places)
         first = await consumer.offsets_for_times(dict.fromkeys(places, int(since.timestamp() * 1000)))
-    come: int = sum(ends[place] - at.offset for place, at in first.items() if at is not None)
-    return come / _BEFORE_START.total_seconds()
+    come = sum(ends[place] - at.offset for place, at in first.items() if at is not None)
+    arriving = come / _BEFORE_START.total_seconds()
+    enough = arriving * _KEEPS_UP <= records_a_second
+    log = _log.info if enough else _log.warning
+    note = {} if enough else _rule(records_a_second / arriving)
+    log("the judge's pace", judge=judge, takes=round(records_a_second, 2), arriving=round(arriving, 2), **note)

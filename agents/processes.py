@@ -34,10 +34,7 @@ class Processes:
         self._asked = False
 
     async def run(self) -> int:
-        """Start them, the first before the others; returns the exit status.
-
-        SIGTERM and SIGINT stop all in good order; a second one ends them at once.
-        """
+        """Start them, the first before the others, and stop all at SIGTERM or SIGINT; returns the exit status."""
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
         self._keeping = [asyncio.create_task(self._keep(number)) for number in range(len(self._commands))]

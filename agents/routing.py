@@ -1,7 +1,4 @@
-"""Which records are checked: the rules and samples of `routing`, and the `budgets` of a worker and a day.
-
-Imports nothing of Kafka: the configuration reads its settings.
-"""
+"""Which records are checked: the rules and samples of `routing`, and the `budgets` of a worker and a day."""
 
 import fnmatch
 import hashlib

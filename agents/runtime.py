@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -37,26 +37,29 @@ class Runtime:
     metrics: StreamMetrics
     fail: Callable[[BaseException], None]  # To be called when an agent cannot go on: the worker then ends.
 
-    def watch(self, agent: str, task: asyncio.Task[None]) -> None:
-        """End the worker if `task`, without which `agent` does nothing, ends with an exception."""
+    def run(self, agent: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do what `agent` does nothing without, in the background: the worker ends if it ends with an exception."""
 
         def ended(task: asyncio.Task[None]) -> None:
-            if task.cancelled() and task.cancelling():
-                return
             # It may run into the cancellation of something else; nobody would ever know.
             error = asyncio.CancelledError() if task.cancelled() else task.exception()
-            if error is not None:
+            if error is not None and not (task.cancelled() and task.cancelling()):
                 # What other exceptions say may quote a message.
                 detail = str(error) if isinstance(error, StreamError) else ""
                 _log.error("agent ended", agent=agent, error=type(error).__name__, detail=detail)
                 self.fail(error)
 
+        task = asyncio.create_task(work)
         task.add_done_callback(ended)
+        return task
 
     @cache  # noqa: B019 - a registry takes each once, however many agents share it
-    def counter(self, name: str, said: str, *labels: str) -> Counter:
-        """The counter of this name."""
-        return Counter(name, said, labels, registry=self.metrics.registry)
+    def counter(self, name: str, said: str, *labels: str, values: tuple[str, ...] = ()) -> Counter:
+        """The counter of this name, at 0 for these values of its label: Prometheus sees no increase from none to 1."""
+        counter = Counter(name, said, labels, registry=self.metrics.registry)
+        for value in values:
+            counter.labels(value)
+        return counter
 
 
 class Agent(ABC):
@@ -135,7 +138,8 @@ class Listener(Agent):
             paused=lambda: self._delivery.paused,
         )
         self._pace = Pace(name, metrics, samples=takeover is not None)
-        self._app = GroupApp(f"{settings.topics.prefix}.{name}", settings, drain=self._drain, on_fatal=runtime.fail)
+        drained = lambda: self._delivery.drain(self._drain_seconds)  # noqa: E731
+        self._app = GroupApp(f"{settings.topics.prefix}.{name}", settings, drain=drained, on_fatal=runtime.fail)
         self._app.listen(topic, self._delivery.run)
 
     async def start(self) -> None:
@@ -163,9 +167,6 @@ class Listener(Agent):
 
     def abandon(self) -> None:
         self._drain_seconds = 0
-
-    async def _drain(self) -> None:
-        await self._delivery.drain(self._drain_seconds)
 
 
 def read_verdict(incoming: Incoming) -> Verdict:
@@ -206,8 +207,7 @@ class GroupReader(Agent, ConsumerRebalanceListener):  # type: ignore[misc]  # ai
         self._consumer = consumer = group_consumer(settings, group, RangePartitionAssignor)
         consumer.subscribe(list(self._reads), listener=self)
         await start(consumer, settings.kafka)
-        self._running = asyncio.create_task(self._run(consumer))
-        self._runtime.watch(self.name, self._running)
+        self._running = self._runtime.run(self.name, self._run(consumer))
 
     async def stop(self) -> None:
         """Stop reading, then leave the group."""

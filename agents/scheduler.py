@@ -44,8 +44,7 @@ class Scheduler(Agent):
         for model in self._source.models:
             # Begins the count at zero, so that the first record is an increase.
             self._records.labels(self.name, model)
-            self._tasks.append(asyncio.create_task(self._ask_on_and_on(model)))
-            self._runtime.watch(self.name, self._tasks[-1])
+            self._tasks.append(self._runtime.run(self.name, self._ask_on_and_on(model)))
 
     async def stop(self) -> None:
         for task in self._tasks:

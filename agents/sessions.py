@@ -121,10 +121,7 @@ class Sessions:
                     await self._publisher.publish(self.close(one))
 
     def follow(self, incoming: Incoming, record: Generation) -> tuple[Turn, ...]:
-        """The turns that a record of a session is behind, the oldest first; from now on it is one itself.
-
-        Those of a partition come in the order of their offsets. What changes is stored before the record's answer.
-        """
+        """The turns that a record is behind, the oldest first; it is one from now on, and stored before its answer."""
         offset, at, number = incoming.offset, incoming.sent_at, incoming.partition
         session = record.tenant or "", record.source, record.session or ""
         place = number, *session
@@ -189,10 +186,7 @@ class Sessions:
         return self._message(one)
 
     async def run(self, app: GroupApp, take_over: Callable[[int], Awaitable[None]]) -> None:
-        """Close conversations that have ended, until cancelled; raises StreamError where the broker takes no messages.
-
-        `take_over` has this object take over what is assigned: conversations end without a message, too.
-        """
+        """Close conversations that have ended, until cancelled; `take_over` has what is assigned taken over first."""
         while True:
             await asyncio.sleep(min(5.0, SILENT_SECONDS / 20))
             if (generation := app.member_of) is None:

@@ -1,7 +1,4 @@
-"""Webhooks: rejected verdicts, improvements and alerts as signed HTTP requests, and what a target's answers mean.
-
-A webhook has a consumer group on each topic, so that a slow target delays no other webhook.
-"""
+"""Webhooks: rejected verdicts, improvements and alerts as signed HTTP requests, and what a target's answers mean."""
 
 import asyncio
 import base64
@@ -113,10 +110,7 @@ class Target(Client):
 
 
 def signed_headers(identifier: str, body: bytes, keys: Sequence[bytes]) -> dict[str, str]:
-    """The headers of an attempt, signed as in the Standard Webhooks specification 1.0.0 with each of `keys`.
-
-    `identifier`: the message's, the same in every attempt, without a full stop.
-    """
+    """The headers of an attempt, signed as in Standard Webhooks 1.0.0 with each key; no full stop in `identifier`."""
     moment = str(int(time.time()))
     content = b".".join((identifier.encode(), moment.encode(), body))
     signatures = (base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode() for key in keys)
@@ -129,8 +123,7 @@ def signed_headers(identifier: str, body: bytes, keys: Sequence[bytes]) -> dict[
     }
 
 
-# A registry takes each metric once, however many webhooks there are.
-@cache
+@cache  # A registry takes each metric once, however many webhooks there are.
 def _durations(registry: CollectorRegistry) -> Histogram:
     said = "Time of one request to a webhook's target"
     return Histogram("assay_webhook_duration_seconds", said, ["webhook"], buckets=_SECONDS, registry=registry)
@@ -145,10 +138,7 @@ class _Webhook(Listener):
     """Posts every message of a topic. A message is done when the target has taken it or refuses it for good."""
 
     def __init__(self, name: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime) -> None:
-        self._webhook = name
-        self._type = _TYPES[topic]
-        self._settings = settings
-        # `undeliverable`: given up, a dead letter.
+        self._webhook, self._type, self._settings = name, _TYPES[topic], settings
         said = "Messages to a webhook that were delivered or given up, and attempts that failed"
         deliveries = runtime.counter("assay_webhook_deliveries", said, "webhook", "outcome")
         self._ended = partial(deliveries.labels, name)
@@ -198,10 +188,8 @@ class _Webhook(Listener):
         body = await self._body(header, message)
         for number in range(1, attempts + 1):
             reply = await self._target.post(body, signed_headers(header.id, body, self._settings.keys))
-            if reply.outcome != "failed":
-                break
-            self._ended("failed").inc()
-            if reply.retry_after is not None or number == attempts:
+            self._ended("failed").inc(reply.outcome == "failed")
+            if reply.outcome != "failed" or reply.retry_after is not None or number == attempts:
                 break
             await asyncio.sleep(_QUICK_PAUSE_SECONDS * number * random.uniform(0.5, 1.5))  # noqa: S311
         return reply

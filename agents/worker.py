@@ -87,8 +87,7 @@ class Worker:
         await self._publisher.start()
         if self._preparing is not None:
             await self._preparing()
-        self._tasks.append(asyncio.create_task(self._watch.run(self._publisher.client)))
-        self._runtime.watch("kafka", self._tasks[0])
+        self._tasks.append(self._runtime.run("kafka", self._watch.run(self._publisher.client)))
         await asyncio.gather(*(agent.start() for agent in self._agents))
         self._tasks.append(asyncio.create_task(self._measure()))
         _log.info(
@@ -131,10 +130,7 @@ class Worker:
         _log.info("worker stopped")
 
     async def run_until_signal(self, started: Callable[[], None] = lambda: None) -> int:
-        """Start, run until SIGTERM or SIGINT, drain and stop; a second signal ends the process at once.
-
-        `started` is called when `start` has returned. Returns the exit status; raises as `start`.
-        """
+        """Start, run until SIGTERM or SIGINT, drain and stop; a second signal ends at once. Returns the exit status."""
         loop = asyncio.get_running_loop()
 
         def on_signal(number: int) -> None:

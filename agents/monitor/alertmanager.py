@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -17,9 +17,9 @@ from agents.monitor.settings import AlertmanagerSettings
 from agents.webhooks import Target
 from schemas import Alert, TrueRateAlert
 
-RESEND_SECONDS: Final = 60.0
+_RESEND_SECONDS: Final = 60.0
+_HOLDS_SECONDS: Final = 4 * _RESEND_SECONDS  # A post is valid: three may be lost in a row, or the monitor be replaced.
 _FIRST_PAUSE_SECONDS: Final = 0.5  # Before a request that failed is made again, doubled each time up to the resend.
-_HOLDS: Final = 4  # Resend intervals that a post is valid: three may be lost in a row, or the monitor be replaced.
 _BATCH: Final = 64  # Alerts in a request, of up to 6 kB each.
 _REASON_CHARACTERS: Final = 350  # Of ten rejected records some 4,000, the most that mail and chat still show.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -40,29 +40,15 @@ class _Posted:
 class Alertmanager:
     """One Alertmanager, and what is posted to it: one that is down delays neither the others nor the monitor."""
 
-    def __init__(self, url: str, settings: AlertmanagerSettings, posts: Counter, resend_seconds: float) -> None:
-        """`posts` counts requests; `resend_seconds`: interval at which an alert that goes on is posted again."""
+    def __init__(self, url: str, settings: AlertmanagerSettings, posts: Counter) -> None:
+        """`posts` counts requests."""
         self._url, self._settings, self._posts = url, settings, posts
         secret = settings.authorization
         self._headers = {"authorization": secret.get_secret_value()} if secret is not None else {}
         self._headers["content-type"] = "application/json"
         self._target = Target(f"{url}/api/v2/alerts")
-        self._resend_seconds, self._holds = resend_seconds, _HOLDS * resend_seconds
         self._news = asyncio.Event()
         self._posted: dict[Key, _Posted] = {}
-        self._running: asyncio.Task[None] | None = None
-
-    async def start(self) -> asyncio.Task[None]:
-        """Return what runs until it is stopped."""
-        await self._target.start()
-        self._running = asyncio.create_task(self._run())
-        return self._running
-
-    async def stop(self) -> None:
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running])
-        await self._target.stop()
 
     def take(self, message: Raised) -> None:
         """Post a drop until it recovers or is forgotten, and a recovery until it is taken or the alert has expired."""
@@ -73,7 +59,7 @@ class Alertmanager:
         if isinstance(message, Alert) and message.kind == "trust_drop":
             self._posted[key] = _Posted(message, now)
         elif posted is not None and message.kind == "trust_recovery":
-            self._posted[key] = _Posted(posted.alert, now, message.raised_at, now + self._holds)
+            self._posted[key] = _Posted(posted.alert, now, message.raised_at, now + _HOLDS_SECONDS)
         # A new series is neither still down nor recovered: at Alertmanager its drop ends by itself.
         self._news.set()
 
@@ -81,34 +67,39 @@ class Alertmanager:
         """Post nothing more of the series."""
         self._posted.pop(key, None)
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
         """Post what is due, until cancelled."""
         pause = _FIRST_PAUSE_SECONDS
-        while True:
-            self._news.clear()
-            now = _now()
-            self._posted = {key: each for key, each in self._posted.items() if now < each.expires}
-            batch = [each for each in self._posted.values() if each.due <= now][:_BATCH]
-            if not batch:
-                due = min((each.due for each in self._posted.values()), default=now + self._resend_seconds)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), due - now)
-                continue
-            reply = await self._target.post(orjson.dumps([self._payload(each) for each in batch]), self._headers)
-            self._posts.labels("accepted" if reply.outcome == "taken" else reply.outcome).inc()
-            if reply.outcome == "taken":
-                pause = _FIRST_PAUSE_SECONDS
-                for each in batch:
-                    each.due = _now() + self._resend_seconds
-                    each.expires = float("inf") if each.recovered_at is None else 0
-            else:
-                _log.warning("Alertmanager did not take alerts", url=self._url, reply=reply.detail, alerts=len(batch))
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, self._resend_seconds)
+        async with self._target.running():
+            while True:
+                self._news.clear()
+                now = _now()
+                self._posted = {key: each for key, each in self._posted.items() if now < each.expires}
+                batch = [each for each in self._posted.values() if each.due <= now][:_BATCH]
+                if not batch:
+                    due = min((each.due for each in self._posted.values()), default=now + _RESEND_SECONDS)
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._news.wait(), due - now)
+                elif await self._post(batch):
+                    pause = _FIRST_PAUSE_SECONDS
+                else:
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, _RESEND_SECONDS)
+
+    async def _post(self, batch: Sequence[_Posted]) -> bool:
+        reply = await self._target.post(orjson.dumps([self._payload(each) for each in batch]), self._headers)
+        taken = reply.outcome == "taken"
+        self._posts.labels("accepted" if taken else reply.outcome).inc()
+        for each in batch if taken else ():
+            each.due = _now() + _RESEND_SECONDS
+            each.expires = float("inf") if each.recovered_at is None else 0
+        if not taken:
+            _log.warning("Alertmanager did not take alerts", url=self._url, reply=reply.detail, alerts=len(batch))
+        return taken
 
     def _payload(self, posted: _Posted) -> dict[str, Any]:
         alert = posted.alert
-        ends = posted.recovered_at or datetime.now(UTC) + timedelta(seconds=self._holds)
+        ends = posted.recovered_at or datetime.now(UTC) + timedelta(seconds=_HOLDS_SECONDS)
         subject = {"checker": alert.checker, "source": alert.source, "model": alert.model}
         reasons = [f": {one.reason[:_REASON_CHARACTERS]}" if self._settings.reasons else "" for one in alert.rejected]
         rejected = [f"{one.record_id}{reason}" for one, reason in zip(alert.rejected, reasons, strict=True)]

@@ -1,20 +1,17 @@
 """The success rate that is expected of the next verdict: given or learned, by the hour of the week, less allowances.
 
 **Learned.** With A accepts among the n verdicts so far, the next is expected to be an accept with Laplace's probability
-(1 + A) / (2 + n). If the true rate was drawn evenly from 0 to 1 and stays, that is the probability of an accept given
-all verdicts before. A bet at those odds is fair, so a test against this baseline is one of the null hypothesis "the
-rate did not change" with the rate integrated out: a Bayes factor whose denominator is a beta mixture, and a test
-martingale under that mixture. Ville's inequality bounds false alarms on the average over the rates; that no single rate
-does worse is checked by simulation.
+(1 + A) / (2 + n). If the true rate was drawn evenly from 0 to 1 and stays, a bet at those odds is fair, so a test
+against this baseline is a test martingale under that mixture. Ville's inequality bounds false alarms on the average
+over the rates; that no single rate does worse is checked by simulation.
 
 **By the hour.** What the hours of the day, the days of the week and the hours of the week differ by is estimated from
 the days that are over, each shrunk towards 0 by how much of the differences chance explains (an empirical Bayes
 estimate by moments). A given rate is only lowered by it: the promise is no alarm above it.
 
-**Allowances.** Where neighbouring batches of some 50 verdicts lie farther apart than chance explains, verdicts fail
-together, and each counts for a share of its evidence alone. Where days do so, and a day has too many verdicts for that
-to help, less is expected of all. A share below 1 of a fair bet and a lower rate leave the test as valid as it was. That
-they suffice for traffic of some kind is estimated, not proved; the simulation shows for which.
+**Allowances.** Where neighbouring batches of some 50 verdicts lie farther apart than chance explains, each verdict
+counts for a share of its evidence alone. Where days do so, and a day has too many verdicts for that to help, less is
+expected of all. Both leave the test as valid as it was. That they suffice is estimated, not proved, by simulation.
 """
 
 import math
@@ -151,11 +148,7 @@ class BatchMeans:
 
 @dataclass(config=_STORED)
 class Baseline:
-    """The expected rate of the next verdict of one series.
-
-    Set the time with `at`, ask `rate` before a verdict, and give it to `learn` after: a baseline must not know what
-    it is compared with. `hold` it while the series is dropped. Its fields are its state.
-    """
+    """The expected rate of the next verdict: set the time with `at`, ask `rate`, then `learn` the verdict."""
 
     given: float | None  # The rate; if None it is learned, and used from `at_least` verdicts on.
     tolerance: float = 0.0  # By how much the rate may be lower without being a drop.
@@ -240,7 +233,7 @@ class Baseline:
             self.days.add(deviation)
 
     def hold(self) -> None:
-        """Expect the rate of now until `release`."""
+        """Expect the rate of now until `held` is cleared."""
         self.held = self._laplace
         self.days.skip()
 

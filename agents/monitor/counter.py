@@ -206,7 +206,6 @@ class Partition(ABC, Generic[SeriesT, SettingsT, MetricsT]):
         for key in old:
             del self.entries[key]
             self._changed[key] = None
-            _log.info("a series without verdicts is forgotten", key="/".join(key))
         return old
 
     def _entry(self, key: Key) -> Entry[SeriesT] | None:

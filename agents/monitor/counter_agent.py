@@ -53,16 +53,14 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         flush_seconds: float,
         alertmanagers: Sequence[Alertmanager] = (),
     ) -> None:
-        """`new` makes a partition of its number and its maximum of series, which are `most_series` over all.
-
-        `state` is the topic that stores series.
-        """
+        """`new` makes a partition of its number and its maximum of series; `state` is the topic that stores series."""
         self.name = name
         super().__init__(runtime, reads=reads, writes=[*writes, state])
         runtime.metrics.watch(self.name, in_flight=lambda: 0, held=lambda: 0, paused=lambda: False)
         self._new, self._state_topic, self._most = new, state, most_series
         self._flush_seconds = flush_seconds
         self._alertmanagers = alertmanagers
+        self._posting: list[asyncio.Task[None]] = []
         self.partitions: dict[int, PartitionT] = {}
         self._committed: dict[TopicPartition, int] = {}
         # Held while states are written: the group's callbacks come in between of everything else.
@@ -72,11 +70,17 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         self._forgot_at = time.monotonic()
 
     async def start(self) -> None:
-        count = await _equal_partitions(self._runtime.settings.kafka, (*self._reads, self._state_topic))
-        self._most = max(1, self._most // count)
+        kafka, topics = self._runtime.settings.kafka, (*self._reads, self._state_topic)
+        counts = {topic: len(await partitions_of(kafka, topic)) for topic in topics}
+        if len(set(counts.values())) > 1:
+            found = ", ".join(f"{topic} has {count}" for topic, count in counts.items())
+            raise StreamError(
+                f"these topics must have the same number of partitions: {found}; "
+                f"raise the others to {max(counts.values())} (`kafka-topics.sh --alter --partitions`)"
+            )
+        self._most = max(1, self._most // counts[self._state_topic])
         await super().start()
-        for each in self._alertmanagers:
-            self._runtime.watch(self.name, await each.start())
+        self._posting = [self._runtime.run(self.name, each.run()) for each in self._alertmanagers]
 
     async def stop(self) -> None:
         """Persist and commit, then leave the group."""
@@ -86,8 +90,9 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
                 self._running.cancel()
                 await self._last_flush()
         await super().stop()
-        for each in self._alertmanagers:
-            await each.stop()
+        for task in self._posting:
+            task.cancel()
+        await asyncio.gather(*self._posting, return_exceptions=True)
 
     def abandon(self) -> None:
         self._abandoned = True
@@ -211,18 +216,6 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
         except (CommitFailedError, IllegalStateError):
             return False
         return True
-
-
-async def _equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
-    """Make sure that `topics` have equally many partitions; how many. Errors name the topics and what to do."""
-    counts = {topic: len(await partitions_of(kafka, topic)) for topic in topics}
-    if len(set(counts.values())) > 1:
-        found = ", ".join(f"{topic} has {count}" for topic, count in counts.items())
-        raise StreamError(
-            f"these topics must have the same number of partitions: {found}; "
-            f"raise the others to {max(counts.values())} (`kafka-topics.sh --alter --partitions`)"
-        )
-    return next(iter(counts.values()))
 
 
 async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence[int]) -> dict[int, dict[bytes, bytes]]:

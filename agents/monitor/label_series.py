@@ -42,7 +42,7 @@ class Draw(NamedTuple):
 
 
 class LabelSeries(BaseModel):
-    """All that is known of a series; this is what is stored."""
+    """A series, as it is stored."""
 
     model_config = STORED
 
@@ -99,7 +99,7 @@ class LabelSeries(BaseModel):
     ) -> TrueRateCause | None:
         """Put a label in the place of the one `before`, where None is no label; returns what it raises.
 
-        `again`: one was taken back before. A verdict is bet on once, as later labels are not independent of the first.
+        A verdict is bet on once, not `again`, as later labels are not independent of the first.
         """
         sums, outcome = self.strata.setdefault(draw.stratum, Sums()), outcome_of(draw.stratum)
         self.disagreements = [each for each in self.disagreements if each != verdict_id]

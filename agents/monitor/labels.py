@@ -46,10 +46,7 @@ LabelEntry = Entry[LabelSeries]
 
 
 class LabelMetrics(Collector):
-    """Counts of requests and labels, and what is known of each subject.
-
-    Of several configurations of a checker the one is shown that had the last verdict.
-    """
+    """Counts of requests and labels, and what is known of each subject by the latest configuration of a checker."""
 
     def __init__(self, metrics: StreamMetrics) -> None:
         counter = partial(Counter, registry=metrics.registry)

@@ -65,8 +65,7 @@ class SeriesOutcome(BaseModel):
 class RecentVerdicts:
     """Some 200 verdicts in 5 kB: the latest, and of those before the fewer the older they are.
 
-    Accepts are thinned as rejects are. Were the latest of each kept, accepts would be younger, and rejects would have
-    in common whatever is past.
+    Were the latest accepts and rejects kept, accepts would be younger, and rejects have in common whatever is past.
     """
 
     attributes: list[Attribute] = Field(default_factory=list)

@@ -31,10 +31,7 @@ def outcome_of(stratum: str) -> str:
 
 
 class Traffic(BaseModel):
-    """The recent shares of the strata, and the pace of verdicts.
-
-    The pace is that over the last hour. So all are drawn at first, and more than the budget in the first hour only.
-    """
+    """The recent shares of the strata, and the pace of verdicts over the last hour, so that all are drawn at first."""
 
     model_config = STORED
 

@@ -58,10 +58,7 @@ class Sums(BaseModel):
         self.unseen += (1 - share) / share**2
 
     def add(self, good: float, drawn: float, times: int = 1, *, share: float = 1.0) -> None:
-        """Count a label, or take it back with `times` -1.
-
-        `share` is the probability that its record was checked, and `drawn` that its verdict was drawn then.
-        """
+        """Count a label, or take it back with `times` -1: its record was checked by chance `share`, then `drawn`."""
         probability = drawn * share
         weight = times / probability
         self.labels += times
@@ -100,11 +97,6 @@ class Sums(BaseModel):
         """Labels that are worth as much, if all weighed the same."""
         return self.weight**2 / self.squares if self.labels else 0.0
 
-    @property
-    def enough(self) -> bool:
-        """True from five labels on, or where every verdict has one."""
-        return self.labels >= min(5, self.verdicts)
-
 
 def merged(parts: Iterable[Sums]) -> Sums:
     """The sums of all together."""
@@ -129,7 +121,7 @@ class Rate(NamedTuple):
 def corrected_rate(strata: Collection[Sums]) -> Rate | None:
     """The rate over all verdicts of the strata; None while there are too few labels."""
     labels = sum(each.labels for each in strata)
-    if labels < SHOWN_FROM or not all(each.enough for each in strata):
+    if labels < SHOWN_FROM or any(each.labels < min(5, each.verdicts) for each in strata):
         return None
     traffic = sum(each.traffic for each in strata)
     estimate = variance = 0.0

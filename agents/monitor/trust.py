@@ -9,7 +9,7 @@ from prometheus_client import Counter
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from agents.monitor.alertmanager import RESEND_SECONDS, Alertmanager
+from agents.monitor.alertmanager import Alertmanager
 from agents.monitor.counter import Entry, Key, Partition, labels_of, series_gauge
 from agents.monitor.counter_agent import CounterAgent
 from agents.monitor.outcomes import SeriesKey, SeriesOutcome
@@ -38,10 +38,7 @@ TrustEntry = Entry[TrustSeries]
 
 
 class TrustMetrics(Collector):
-    """Counts of the trust monitor, and the state of its series.
-
-    Series whose subject has no label are one row, `other`: it only shows whether any of them dropped.
-    """
+    """Counts and series of the trust monitor; those whose subject has no label are one: whether any of them dropped."""
 
     def __init__(self, metrics: StreamMetrics) -> None:
         counter = partial(Counter, registry=metrics.registry)
@@ -123,7 +120,6 @@ def trust_monitor(
     runtime: Runtime,
     *,
     flush_seconds: float = _FLUSH_SECONDS,
-    resend_seconds: float = RESEND_SECONDS,
 ) -> CounterAgent[TrustPartition]:
     """The agent, which counts each verdict once and loses no alert, even if workers are killed."""
     topics, metrics = runtime.settings.topics, TrustMetrics(runtime.metrics)
@@ -136,7 +132,7 @@ def trust_monitor(
         state=topics.trust_state,
         most_series=_MOST_SERIES,
         flush_seconds=flush_seconds,
-        alertmanagers=[Alertmanager(url, alertmanager, metrics.posts, resend_seconds) for url in alertmanager.urls],
+        alertmanagers=[Alertmanager(url, alertmanager, metrics.posts) for url in alertmanager.urls],
     )
     metrics.rows = lambda: (
         (each.key, each.series) for one in agent.partitions.values() for each in one.entries.values()

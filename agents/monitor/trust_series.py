@@ -52,13 +52,12 @@ class VersionTest:
     baseline: Baseline
     test: DropTest
     counted: int = 0
+    # The latest, each with which verdict of the test it was, counted from 1.
     rejected: list[tuple[int, RejectedRecord]] = Field(default_factory=list)
-    """The latest, each with which verdict of the test it was, counted from 1."""
 
     @classmethod
     def begin(cls, version: Version, plan: Plan) -> "VersionTest":
-        baseline = Baseline(plan.rate, tolerance=plan.tolerance)
-        return cls(dict(version), baseline, DropTest(plan.error_bound))
+        return cls(dict(version), Baseline(plan.rate, tolerance=plan.tolerance), DropTest(plan.error_bound))
 
     def begin_phase(self) -> None:
         """Begin another test, with what was learned."""
@@ -101,20 +100,18 @@ class TrustSeries:
     """Watches one subject under one checker, verdict by verdict, in bounded memory.
 
     Verdicts compare that have the checker's version, configuration and judge in common: they are watched together, and
-    those of one version of the application, where records have it, also by themselves: a release is compared with all
-    before it as well. A configured rate is that of the first judge and configuration: other rates are learned.
+    those of one version of the application also by themselves. A configured rate is that of the first judge and
+    configuration: other rates are learned.
 
-    While *watching*, the alarm of a version's test raises `trust_drop`. The series is then *dropped*: no further drop
-    is raised, and that version's test asks whether the success rate has left what it dropped to: outcomes flipped,
-    against the flipped level `1 - (baseline - SMALLEST_DROP)`. Its alarm raises `trust_recovery`, and watching begins
-    with a fresh test; what was learned before the drop stays.
+    While *watching*, the alarm of a version's test raises `trust_drop`. While *dropped*, that test has outcomes
+    flipped, against the level `1 - (baseline - SMALLEST_DROP)`; its alarm raises `trust_recovery`, and watching begins
+    with a fresh test and what was learned before the drop.
 
     The promise is per phase and version: while watching, verdicts whose success rate is never below their baseline
     raise an alert with a probability of at most the error bound, ever; it is halved where verdicts are watched twice.
     While dropped, a series that stays at or below `baseline - SMALLEST_DROP` recovers with at most that probability.
-
-    The latest version of the application raises `version_worse`, once, if it is proved to be worse than the one before
-    by more than the tolerance, on traffic that is alike. One as good ever does so with at most that probability.
+    The latest version raises `version_worse`, once, if it is proved to be worse than the one before by more than the
+    tolerance, on traffic that is alike. One as good ever does so with at most that probability.
     """
 
     plan: Plan
@@ -154,7 +151,7 @@ class TrustSeries:
 
     @property
     def evidence_ratio(self) -> float:
-        """Log evidence as a share of that at the next alert: 0 to 1; of the version that is nearest."""
+        """That of the version that is nearest to an alert."""
         return max((each.evidence_ratio for each in self.tests.values()), default=0.0)
 
     def update(self, outcome: SeriesOutcome, now: datetime) -> Alert | SeriesAnew | None:

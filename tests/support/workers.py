@@ -92,7 +92,6 @@ def monitor_here(
     alertmanager: AlertmanagerSettings | None = None,
     *,
     flush_seconds: float = 0.1,
-    resend_seconds: float = 0.2,
     **trust: Any,
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
     """The same for a trust monitor."""
@@ -101,7 +100,6 @@ def monitor_here(
         TrustSettings.model_validate(trust),
         alertmanager or AlertmanagerSettings(),
         flush_seconds=flush_seconds,
-        resend_seconds=resend_seconds,
     )
     return agents_here([monitor], settings)
 
