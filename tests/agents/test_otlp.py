@@ -127,24 +127,15 @@ async def test_kill_9_in_the_middle_loses_no_span_and_gives_none_another_id(prep
 
 
 def _broken_messages(draw: random.Random, number: int) -> list[bytes]:
-    """Requests of spans, protobuf and JSON, with bytes exchanged, left out and put in."""
+    """Requests of spans, protobuf and JSON, in which a few bytes are exchanged, left out or put in."""
     requests = [traces(span(7, chat())), traces(span(7, chat(**{"gen_ai.output.messages": '[{"role": "assist'})))]
     forms = [encoded for request in requests for encoded in (as_json(request), request.SerializeToString())]
-    return [_broken(draw, draw.choice(forms)) for _ in range(number)]
-
-
-def _broken(draw: random.Random, message: bytes) -> bytes:
-    broken = bytearray(message)
-    for _ in range(draw.choice([1, 2, 5])):
-        at = draw.randrange(len(broken))
-        match draw.randrange(3):
-            case 0:
-                broken[at] = draw.randrange(256)
-            case 1:
-                del broken[at : at + draw.randrange(9)]
-            case _:
-                broken[at:at] = draw.randbytes(draw.randrange(9))
-    return bytes(broken)
+    broken = [bytearray(draw.choice(forms)) for _ in range(number)]
+    for each in broken:
+        for _ in range(draw.choice([1, 2, 5])):
+            at = draw.randrange(len(each))
+            each[at : at + draw.choice([0, 0, 1, 4])] = draw.randbytes(draw.choice([0, 1, 4]))
+    return list(map(bytes, broken))
 
 
 SPAN = "b7ad6b7169203331"

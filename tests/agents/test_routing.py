@@ -16,7 +16,6 @@ from pydantic import ValidationError
 
 from agents.checker_agent import CheckerAgent
 from agents.routing import Budgets, BudgetSettings, RoutingSettings, sample_point
-from models.protocol import ModelUnavailable
 from models.work import book
 from schemas import Envelope, Generation, Usage, Verdict, read_record
 from streams.settings import StreamSettings
@@ -226,30 +225,6 @@ async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place
     for verdict in await first_verdicts(place.servers, settings.topics.abstained, 3 * BUDGET - checked):
         assert "of 20 calls (budgets.sleep.calls); it is reset at 2026-03-02T00:00Z" in verdict.reason
         assert verdict.usage.calls == 0
-
-
-class Interrupted(Accept):
-    """Asks a question, and finds its model away for the next one, three times."""
-
-    away = 3
-
-    async def _work(self, record: Envelope) -> None:
-        book(Usage(calls=1))
-        if self.away:
-            self.away -= 1
-            raise ModelUnavailable("away", retry_after=0.01)
-
-
-async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: Place):
-    raw, settings = await place.ready()
-    await put(place.servers, settings.topics.outputs, [record(1)])
-    registry = CollectorRegistry()
-    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry)
-    agents = [partial(CheckerAgent, Interrupted("sleep"), budgets=budgets)]
-    async with agents_here(agents, raw, registry=registry) as running:
-        await running.wait_for("assay_verdicts_total", 1, outcome="accept", **LABELS)
-        # Three interrupted attempts, and two questions of the one that gave the verdict.
-        assert spent(running) == 5
 
 
 @pytest.mark.parametrize(

@@ -130,23 +130,31 @@ def _messages(said: Iterable[tuple[str, int, float]]) -> list[Message]:
 
 
 @given(st.lists(SAID, max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=4), st.data())
-def test_whoever_takes_over_has_each_record_behind_the_same_turns(said, steps, data):
+def test_whoever_takes_over_each_record_has_the_same_turns_and_each_conversation_ends_once(said, steps, data):
     messages = _messages(said)
-    alone = Run(messages)
+    alone, run = Run(messages), Run(messages)
     expected = [alone.follow(message) for message in messages]
-    run = Run(messages)
+    concluded: dict[str, set[str]] = {}
+
+    def go_on(begin: int, end: int, mark: int, seconds: float) -> None:
+        for message in messages[begin:end]:
+            # What is committed is answered, and of the others some.
+            answered = message.offset < mark or data.draw(st.booleans())
+            assert run.follow(message, answered=answered) == expected[message.offset]
+        for one in run.ended(mark, seconds):
+            concluded.setdefault(one.record(TURNS).id, set()).add(one.record(TURNS).response)
+            # A crash may come between the two.
+            if data.draw(st.booleans()):
+                run.close(one)
+
     committed = 0
     for ahead, done in steps:
         end, mark = min(len(messages), committed + ahead), min(len(messages), committed + ahead, committed + done)
-        # What is committed is answered, and of the others some.
-        for message in messages[committed:end]:
-            answered = message.offset < mark or data.draw(st.booleans())
-            assert run.follow(message, answered=answered) == expected[message.offset]
+        go_on(committed, end, mark, messages[mark - 1].seconds if mark else 0)
         committed = mark
-        for one in run.ended(committed, messages[committed - 1].seconds if committed else 0):
-            run.close(one)
         run.take_over(committed)
-    assert [run.follow(message) for message in messages[committed:]] == expected[committed:]
+    go_on(committed, len(messages), len(messages), 10_000)
+    assert concluded == {id_: {response} for id_, response in _conversations(messages).items()}
 
 
 def test_of_a_long_conversation_the_last_turns_are_kept():
@@ -202,35 +210,6 @@ def test_a_record_of_the_past_is_no_turn():
     later = Message(4, record(8, session="a"), 4)
     run = Run([*_messages([("a", 0, 0), ("a", 1, 1)]), again, unknown, later])
     assert [run.follow(message) for message in run.messages] == [[], ["r0"], ["r0"], [], ["r0", "r1"]]
-
-
-@given(st.lists(SAID, max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=4), st.data())
-def test_each_conversation_is_concluded_once_it_is_silent_whoever_takes_over(said, steps, data):
-    messages = _messages(said)
-    expected = _conversations(messages)
-    run = Run(messages)
-    concluded: dict[str, set[str]] = {}
-
-    def conclude(mark: int, seconds: float) -> None:
-        for one in run.ended(mark, seconds):
-            concluded.setdefault(one.record(TURNS).id, set()).add(one.record(TURNS).response)
-            # A crash may come between the two.
-            if data.draw(st.booleans()):
-                run.close(one)
-
-    committed = 0
-    for ahead, done in steps:
-        end, mark = min(len(messages), committed + ahead), min(len(messages), committed + ahead, committed + done)
-        for message in messages[committed:end]:
-            run.follow(message, answered=message.offset < mark or data.draw(st.booleans()))
-        committed = mark
-        if committed:
-            conclude(committed, messages[committed - 1].seconds)
-        run.take_over(committed)
-    for message in messages[committed:]:
-        run.follow(message)
-    conclude(len(messages), 10_000)
-    assert concluded == {id_: {response} for id_, response in expected.items()}
 
 
 def _conversations(messages: Sequence[Message]) -> dict[str, str]:

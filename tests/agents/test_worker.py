@@ -13,7 +13,6 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.consumer.group_coordinator import GroupCoordinator
 from aiokafka.errors import KafkaError, KafkaTimeoutError
-from prometheus_client import CollectorRegistry
 
 from agents import worker as worker_module
 from agents.checker_agent import CheckerAgent
@@ -22,8 +21,6 @@ from agents.worker import COULD_NOT_FINISH
 from models.settings import JudgeSettings
 from streams import connection
 from streams.errors import StreamError
-from streams.http import HttpServer
-from streams.settings import HttpSettings
 from streams.topic_reader import read_topic
 from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
@@ -207,20 +204,10 @@ async def test_a_judge_that_takes_connections_and_says_nothing_stays_unready():
         await reader.read()
         writer.close()
 
-    endpoint = await asyncio.start_server(silent, "127.0.0.1", 0)
-    port = endpoint.sockets[0].getsockname()[1]
-    probe = JudgeProbe(JudgeSettings(backend="openai", base_url=f"http://127.0.0.1:{port}/v1", model="m"))
-    server = HttpServer(HttpSettings(port=0), CollectorRegistry(), alive={}, ready={"judge": probe})
-    await server.start()
-    try:
-        async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
-            for _ in range(2):
-                answer = await client.get(f"http://127.0.0.1:{server.port}/readyz")
-                assert answer.status_code == 503
-                assert answer.json()["parts"]["judge"].startswith("no answer from judge.base_url")
-    finally:
-        await server.stop()
-        endpoint.close()
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as endpoint:
+        port = endpoint.sockets[0].getsockname()[1]
+        probe = JudgeProbe(JudgeSettings(backend="openai", base_url=f"http://127.0.0.1:{port}/v1", model="m"))
+        assert (await probe() or "").startswith("no answer from judge.base_url")
 
 
 async def test_a_group_that_refuses_a_join_for_no_known_reason_is_joined_again(

@@ -98,6 +98,13 @@ class TestWriting:
         assert shared.counted() == {"m": 2}
         assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 2
 
+    def test_a_state_that_cannot_be_read_makes_its_series_begin_anew_and_no_other(self):
+        before, after = Shared(), Shared()
+        before.count(verdict(1, True), verdict(1, True, model="other"))
+        rubbish = {b"shop\x1fm\x1ffair": b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}}'}
+        after.partition.restore(_kept(before) | rubbish, ENDS)
+        assert after.counted() == {"other": 1}
+
     @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
     @example(b"{}")
     def test_anything_else_than_an_outcome_is_passed_over_and_counted(self, value: bytes | None):

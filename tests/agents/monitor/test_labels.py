@@ -273,7 +273,9 @@ def test_a_fall_that_the_judge_does_not_see_is_told_with_the_verdicts_that_peopl
     fed(running, topic.records[:1])
     (entry,) = running.partition.entries.values()
     entry.series.alarm.below, entry.series.alarm.judge_below = 0.8, 0.8
-    (alert,) = filter(None, map(running.partition.count, topic.records[1:]))
+    for each in topic.records[1:]:
+        running.partition.count(each)
+    (alert,) = running.partition.raised
     assert isinstance(alert, TrueRateAlert)
     assert [each.topic for each in running.partition.outbox()].count(TOPICS.alerts) == 1
     assert (alert.cause, len(alert.disagreements)) == ("judge_blind", 20)

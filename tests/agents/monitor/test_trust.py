@@ -12,14 +12,12 @@ import pytest
 from aiokafka.admin import NewPartitions
 
 from agents.checker_agent import CheckerAgent
-from agents.monitor.counter import PROGRESS
 from agents.monitor.settings import AlertmanagerSettings, TrustSettings
 from agents.monitor.trust import trust_monitor
 from schemas import Alert, SeriesAnew, Verdict
 from streams.clients import admin
 from streams.errors import StreamError
 from streams.lookup import RecordLookup
-from streams.settings import StreamSettings
 from streams.topics import partitions_of
 from tests.support.checkers import RejectsNo
 from tests.support.kafka import KafkaBroker
@@ -201,21 +199,6 @@ async def test_a_topic_made_anew_is_counted_from_its_beginning(place: Place):
         assert found.counted == {KEY: end}
 
 
-async def test_a_state_that_cannot_be_read_makes_its_series_begin_anew_and_no_other(place: Place):
-    raw, settings = await place.ready()
-    await put_verdicts(place.servers, settings.topics, mixed(stream([(100, 0.9)]), stream([(100, 0.9)], model="other")))
-    async with monitor_here(raw):
-        await kept_when_counted(place.servers, settings.topics, 200)
-    rubbish = b'{"key": ["shop", "m", "fair"], "series": {"counted": 0}}'
-    await put_keyed(
-        place.servers, settings.topics.trust_state, b"shop\x1fm\x1ffair", rubbish, headers=[(PROGRESS, b"1 0")]
-    )
-    await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
-    async with monitor_here(raw) as monitor:
-        await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
-        await _counts(place, settings, {KEY: 10, ("shop", "other", "fair"): 110})
-
-
 async def test_it_outlives_its_broker(own_kafka: KafkaBroker, tmp_path: Path):
     place = Place(own_kafka.bootstrap_servers, "outlives", tmp_path)
     raw, settings = await place.ready()
@@ -228,13 +211,6 @@ async def test_it_outlives_its_broker(own_kafka: KafkaBroker, tmp_path: Path):
         found = await kept_when_counted(place.servers, settings.topics, 1000)
         assert monitor.metric("assay_consumer_lag_records", agent="trust-monitor") >= 0
     assert found.counted == {KEY: 1000}
-
-
-async def _counts(place: Place, settings: StreamSettings, expected: dict[tuple[str, ...], int]) -> None:
-    async def written() -> bool:
-        return (await kept(place.servers, settings.topics)).counted == expected
-
-    await until(written)
 
 
 def _later(first: int, count: int, **subject: str) -> list[Verdict]:
