@@ -5,15 +5,14 @@ import random
 import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import product
 from typing import Any
-
-from aiokafka import AIOKafkaProducer
 
 from agents.monitor.label_series import LabelKey, calibration_of
 from agents.monitor.labels import LabelEntry, labels_agent
 from agents.monitor.settings import LabelSettings
 from schemas import Calibration, Label, ReviewRequest
-from streams.messages import label_message
+from streams.messages import Publisher, label_message
 from streams.settings import StreamSettings
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import put_verdicts, read_all, verdict
@@ -29,16 +28,11 @@ def sent(seed: int = 1) -> list[Any]:
     """Verdicts of an ordinary judge on three subjects, of one second each."""
     rng = random.Random(seed)
     begun = datetime.now(UTC) - timedelta(hours=2)
-    return [
-        verdict(
-            number,
-            rng.random() < (0.92 if good(f"r{number}") else 0.3),
-            model=model,
-            checked_at=begun + timedelta(seconds=number),
-        )
-        for number in range(EACH)
-        for model in SUBJECTS
-    ]
+    found = []
+    for number, model in product(range(EACH), SUBJECTS):
+        accepted = rng.random() < (0.92 if good(f"r{number}") else 0.3)
+        found.append(verdict(number, accepted, model=model, checked_at=begun + timedelta(seconds=number)))
+    return found
 
 
 def good(record_id: str) -> bool:
@@ -47,11 +41,8 @@ def good(record_id: str) -> bool:
 
 async def requests(place: Place, settings: StreamSettings) -> dict[str, ReviewRequest]:
     """By verdict."""
-    found = [
-        ReviewRequest.model_validate_json(each.value)
-        for each in await read_all(place.servers, settings.topics.review_requests)
-    ]
-    return {each.verdict_id: each for each in found}
+    messages = await read_all(place.servers, settings.topics.review_requests)
+    return {each.verdict_id: each for each in (ReviewRequest.model_validate_json(one.value) for one in messages)}
 
 
 async def calibrations(place: Place, settings: StreamSettings) -> dict[str, Calibration]:
@@ -63,26 +54,16 @@ async def calibrations(place: Place, settings: StreamSettings) -> dict[str, Cali
 
 async def answer(place: Place, settings: StreamSettings, asked: list[ReviewRequest]) -> None:
     """What people say, in any order, some of it twice, and something about verdicts that nobody asked about."""
+    subject = {"source", "model", "verdict_id"}
     labels = [
-        Label(
-            verdict_id=each.verdict_id,
-            source=each.source,
-            model=each.model,
-            annotator="ada",
-            label="good" if good(each.record_id) else "bad",
-        )
+        Label(**each.model_dump(include=subject), annotator="ada", label="good" if good(each.record_id) else "bad")
         for each in asked
     ]
     rng = random.Random(3)
-    doubled = [*labels, *rng.sample(labels, len(labels) // 3)]
-    rng.shuffle(doubled)
+    doubled = rng.sample([*labels, *labels[::3]], len(labels) + len(labels[::3]))
     doubled += [labels[0].model_copy(update={"verdict_id": f"ver-{number}"}) for number in range(5)]
-    producer = AIOKafkaProducer(bootstrap_servers=place.servers, acks="all")
-    await producer.start()
-    for each in doubled:
-        message = label_message(each, settings.topics)
-        await producer.send(message.topic, message.value, key=message.key)
-    await producer.stop()
+    async with Publisher(settings).running() as publisher:
+        await publisher.publish(*(label_message(each, settings.topics) for each in doubled))
 
 
 def running(raw: dict[str, Any]) -> Any:
@@ -124,20 +105,16 @@ class TestOnApacheKafka:
         async with running(raw) as worker:
             told = await until(all_counted)
             assert worker.metric("assay_true_success_lower_ratio", checker="fair", source="shop", model="m0") > 0
-        published = [
-            Calibration.model_validate_json(each.value)
-            for each in await read_all(place.servers, settings.topics.calibration)
-        ]
+        messages = await read_all(place.servers, settings.topics.calibration)
+        published = [Calibration.model_validate_json(each.value) for each in messages]
         assert {each.model: each.labels for each in published} == {each.model: each.labels for each in told.values()}
         drawn = await requests(place, settings)
         for model in SUBJECTS:
             one = told[model]
             for each in one.strata:
                 of = [every for every in drawn.values() if (every.model, every.outcome) == (model, each.stratum)]
-                assert each.asked == len(of)
-                assert each.verdicts == sum(
-                    every.model == model and every.outcome == each.stratum for every in verdicts
-                )
+                there = [every for every in verdicts if (every.model, every.outcome) == (model, each.stratum)]
+                assert (each.asked, each.verdicts) == (len(of), len(there))
                 assert each.labels == sum(every.verdict_id in asked for every in of)
             assert one.rate is not None
             assert one.rate.low < sum(good(f"r{number}") for number in range(EACH)) / EACH < one.rate.high
