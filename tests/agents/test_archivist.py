@@ -17,20 +17,9 @@ import pytest
 from agents.archivist import Archivist
 from schemas import Alert, Calibration, Label, ReviewRequest, Verdict, to_json
 from schemas.evidence import PluginEvidence
+from store import tables
 from store.redaction import Redaction
 from store.settings import StoreSettings
-from store.tables import (
-    ALERTS,
-    CALIBRATIONS,
-    DAY_COUNTS,
-    EVIDENCE,
-    IMPROVEMENTS,
-    LABELS,
-    PROGRESS,
-    RECORDS,
-    REVIEW_REQUESTS,
-    VERDICTS,
-)
 from store.writing import Entry, StoreWriter
 from tests.support.labels import CALIBRATION, LABEL, REQUEST
 from tests.support.page import dead_letter
@@ -67,16 +56,16 @@ class ArchivistPromises:
         async with self.archiving(prepared, stored) as worker:
             await _archived(worker, verdict=30, alert=1, improvement=1, dead_letter=1)
             await _archived(worker, review_request=1, label=1, calibration=1)
-        assert sorted(row["id"] for row in stored.rows(VERDICTS)) == sorted(each.id for each in verdicts)
-        found = {body["id"]: Verdict.model_validate(body) for body in stored.bodies(EVIDENCE)}
+        assert sorted(row["id"] for row in stored.rows(tables.VERDICTS)) == sorted(each.id for each in verdicts)
+        found = {body["id"]: Verdict.model_validate(body) for body in stored.bodies(tables.EVIDENCE)}
         assert found == {each.id: each for each in verdicts}
-        assert [Alert.model_validate(body) for body in stored.bodies(ALERTS)] == [alert(1)]
-        assert len(stored.bodies(IMPROVEMENTS)) == 1
-        assert [ReviewRequest.model_validate(body) for body in stored.bodies(REVIEW_REQUESTS)] == [request]
-        assert [Label.model_validate(body) for body in stored.bodies(LABELS)] == [LABEL]
-        assert [Calibration.model_validate(body) for body in stored.bodies(CALIBRATIONS)] == [CALIBRATION]
+        assert [Alert.model_validate(body) for body in stored.bodies(tables.ALERTS)] == [alert(1)]
+        assert len(stored.bodies(tables.IMPROVEMENTS)) == 1
+        assert [ReviewRequest.model_validate(body) for body in stored.bodies(tables.REVIEW_REQUESTS)] == [request]
+        assert [Label.model_validate(body) for body in stored.bodies(tables.LABELS)] == [LABEL]
+        assert [Calibration.model_validate(body) for body in stored.bodies(tables.CALIBRATIONS)] == [CALIBRATION]
         assert stored.counts() == stored.recounted() + Counter({("", "", "fair", "dead_letter"): 1})
-        assert stored.number(RECORDS) == 0
+        assert stored.number(tables.RECORDS) == 0
 
     def test_kills_lose_and_double_nothing(self, place: Place, stored: Stored):
         """kill -9 at random moments of reading, writing and between, and a restart each time."""
@@ -98,12 +87,12 @@ class ArchivistPromises:
         labelled = Counter(each.id for cycle in range(self.kills) for each in sent[cycle :: self.kills][::9])
         with place.worker(agents, raw) as worker:
             worker.wait_ready()
-            wait_until(lambda: stored.number(VERDICTS) >= len(sent), lambda: f"{stored.number(VERDICTS)} verdicts")
-            wait_until(lambda: stored.number(LABELS) >= len(labelled), lambda: f"{stored.number(LABELS)} labels")
+            wait_until(lambda: stored.number(tables.VERDICTS) >= len(sent))
+            wait_until(lambda: stored.number(tables.LABELS) >= len(labelled))
             assert worker.terminate() == 0
-        assert Counter(row["id"] for row in stored.rows(VERDICTS)) == Counter(each.id for each in sent)
-        assert Counter(row["verdict_id"] for row in stored.rows(LABELS)) == labelled
-        assert stored.counts() == stored.counts(DAY_COUNTS) == stored.recounted()
+        assert Counter(row["id"] for row in stored.rows(tables.VERDICTS)) == Counter(each.id for each in sent)
+        assert Counter(row["verdict_id"] for row in stored.rows(tables.LABELS)) == labelled
+        assert stored.counts() == stored.counts(tables.DAY_COUNTS) == stored.recounted()
 
     async def test_it_goes_on_from_where_another_one_has_written_to_meanwhile(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
@@ -112,14 +101,14 @@ class ArchivistPromises:
         async with self.archiving(prepared, stored) as worker:
             await put_verdicts(prepared.servers, topics, sent[:10])
             await _archived(worker, verdict=10)
-            cluster = stored.rows(PROGRESS)[0]["cluster"]
+            cluster = stored.rows(tables.PROGRESS)[0]["cluster"]
             # As one does that was thought dead.
             other = StoreWriter(stored.engine, Redaction(()), cluster=cluster)
             between = [Entry(here, offset, to_json(sent[offset]), sent[offset]) for offset in range(10, 20)]
             other.write(between, {here: 10})
             await put_verdicts(prepared.servers, topics, sent[10:])
             await _archived(worker, verdict=20)
-        assert stored.number(VERDICTS) == stored.counts().total() == 30
+        assert stored.number(tables.VERDICTS) == stored.counts().total() == 30
 
     async def test_what_cannot_be_read_is_counted_and_holds_nothing_up(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
@@ -131,7 +120,7 @@ class ArchivistPromises:
         async with self.archiving(prepared, stored) as worker:
             await _archived(worker, verdict=2)
             assert worker.metric("assay_archive_passed_over_total") == 3
-        assert [body["evidence"]["type"] for body in stored.bodies(EVIDENCE)] == ["plugin", "later"]
+        assert [body["evidence"]["type"] for body in stored.bodies(tables.EVIDENCE)] == ["plugin", "later"]
 
 
 class TestArchivistOnSqlite(ArchivistPromises):
@@ -144,8 +133,8 @@ class TestArchivistOnSqlite(ArchivistPromises):
         await put(prepared.servers, topics.outputs, [record(1), b"{", record(1), record(2, prompt="to ann@x.org")])
         async with self.archiving(prepared, stored, records=True, redact=(r"\w+@[\w.]+",)) as worker:
             await _archived(worker, record=3)
-        assert [body["prompt"] for body in stored.bodies(RECORDS)][1] == "to █████████"
-        assert stored.number(RECORDS) == 2
+        assert [body["prompt"] for body in stored.bodies(tables.RECORDS)][1] == "to █████████"
+        assert stored.number(tables.RECORDS) == 2
 
     def test_a_full_disk_stops_it_alone_until_there_is_room(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
@@ -162,7 +151,7 @@ class TestArchivistOnSqlite(ArchivistPromises):
             resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, before)
             worker.wait_for('assay_archived_total{kind="verdict"}', 220)
             worker.wait_ready()
-        assert stored.number(VERDICTS) == stored.counts().total() == 220
+        assert stored.number(tables.VERDICTS) == stored.counts().total() == 220
 
 
 class TestArchivistOnPostgresql(ArchivistPromises):
@@ -181,12 +170,12 @@ class TestArchivistOnPostgresql(ArchivistPromises):
             async with agents_here([partial(Archivist, settings)], raw) as first:
                 await until(lambda: _ready(first, second))
                 await put_verdicts(place.servers, topics, sent[:300])
-                await until(lambda: stored.number(VERDICTS) == 300)
+                await until(lambda: stored.number(tables.VERDICTS) == 300)
                 await until(
                     lambda: all(each.metric("assay_archived_total", kind="verdict") for each in (first, second))
                 )
                 await put_verdicts(place.servers, topics, sent[300:])
-            await until(lambda: stored.number(VERDICTS) == 600)
+            await until(lambda: stored.number(tables.VERDICTS) == 600)
         assert stored.counts().total() == 600
 
     async def test_a_database_that_is_gone_is_waited_for(self, prepared: Place):
@@ -196,16 +185,16 @@ class TestArchivistOnPostgresql(ArchivistPromises):
             server.stop()
             await put_verdicts(prepared.servers, topics, [verdict(0, True)])
             async with agents_here([partial(Archivist, StoreSettings(url=url))], prepared.settings()) as worker:
-                assert "archivist" in (await _not_ready(worker))
+                assert "archivist" in await until(lambda: _fault(worker))
                 server.start()
                 await _archived(worker, verdict=1)
                 server.stop()
                 await put_verdicts(prepared.servers, topics, [verdict(1, True)])
-                assert "cannot write to the store" in (await _not_ready(worker))
+                assert "cannot write to the store" in await until(lambda: _fault(worker))
                 server.start()
                 await _archived(worker, verdict=2)
                 await until(lambda: _ready(worker))
-            assert stored.number(VERDICTS) == stored.counts().total() == 2
+            assert stored.number(tables.VERDICTS) == stored.counts().total() == 2
             stored.close()
 
 
@@ -225,16 +214,11 @@ async def _archived(worker: WorkerHere, **kinds: int) -> None:
 
 
 async def _ready(*workers: WorkerHere) -> bool:
+    return not [fault for each in workers for fault in [await _fault(each)] if fault]
+
+
+async def _fault(worker: WorkerHere) -> str | None:
+    """What it says where it is not ready."""
     async with httpx.AsyncClient() as client:
-        return all([(await client.get(f"http://127.0.0.1:{each.http.port}/readyz")).is_success for each in workers])
-
-
-async def _not_ready(worker: WorkerHere) -> str:
-    """What it says when it is not."""
-
-    async def said() -> str | None:
-        async with httpx.AsyncClient() as client:
-            answer = await client.get(f"http://127.0.0.1:{worker.http.port}/readyz")
-        return None if answer.is_success else answer.text
-
-    return await until(said)
+        answer = await client.get(f"http://127.0.0.1:{worker.http.port}/readyz")
+    return None if answer.is_success else answer.text

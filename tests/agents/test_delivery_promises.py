@@ -8,13 +8,7 @@ import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from streams.clients import admin
-from tests.support.checkers import (
-    Accept,
-    OnBad,
-    Sleep,
-    WhileFileIsThere,
-    asking,
-)
+from tests.support.checkers import Accept, OnBad, Sleep, WhileFileIsThere, asking
 from tests.support.scenarios import Place
 from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint

@@ -7,7 +7,6 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -214,11 +213,11 @@ async def test_beyond_the_days_budget_verdicts_are_told_not_tried(place: Place, 
     assert all("budgets.improver.calls" in found.reason for found in seen.of("r11"))
 
 
-@dataclass
 class _Seen:
-    all: list[Improvement] = field(default_factory=list)
-    headers: dict[str, bytes] = field(default_factory=dict)
-    letters: list[DeadLetter] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.all: list[Improvement] = []
+        self.headers: dict[str, bytes] = {}
+        self.letters: list[DeadLetter] = []
 
     @property
     def ids(self) -> dict[str, set[str]]:
@@ -232,20 +231,18 @@ async def _collected(
     servers: str, settings: StreamSettings, records: int, *, letters: int = 0, settle: float = 0.0
 ) -> _Seen:
     """Read until so many different records have improvements and dead letters are there, then `settle` longer."""
-    seen, topics, known = _Seen(), settings.topics, set[str]()
-    async for message in messages_until(
-        servers,
-        (topics.improved, topics.dead_letter),
-        lambda: len(known) >= records and len(seen.letters) >= letters,
-        settle=settle,
-    ):
-        if message.topic == topics.dead_letter:
+    seen, topics = _Seen(), (settings.topics.improved, settings.topics.dead_letter)
+
+    def enough() -> bool:
+        return len({each.record_id for each in seen.all}) >= records and len(seen.letters) >= letters
+
+    async for message in messages_until(servers, topics, enough, settle=settle):
+        if message.topic == settings.topics.dead_letter:
             seen.letters.append(DeadLetter.model_validate_json(message.value))
-            continue
-        seen.all.append(Improvement.model_validate_json(message.value))
-        known.add(seen.all[-1].record_id)
-        seen.headers = dict(message.headers)
-    assert len(known) >= records, f"{len(known)} of {records} improvements"
+        else:
+            seen.all.append(Improvement.model_validate_json(message.value))
+            seen.headers = dict(message.headers)
+    assert enough(), f"{len(seen.all)} improvements"
     return seen
 
 

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from agents import pace, worker
 from agents.pace import Pace, report_pace
 from agents.routing import RoutingSettings
 from checkers.checker import Decision, Undecidable
@@ -20,11 +18,11 @@ from models.protocol import ModelUnavailable
 from schemas import Envelope, Verdict
 from streams.faust_app import PartitionProgress
 from streams.metrics import StreamMetrics
-from tests.support.checkers import Accept, Sleep
+from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
 from tests.support.waiting import until
-from tests.support.workers import WorkerHere, agents_here, checking, worker_here
+from tests.support.workers import WorkerHere, agents_here, checking
 
 
 class Series:
@@ -74,25 +72,6 @@ def test_who_keeps_up_is_not_told_off(arriving: float, finished: float, behind: 
     for one in told:
         # With that share of what comes it would keep up.
         assert one["share"] * arriving <= finished * 1.05 + 0.5
-
-
-async def test_a_slow_checker_is_told_what_share_it_could_check(prepared: Place, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pace, "_WINDOW_SECONDS", 4.0)
-    monkeypatch.setattr(pace, "_BACKLOG_SECONDS", 1.0)
-    monkeypatch.setattr(worker, "_MEASURE_EVERY_SECONDS", 0.5)
-    topic = prepared.checked().topics.outputs
-    with capture_logs() as logs:
-        async with worker_here([Sleep(0.5, spread=0)], prepared.settings(concurrency=5)) as running:
-            # Ten a second of forty.
-            for batch in range(32):
-                await put(prepared.servers, topic, [record(batch * 10 + number) for number in range(10)])
-                await asyncio.sleep(0.25)
-            lag = running.metric("assay_consumer_lag_records", agent="sleep")
-            finished = running.metric("assay_records_finished_per_second", agent="sleep")
-    assert lag > 100
-    assert 4 <= finished <= 14
-    (told,) = [one for one in logs if one["event"] == "more records come than are finished"]
-    assert 0.1 <= told["share"] <= 0.6
 
 
 async def test_at_the_start_the_judges_pace_is_logged_with_what_comes(prepared: Place):

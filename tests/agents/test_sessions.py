@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -23,7 +24,7 @@ from agents.sessions import Conversation, Sessions
 from schemas import CriterionEvidence, Generation, Verdict, read_record
 from streams.admission import Slot, Slots
 from streams.faust_app import PartitionProgress
-from streams.messages import RECHECK, Incoming, Outgoing, Publisher, record_message
+from streams.messages import RECHECK, Incoming, Outgoing, Publisher
 from streams.metrics import StreamMetrics
 from streams.settings import StreamSettings, TopicSettings
 from streams.takeover import Commit
@@ -56,11 +57,6 @@ class _Publisher(Publisher):
         self._keep(*messages)
 
 
-class Stored(NamedTuple):
-    key: bytes
-    value: bytes
-
-
 @dataclass
 class Message:
     offset: int
@@ -88,9 +84,9 @@ class Run:
     async def _partitions(self, *_: Any) -> list[int]:
         return [0]
 
-    async def _read(self, *_: Any, **__: Any) -> AsyncIterator[Stored]:
+    async def _read(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
         for key, value in list(self.stored.items()):
-            yield Stored(key, value)
+            yield SimpleNamespace(key=key, value=value)
 
     def follow(self, message: Message, *, answered: bool = True) -> list[str]:
         """The turns that a message is behind; what it changes is stored if it is answered."""
@@ -254,31 +250,8 @@ def test_no_turn_is_lost_or_doubled_by_kills(place: Place):
     assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
 
 
-async def test_sessions_go_on_where_partitions_go_to_other_workers(place: Place):
-    raw, settings = await place.ready(partitions=3, concurrency=4)
-    with place.worker([RECALLS], raw, "first") as first:
-        await _send(settings, range(RECORDS // 2))
-        await asyncio.to_thread(first.wait_ready)
-        await asyncio.to_thread(first.wait_for, "assay_verdicts_total", RECORDS / 8)
-        with place.worker([RECALLS], raw, "second") as second:
-            await asyncio.to_thread(second.wait_ready)
-            await _send(settings, range(RECORDS // 2, RECORDS))
-            await asyncio.to_thread(second.wait_for, "assay_verdicts_total", 1)
-            assert await asyncio.to_thread(first.terminate) == 0
-            said = await _reasons(place)
-    assert said == {f"r{number}": {_expected(number)} for number in range(RECORDS)}
-
-
 def _said(number: int) -> bytes:
     return record(number, session=f"s{number % SESSIONS}")
-
-
-async def _send(settings: StreamSettings, numbers: Iterable[int]) -> None:
-    """Keyed by their session."""
-    async with Publisher(settings).running() as publisher:
-        await publisher.publish(
-            *(record_message(read_record(_said(each), max_bytes=9999), settings.topics) for each in numbers)
-        )
 
 
 def _expected(number: int) -> str:

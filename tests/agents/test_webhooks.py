@@ -146,10 +146,7 @@ class TestOnApacheKafka:
             return await (always(500) if request.id == unwelcome else take)(request)
 
         target = WebhookTarget(answer=answer)
-        async with (
-            target.running(),
-            _working(settings, tuning=_to(target)) as worker,
-        ):
+        async with target.running(), _working(settings, tuning=_to(target)) as worker:
             await put(place.servers, settings.topics.rejected, [poison])
             # With nothing to compare it with, the target may as well be down.
             await worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
@@ -172,11 +169,7 @@ class TestOnApacheKafka:
         _, settings = await place.ready()
         await put(place.servers, settings.topics.rejected, _rejected(settings, 40))
         quick, slow = WebhookTarget(), WebhookTarget(answer=hangs(60))
-        async with (
-            quick.running(),
-            slow.running(),
-            _working(settings, quick=_to(quick), slow=_to(slow)) as worker,
-        ):
+        async with quick.running(), slow.running(), _working(settings, quick=_to(quick), slow=_to(slow)) as worker:
             await worker.wait_for("assay_webhook_deliveries_total", 40, webhook="quick", outcome="delivered")
             await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="slow", outcome="failed")
             slow.answer = take
@@ -329,7 +322,6 @@ def test_a_secret_is_the_base64_of_24_to_64_bytes_padded_or_not_and_there_may_be
         ({"url": "https://hooks.example/#part"}, "without `#`"),
         ({"secret": "whsec_confidential!"}, "openssl rand -base64 32"),
         ({"secret": "whsec_" + base64.b64encode(b"c" * 23).decode()}, "24 to 64 random bytes"),
-        ({"secret": SECRET.removeprefix("whsec_")}, "expected whsec_"),
         ({"secret": f"{SECRET} whsec_confidential"}, "24 to 64 random bytes"),
         ({"topics": ["alerts", "alerts"]}, "named twice"),
         ({"topics": ["alerts"], "include_record": True}, "include_record is for rejected verdicts"),

@@ -48,13 +48,8 @@ async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place
         await until(joined)
         answer = await client.get("/readyz")
         assert answer.status_code == 503
-        assert answer.json()["parts"] == {
-            "agents": "ok",
-            "kafka": "ok",
-            "accept": "ok",
-            "sleep": "ok",
-            "judge": "connection refused",
-        }
+        ready = dict.fromkeys(("agents", "kafka", "accept", "sleep"), "ok")
+        assert answer.json()["parts"] == ready | {"judge": "connection refused"}
         assert (await client.get("/healthz")).status_code == 200
         judge[0] = None
         assert (await client.get("/readyz")).status_code == 200

@@ -64,10 +64,7 @@ def doors(monkeypatch: pytest.MonkeyPatch) -> Doors:
 
 
 def telling_for(
-    steps: list[tuple[float, Callable[[Alertmanager], None]]],
-    *urls: str,
-    until: float,
-    **given: Any,
+    steps: list[tuple[float, Callable[[Alertmanager], None]]], *urls: str, until: float, **given: Any
 ) -> Callable[[str], float]:
     """Tells a client each thing at its time, and stops it; returns what counts its posts by outcome."""
     registry = CollectorRegistry()

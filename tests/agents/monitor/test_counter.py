@@ -2,8 +2,8 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,12 +28,7 @@ DAY = 86_400.0
 ENDS = {TOPICS.outcomes: 10_000}
 
 
-@dataclass
-class Record:
-    offset: int
-    value: bytes | None
-    topic: str = TOPICS.outcomes
-    partition: int = 0
+Record = partial(SimpleNamespace, topic=TOPICS.outcomes)
 
 
 class Shared:
@@ -51,7 +46,7 @@ class Shared:
     def count(self, *verdicts: Verdict) -> None:
         for each in verdicts:
             position = Origin(topic="rejected", partition=0, offset=self.offset)
-            self.partition.count(Record(self.offset, outcome_message(each, TOPICS, position).value))
+            self.partition.count(Record(offset=self.offset, value=outcome_message(each, TOPICS, position).value))
             self.offset += 1
 
     def written(self) -> dict[bytes | None, bytes | None]:
@@ -109,7 +104,7 @@ class TestWriting:
     @example(b"{}")
     def test_anything_else_than_an_outcome_is_passed_over_and_counted(self, value: bytes | None):
         shared = Shared()
-        assert shared.partition.count(Record(0, value)) is None
+        shared.partition.count(Record(offset=0, value=value))
         assert shared.registry.get_sample_value("assay_trust_unreadable_total") == 1
         assert (shared.counted(), shared.partition.next) == ({}, {TOPICS.outcomes: 1})
 

@@ -14,7 +14,6 @@ from agents.checker_agent import outcome_message
 from agents.monitor.labels import LabelMetrics, LabelPartition
 from agents.monitor.settings import LabelSettings
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, Verdict, to_json
-from streams.messages import Outgoing
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
 from tests.support.trust_verdicts import verdict
@@ -29,11 +28,7 @@ class Topic:
 
     def __init__(self) -> None:
         self.records: list[Any] = []
-        self._ends = {TOPICS.outcomes: 0, TOPICS.labels: 0}
-
-    @property
-    def ends(self) -> dict[str, int]:
-        return dict(self._ends)
+        self.ends = {TOPICS.outcomes: 0, TOPICS.labels: 0}
 
     def verdict(self, each: Verdict) -> None:
         self._put(TOPICS.outcomes, outcome_message(each, TOPICS).value or b"")
@@ -43,8 +38,8 @@ class Topic:
 
     def _put(self, topic: str, value: bytes, after: timedelta = timedelta()) -> None:
         stamp = int((BEGUN + after).timestamp() * 1000)
-        self.records.append(SimpleNamespace(topic=topic, offset=self._ends[topic], value=value, timestamp=stamp))
-        self._ends[topic] += 1
+        self.records.append(SimpleNamespace(topic=topic, offset=self.ends[topic], value=value, timestamp=stamp))
+        self.ends[topic] += 1
 
 
 class Running:
@@ -71,24 +66,20 @@ class Running:
     def flush(self) -> None:
         self.requests += [each.value or b"" for each in self.partition.outbox() if each.topic == TOPICS.review_requests]
         for message in self.partition.changes(TOPICS.label_state):
-            self._written(message)
-
-    def _written(self, message: Outgoing) -> None:
-        if message.topic == TOPICS.calibration:
-            self.calibrations[message.key or b""] = Calibration.model_validate_json(message.value or b"")
-        else:
-            self.stored[message.key or b""] = message.value or b""
+            key, value = message.key or b"", message.value or b""
+            if message.topic == TOPICS.calibration:
+                self.calibrations[key] = Calibration.model_validate_json(value)
+            else:
+                self.stored[key] = value
 
     @property
     def asked(self) -> list[ReviewRequest]:
-        found = {each.id: each for each in map(ReviewRequest.model_validate_json, self.requests)}
-        return list(found.values())
+        return list({each.id: each for each in map(ReviewRequest.model_validate_json, self.requests)}.values())
 
     @property
     def series(self) -> dict[str, Any]:
-        (value,) = self.stored.values()
-        series: dict[str, Any] = json.loads(value)["series"]
-        return series
+        (value,) = map(json.loads, self.stored.values())
+        return dict(value["series"])
 
     def labels(self, result: str) -> float:
         return self.registry.get_sample_value("assay_labels_total", {"result": result}) or 0.0
@@ -190,8 +181,7 @@ def test_what_is_taken_back_counts_for_nothing_in_whatever_order_it_comes(asked)
     for each in random.Random(4).sample([*said, *gone], len(said) + len(gone)):
         topic.label(each)
     fed(running, topic.records)
-    told, plain = running.series, Running()
-    others = Topic()
+    told, plain, others = running.series, Running(), Topic()
     for each in verdicts(40):
         others.verdict(each)
     for each in [*stay, label(ids[3], "unsure", at=3)]:

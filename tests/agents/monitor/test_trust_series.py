@@ -125,19 +125,12 @@ class TestVersions:
         assert [series.update(one, NOW) for one in verdicts] == [None] * 4
         assert isinstance(series.update(outcome(4, True, judge="endpoint"), NOW), SeriesAnew)
 
-    @pytest.mark.parametrize(
-        ("changed", "told"),
-        [
-            ({"checker_version": "2"}, ("checker_version", "1", "2")),
-            ({"config_digest": "e"}, ("config_digest", "d", "e")),
-            ({"judge": "k"}, ("judge", "j", "k")),
-        ],
-    )
+    @pytest.mark.parametrize("told", [("checker_version", "1", "2"), ("config_digest", "d", "e"), ("judge", "j", "k")])
     @pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
     def test_another_one_begins_the_series_anew_and_says_so_and_the_model_is_not_blamed(
-        self, plan: TrustSettings, changed: dict[str, Any], told: tuple[str, str | None, str]
+        self, plan: TrustSettings, told: tuple[str, str, str]
     ):
-        series = begun(plan)
+        series, changed = begun(plan), {told[0]: told[2]}
         assert fed(series, at_rates((2000, 0.9))) == []
         event = series.update(outcome(0, True, **changed), NOW)
         assert isinstance(event, SeriesAnew)
@@ -175,8 +168,7 @@ class TestVersions:
             series, rng = begun(LEARNED), random.Random(seed)
             drops = [
                 series.update(
-                    outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), prompt=n // 150),
-                    NOW + timedelta(minutes=6 * n),
+                    outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), prompt=n // 150), NOW + timedelta(minutes=6 * n)
                 )
                 for n in range(3000)
             ]
@@ -253,10 +245,7 @@ class TestBaselines:
 
 
 class TestNewSettings:
-    @pytest.mark.parametrize(
-        "changed",
-        [{"error_bound": 0.02}, {"baselines": (BaselineEntry(tolerance=0.02),)}],
-    )
+    @pytest.mark.parametrize("changed", [{"error_bound": 0.02}, {"baselines": (BaselineEntry(tolerance=0.02),)}])
     def test_what_decides_makes_a_series_begin_anew_and_ids_go_on(self, changed: dict[str, object]):
         before = begun(LEARNED)
         ((_, old),) = fed(before, at_rates((2000, 0.9), (500, 0.4)))
@@ -268,15 +257,9 @@ class TestNewSettings:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"urls": ["alertmanager:9093"]}, "expected a URL such as"),
-        ({"runbook_url": "docs/runbook.md#runbook"}, "expected a URL such as"),
-        ({"urls": ["http://me:secret@host"]}, "without credentials"),
-        ({"urls": ["http://host:9093?tenant=a"]}, "has a query"),
-    ],
+    ("url", "said"), [("http://me:secret@host", "without credentials"), ("http://host:9093?tenant=a", "has a query")]
 )
-def test_wrong_ways_to_alertmanager_are_named(given: dict[str, object], said: str):
+def test_wrong_ways_to_alertmanager_are_named(url: str, said: str):
     with pytest.raises(ValidationError, match=said) as caught:
-        AlertmanagerSettings.model_validate(given)
+        AlertmanagerSettings.model_validate({"urls": [url]})
     assert "secret" not in str(caught.value.errors(include_input=False))

@@ -77,13 +77,8 @@ class TestAlerts:
     def test_the_five_versions_with_the_latest_verdicts_are_kept(self):
         series = begun()
         fed(series, (outcome(n, True, "4.1" if n % 2 else str(n)) for n in range(200)))
-        assert [each.version["metadata.release"] for each in rates(series.versions)] == [
-            "4.1",
-            "192",
-            "194",
-            "196",
-            "198",
-        ]
+        kept = [each.version["metadata.release"] for each in rates(series.versions)]
+        assert kept == ["4.1", "192", "194", "196", "198"]
         assert len(TrustEntry(key=KEY, series=series).model_dump_json()) < 40_000
 
 
