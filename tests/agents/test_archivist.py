@@ -214,7 +214,7 @@ async def _archived(worker: WorkerHere, **kinds: int) -> None:
 
 
 async def _ready(*workers: WorkerHere) -> bool:
-    return not [fault for each in workers for fault in [await _fault(each)] if fault]
+    return not any([await _fault(each) for each in workers])
 
 
 async def _fault(worker: WorkerHere) -> str | None:

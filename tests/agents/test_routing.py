@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -175,48 +174,28 @@ async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Pla
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BUDGET = 20
-SECONDS = 0.02
 AT_ONCE = 2
 LABELS = {"source": "tests", "model": "m", "checker": "sleep"}
 
 
-class Clock:
-    at = NOON
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
-@contextlib.asynccontextmanager
-async def worker(raw: dict[str, Any], clock: Clock) -> AsyncIterator[WorkerHere]:
-    registry = CollectorRegistry()
-    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry, now=clock)
-    agents = [partial(CheckerAgent, Sleep(SECONDS, spread=0), budgets=budgets)]
-    async with agents_here(agents, raw, registry=registry) as running:
-        yield running
-
-
-def spent(each: WorkerHere) -> float | None:
-    return each.registry.get_sample_value("assay_budget_spent_calls", {"name": "sleep"})
-
-
 async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place: Place):
     raw, settings = await place.ready(partitions=4, concurrency=AT_ONCE)
-    outputs = settings.topics.outputs
-    clock = Clock()
-    async with worker(raw, clock) as running:
+    outputs, registry, now = settings.topics.outputs, CollectorRegistry(), [NOON]
+    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry, now=lambda: now[-1])
+    agent = partial(CheckerAgent, Sleep(0.02, spread=0), budgets=budgets)
+    async with agents_here([agent], raw, registry=registry) as running:
         await put(place.servers, outputs, map(record, range(3 * BUDGET)), spread=True)
         seen = await collect(place.servers, settings.topics, records=3 * BUDGET, settle=0.5)
         checked = int(running.metric("assay_check_calls_total", checker="sleep"))
-        assert spent(running) == checked
+        assert registry.get_sample_value("assay_budget_spent_calls", {"name": "sleep"}) == checked
         assert running.metric("assay_left_out_total", reason="budget", **LABELS) == 3 * BUDGET - checked
-        clock.at = NOON - timedelta(days=1)
+        now.append(NOON - timedelta(days=1))
         await put(place.servers, outputs, [record(900)])
         await running.wait_for("assay_verdicts_total", 3 * BUDGET - checked + 1, outcome="abstain", **LABELS)
-        clock.at = NOON + timedelta(days=1)
+        now.append(NOON + timedelta(days=1))
         await put(place.servers, outputs, map(record, range(1000, 1010)), spread=True)
         await running.wait_for("assay_verdicts_total", checked + 10, outcome="accept", **LABELS)
-        assert spent(running) == 10
+        assert registry.get_sample_value("assay_budget_spent_calls", {"name": "sleep"}) == 10
     assert BUDGET <= checked < BUDGET + AT_ONCE
     assert len(seen.verdicts) == 3 * BUDGET
     assert seen.repeats == 0
@@ -236,7 +215,7 @@ async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place
     ],
 )
 def test_it_says_which_limit_is_reached_and_when_it_starts_anew(limits: dict[str, Any], said: str | None):
-    budgets = Budgets({"b": BudgetSettings(**limits)}, now=Clock())
+    budgets = Budgets({"b": BudgetSettings(**limits)}, now=lambda: NOON)
     assert budgets.exhausted("b") is None
     with contextlib.suppress(ConnectionError), budgets.booked("b"):
         book(Usage(calls=2, prompt_tokens=20, completion_tokens=10, cost=0.5))

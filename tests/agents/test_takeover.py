@@ -114,11 +114,6 @@ def running(place: Place, *names: str, deployment: tuple[str, ...] = ()) -> Abst
     return worker_here([Accept(name) for name in names], place.settings(partitions=2), preparing=preparing)
 
 
-async def verdicts_by(worker: WorkerHere, checker: str) -> int:
-    labels = {"checker": checker, "outcome": "accept", "source": "tests", "model": "m"}
-    return int(worker.metric("assay_verdicts_total", **labels))
-
-
 async def sent(place: Place, count: int, first: int = 0) -> None:
     topic = place.checked().topics.outputs
     await put(place.servers, topic, [record(number) for number in range(first, first + count)], spread=True)
@@ -141,7 +136,8 @@ async def test_the_first_start_checks_what_is_there_and_an_added_checker_what_co
         await both.wait_for("assay_verdicts_total", 5, checker="third", outcome="accept", source="tests", model="m")
         await both.wait_for("assay_verdicts_total", 5, checker="first", outcome="accept", source="tests", model="m")
         await asyncio.sleep(0.3)
-        assert [await verdicts_by(both, name) for name in ("first", "third")] == [5, 5]
+        of = {"outcome": "accept", "source": "tests", "model": "m"}
+        assert [both.metric("assay_verdicts_total", checker=name, **of) for name in ("first", "third")] == [5, 5]
     async with running(place, "first", "third") as again:
         await sent(place, 1, first=25)
         await again.wait_for("assay_verdicts_total", 1, checker="third", outcome="accept", source="tests", model="m")
@@ -195,5 +191,8 @@ async def test_outcomes_are_in_the_order_of_the_verdicts_whichever_topics_those_
         # The first ones wait for what the producer must know of their topics, each for itself.
         await first_of(place.servers, settings.topics.outcomes, 2)
         await put(place.servers, settings.topics.outputs, answers[2:])
-        outcomes = await first_of(place.servers, settings.topics.outcomes, 302)
-    assert [json.loads(outcome)["record_id"] for outcome in outcomes[2:]] == [f"r{number}" for number in range(2, 302)]
+        outcomes = [json.loads(each) for each in await first_of(place.servers, settings.topics.outcomes, 302)]
+    assert [outcome["record_id"] for outcome in outcomes[2:]] == [f"r{number}" for number in range(2, 302)]
+    # And alerts name the verdict's position.
+    rejected = [each["rejected"]["verdict_origin"]["offset"] for each in outcomes if each["rejected"]]
+    assert rejected == list(range(len(rejected))) != []

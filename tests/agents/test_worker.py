@@ -153,9 +153,6 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http.port}") as client,
     ):
 
-        async def parts() -> dict[str, str]:
-            return (await client.get("/readyz")).json()["parts"]
-
         def lag() -> float | None:
             return worker.registry.get_sample_value("assay_consumer_lag_records", {"agent": "accept"})
 
@@ -170,7 +167,7 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
         await until(lambda: lag() is None)
         answer = await client.get("/readyz")
         assert answer.status_code == 503
-        assert re.fullmatch(rf"no answer from {place.servers} since \S+Z", (await parts())["kafka"])
+        assert re.fullmatch(rf"no answer from {place.servers} since \S+Z", answer.json()["parts"]["kafka"])
         # An answer may have been on its way.
         assert worker.metric("assay_kafka_last_answer_timestamp_seconds") <= killed + 1
         await asyncio.to_thread(own_kafka.start)

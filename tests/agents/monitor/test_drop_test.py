@@ -53,12 +53,10 @@ def test_the_evidence_is_the_sum_over_all_starts_and_bets(verdicts: list[tuple[b
 BOUND = 0.05
 STREAMS = 200
 
-learned_histories = st.lists(st.booleans(), max_size=80)
-
 
 class TestLearning:
     @settings(max_examples=30)
-    @given(learned_histories, st.sampled_from([0.01, 0.2]), st.sampled_from([1.0, 0.4]))
+    @given(st.lists(st.booleans(), max_size=80), st.sampled_from([0.01, 0.2]), st.sampled_from([1.0, 0.4]))
     def test_no_growth_is_to_be_expected_of_the_evidence(
         self, verdicts: list[bool], error_bound: float, share: float
     ) -> None:

@@ -4,28 +4,20 @@ import asyncio
 import random
 import signal
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiokafka.admin import NewPartitions
 
-from agents.checker_agent import CheckerAgent
-from agents.monitor.settings import AlertmanagerSettings, TrustSettings
-from agents.monitor.trust import trust_monitor
 from schemas import Alert, SeriesAnew, Verdict
 from streams.clients import admin
 from streams.errors import StreamError
-from streams.lookup import RecordLookup
 from streams.topics import partitions_of
-from tests.support.checkers import RejectsNo
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
-from tests.support.traffic import put, record
 from tests.support.trust_verdicts import (
     FIXED,
-    kept,
     kept_when_counted,
     mixed,
     put_keyed,
@@ -36,28 +28,9 @@ from tests.support.trust_verdicts import (
     verdict,
 )
 from tests.support.waiting import until
-from tests.support.workers import WorkerProcess, agents_here, monitor_here
+from tests.support.workers import WorkerProcess, monitor_here
 
 KEY = ("shop", "m", "fair")
-
-
-async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_again(place: Place):
-    raw, settings = await place.ready()
-    records = [record(number, response="fine" if number % 10 else "no") for number in range(300)]
-    records += [record(number, response="no") for number in range(300, 360)]
-    await put(place.servers, settings.topics.outputs, records)
-    agents = [
-        partial(CheckerAgent, RejectsNo()),
-        partial(trust_monitor, TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
-    ]
-    async with agents_here(agents, raw) as worker, RecordLookup(settings).running() as lookup:
-        await worker.wait_for("assay_trust_alerts_total", 1, checker="rejects-no", kind="trust_drop")
-        (drop,) = (await kept(place.servers, settings.topics)).alerts
-        assert drop.rejected
-        for rejected in drop.rejected:
-            verdict = await lookup.verdict(rejected)
-            assert verdict is not None
-            assert (verdict.record_id, verdict.origin) == (rejected.record_id, rejected.origin)
 
 
 async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(place: Place):
@@ -149,18 +122,16 @@ async def test_two_monitors_share_the_partitions_and_hand_them_over_in_mid_strea
         await first.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
         async with monitor_here(raw, **FIXED) as second:
             await second.wait_for("assay_trust_verdicts_total", 100, checker="fair", outcome="reject")
-            assert first.metric(
-                "assay_trust_baseline_ratio", checker="fair", source="shop", model="m0"
-            ) + second.metric("assay_trust_baseline_ratio", checker="fair", source="shop", model="m0") == pytest.approx(
-                0.895
-            )
+            of = {"checker": "fair", "source": "shop", "model": "m0"}
+            found = [each.metric("assay_trust_baseline_ratio", **of) for each in (first, second)]
+            assert sum(found) == pytest.approx(0.895)
             await first.stop()
             await sending
-            found = await kept_when_counted(place.servers, settings.topics, len(sent))
-    assert set(found.counted.values()) == {2000}
-    drops = [alert for alert in found.alerts if alert.kind == "trust_drop"]
+            there = await kept_when_counted(place.servers, settings.topics, len(sent))
+    assert set(there.counted.values()) == {2000}
+    drops = [alert for alert in there.alerts if alert.kind == "trust_drop"]
     assert sorted({alert.model for alert in drops}) == [f"m{number}" for number in range(8)]
-    assert len({alert.id for alert in found.alerts}) == len(found.alerts)
+    assert len({alert.id for alert in there.alerts}) == len(there.alerts)
 
 
 async def test_topics_of_different_partition_counts_are_refused_with_what_to_do(place: Place):

@@ -166,13 +166,12 @@ class TestVersions:
         found = 0
         for seed in range(5):
             series, rng = begun(LEARNED), random.Random(seed)
-            drops = [
-                series.update(
-                    outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), prompt=n // 150), NOW + timedelta(minutes=6 * n)
-                )
-                for n in range(3000)
-            ]
-            found += any(isinstance(each, Alert) and each.kind == "trust_drop" for each in drops)
+            for n in range(3000):
+                verdict = outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), prompt=n // 150)
+                raised = series.update(verdict, NOW + timedelta(minutes=6 * n))
+                if isinstance(raised, Alert) and raised.kind == "trust_drop":
+                    found += 1
+                    break
         assert found == 5
 
     def test_it_ends_a_drop_and_ids_go_on(self):
@@ -222,18 +221,10 @@ class TestWeeks:
 
 class TestBaselines:
     def test_the_first_entry_that_matches_holds(self):
-        plan = TrustSettings(
-            baselines=(
-                BaselineEntry(source="shop", model="m-*", rate=0.8),
-                BaselineEntry(checker="fair", rate=0.7),
-                BaselineEntry(rate=0.6),
-            )
-        )
-        rates = [
-            begun(plan, SeriesKey(*key)).baseline
-            for key in [("shop", "m-2", "fair"), ("shop", "x", "fair"), ("bank", "m-2", "other")]
-        ]
-        assert rates == [0.8, 0.7, 0.6]
+        entries = {"source": "shop", "model": "m-*", "rate": 0.8}, {"checker": "fair", "rate": 0.7}, {"rate": 0.6}
+        plan = TrustSettings.model_validate({"baselines": entries})
+        keys = SeriesKey("shop", "m-2", "fair"), SeriesKey("shop", "x", "fair"), SeriesKey("bank", "m-2", "other")
+        assert [begun(plan, key).baseline for key in keys] == [0.8, 0.7, 0.6]
 
     def test_a_learned_one_is_known_from_fifty_verdicts_on_and_stays_through_a_drop(self):
         series = begun(LEARNED)
