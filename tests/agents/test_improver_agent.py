@@ -1,7 +1,6 @@
 """Rejected verdicts in, improvements out: none lost, each told apart from its repeats, whatever happens between."""
 
 import asyncio
-import contextlib
 import json
 import random
 import time
@@ -25,7 +24,7 @@ from tests.support.scenarios import Place
 from tests.support.stub_answers import judge_answer
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, messages_until, put, record
-from tests.support.workers import WorkerHere, agents_here
+from tests.support.workers import agents_here
 
 REFERENCE = "The board approved the budget. Nobody objected."
 GOOD = "Nobody objected."
@@ -246,7 +245,5 @@ async def _collected(
     return seen
 
 
-def _running(
-    raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None
-) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
+def _running(raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None) -> Any:
     return agents_here([partial(ImproverAgent, method, budgets=budgets)], raw)

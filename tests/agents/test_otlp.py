@@ -18,7 +18,6 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from agents.checker_agent import CheckerAgent
 from agents.otlp import otlp_agents
-from agents.runtime import AgentFactory
 from schemas import Abstention, Trace, Unreadable, Verdict, to_json
 from streams.clients import admin
 from streams.otlp.decoding import read_request
@@ -43,8 +42,7 @@ async def otlp(prepared: Place) -> OtlpSettings:
     return OtlpSettings(topics={"spans": topics[0], "logs": topics[1]})
 
 
-def _agents(settings: OtlpSettings) -> list[AgentFactory]:
-    return otlp_agents(settings, ["otlp-spans", "otlp-logs"])
+_agents = partial(otlp_agents, names=["otlp-spans", "otlp-logs"])
 
 
 async def test_what_a_collector_writes_becomes_verdicts_with_its_trace(prepared: Place, otlp: OtlpSettings):

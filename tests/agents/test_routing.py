@@ -174,12 +174,11 @@ async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Pla
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BUDGET = 20
-AT_ONCE = 2
 LABELS = {"source": "tests", "model": "m", "checker": "sleep"}
 
 
 async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place: Place):
-    raw, settings = await place.ready(partitions=4, concurrency=AT_ONCE)
+    raw, settings = await place.ready(partitions=4, concurrency=2)
     outputs, registry, now = settings.topics.outputs, CollectorRegistry(), [NOON]
     budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry, now=lambda: now[-1])
     agent = partial(CheckerAgent, Sleep(0.02, spread=0), budgets=budgets)
@@ -196,7 +195,7 @@ async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place
         await put(place.servers, outputs, map(record, range(1000, 1010)), spread=True)
         await running.wait_for("assay_verdicts_total", checked + 10, outcome="accept", **LABELS)
         assert registry.get_sample_value("assay_budget_spent_calls", {"name": "sleep"}) == 10
-    assert BUDGET <= checked < BUDGET + AT_ONCE
+    assert BUDGET <= checked < BUDGET + 2
     assert len(seen.verdicts) == 3 * BUDGET
     assert seen.repeats == 0
     assert seen.outcomes == {"accept": checked, "abstain": 3 * BUDGET - checked}
