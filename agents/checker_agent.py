@@ -32,15 +32,13 @@ _MAX_REASON = 500  # Code points of a rejected verdict's reason that are kept fo
 _MAX_PART = 256  # Code points of a part of a version that are compared, and shown in an event.
 _COPIED = {"source", "model", "checker", "record_id", "score", "checked_at", "origin", "share", "kind"}
 
-_PassedOver: TypeAlias = tuple[str, LeftOut | None, str, str]
-"""Kind, reason, source and model; no more than the kind where the checker does not take it."""
+_PassedOver: TypeAlias = tuple[str, LeftOut | None, str, str]  # Kind, reason, source and model; the latter by a rule.
 
 
 class CheckerAgent(Listener):
     """Checks each record of the checker's kinds on the outputs topic, and publishes the verdict.
 
-    A record that routing leaves out is counted and has no verdict. If the budget is spent, the verdict abstains: the
-    record should have been checked, and someone may wait for its verdict.
+    A record that routing leaves out is counted and has no verdict; if the budget is spent, the verdict abstains.
     """
 
     def __init__(

@@ -24,7 +24,6 @@ class JudgeMetrics:
     """Questions by their endings, time, tokens, cost and cache hits. `task` is the kind of question."""
 
     def __init__(self, registry: CollectorRegistry, currency: str = "USD") -> None:
-        """`currency` is that of the configured prices."""
         labels = ["judge", "task"]
 
         def counter(name: str, said: str, *more: str) -> Counter:

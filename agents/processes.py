@@ -22,8 +22,7 @@ _log = structlog.get_logger(__name__)
 class Processes:
     """Runs commands at the same time until a signal.
 
-    A process that ends by itself is started again. If one ends before it has started, or because of wrong usage, it
-    would fail again: all end with its status.
+    A process that ends by itself is started again. If one never started, or was used wrongly, all end with its status.
     """
 
     def __init__(self, commands: Sequence[Sequence[str]]) -> None:

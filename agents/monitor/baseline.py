@@ -81,10 +81,7 @@ def _shrunk(verdicts: Floats, deviations: Floats, noise: float | Floats, fitted:
 
 @dataclass(config=_STORED)
 class BatchMeans:
-    """The variance of the means of batches in time, as a multiple of that of as many independent verdicts.
-
-    Only neighbours are compared, so that a rate that moved long ago is not variance.
-    """
+    """The variance of neighbouring batches' means in time, as a multiple of that of as many independent verdicts."""
 
     at_least: int  # Verdicts of a batch.
     prior: float  # Pairs, as of independent verdicts, that are there from the beginning.

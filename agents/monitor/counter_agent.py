@@ -219,10 +219,7 @@ class CounterAgent(GroupReader, Generic[PartitionT]):
 
 
 async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence[int]) -> dict[int, dict[bytes, bytes]]:
-    """By partition the message with the highest progress for each key; errors are those of `read_topic`.
-
-    It is not the last where a monitor froze in the middle of writing, was taken for dead, and woke up.
-    """
+    """By partition the message with the highest progress for each key: the last may be of one that was thought dead."""
     newest: dict[int, dict[bytes, tuple[tuple[int, ...], bytes]]] = {number: {} for number in partitions}
     async for record in read_topic(kafka, topic, numbers=partitions):
         of, progress = newest[record.partition], tuple(map(int, dict(record.headers).get(PROGRESS, b"0 0").split()))
