@@ -137,10 +137,10 @@ class Accounts:
             else:
                 fate, mark = "abstained" if topic == self._topics.abstained else "decided", found["record_id"]
             row = *place, str(found["checker"]), fate, str(mark)
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+            self._answers.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?)", row)
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, OverflowError):
             # Anything else on these topics is not an answer.
             return
-        self._answers.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?)", row)
 
     def message(self, message: Any) -> None:
         """Account for a message of the outputs topic, of which all answers are noted; an aiokafka `ConsumerRecord`."""

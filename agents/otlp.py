@@ -51,7 +51,7 @@ class Intake:
         said = "Spans and log records that became no record"
         self._left_out = runtime.counter("assay_otlp_left_out", said, "reason", values=get_args(SkipReason))
         self._maker = RecordMaker(settings, max_bytes=most)
-        # As verdicts wait for the event loop: a request may be 16 MB.
+        # A request may be 16 MB, and verdicts wait for the event loop.
         self._thread = ThreadPoolExecutor(1, "otlp")
 
     async def made(self, data: bytes, signal: Signal) -> Made:
