@@ -49,7 +49,7 @@ LARGEST_SHARE = 0.95  # Of the baseline, that the largest bet is on: on all of i
 SMALLEST_DROP: Final = 0.05  # The smallest drop of the success rate that matters. Larger drops are found sooner.
 
 _BETS: Final = math.ceil(math.log2(1 / SMALLEST_DROP)) + 1
-_RAW: Final = [2.0 ** (-k / 2) for k in range(_BETS)]
+_RAW: Final[list[float]] = [2.0 ** (-k / 2) for k in range(_BETS)]
 
 BET_WEIGHTS: Final = tuple(weight / math.fsum(_RAW) for weight in _RAW)
 """The weight of each bet, from the smallest drop to the largest; they sum to 1.
