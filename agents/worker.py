@@ -24,7 +24,7 @@ from streams.topics import require_topics
 
 DONE = 0  # Exit status after a signal: everything under way was finished or comes back.
 COULD_NOT_FINISH = 3  # Exit status when an answer could not be delivered, or Kafka was lost for good.
-_MOST_SUBJECTS = 500  # Pairs of source and model with labels of their own: producers choose both names.
+_MOST_SUBJECTS = 500  # Pairs of source and model with their own labels: producers choose both names.
 _MEASURE_EVERY_SECONDS = 5.0  # Three readings in the scrape interval of 15 s that is common.
 _LEAVE_SECONDS = 5.0  # For committing, leaving groups and closing connections, on top of the drain time.
 _FLUSH_SECONDS = 3.0  # With the 20 s of a drain and the 5 s of leaving, below the 30 s that Kubernetes gives.
