@@ -4,14 +4,14 @@ As `store.reading`: synchronous, and it only reads.
 """
 
 import re
-import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from heapq import nsmallest
 from typing import Final
 
 from pydantic import BaseModel
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from schemas import (
     Abstention,
@@ -38,7 +38,6 @@ COMPARED: Final = 200  # Rejects, and accepts, whose attributes are read.
 GROUPED: Final = 100  # Rejects that are grouped by their faults at most.
 
 _CHARACTERS: Final = 160  # Of a fault.
-_MIXED: Final = 2_654_435_761, 2**32  # Numbers times the golden section are even over the range, as any run of them is.
 _ALIKE: Final = 0.5  # Jaccard index from which two texts are of one group.
 
 
@@ -90,18 +89,14 @@ def read_failures(
     of = VERDICTS.c
     wanted = conditions(series.wanted(outcomes=("reject", "accept"), since=begin, until=until))
     query = select(of.seq, of.outcome, of.checked_at).where(*wanted).order_by(of.checked_at.desc(), of.seq.desc())
-    latest = query.with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite").limit(SCANNED).subquery()
-    totals = select(latest.c.outcome, func.count().label("total"), func.min(latest.c.checked_at).label("first"))
-    each = totals.group_by(latest.c.outcome).subquery()
-    mixed = latest.c.seq * _MIXED[0] % _MIXED[1]
-    drawn = select(EVIDENCE.c.body, each).join(latest, latest.c.seq == EVIDENCE.c.seq)
-    drawn = drawn.join(each, each.c.outcome == latest.c.outcome).where(mixed * each.c.total < _MIXED[1] * compared)
-    rows = reader.rows(drawn.order_by(EVIDENCE.c.seq))
-    number = {row.outcome: row.total for row in rows}
-    if sum(number.values()) == SCANNED:
-        begin = moment(min(row.first for row in rows))
-    read = [read_verdict(zlib.decompress(row.body)) for row in rows]
-    rejects, accepts = ([one for one in read if one.outcome == of and not one.rechecked] for of in ("reject", "accept"))
+    latest = reader.rows(query.with_hint(VERDICTS, "INDEXED BY verdict_series", "sqlite").limit(SCANNED))
+    if len(latest) == SCANNED:
+        begin = moment(latest[-1].checked_at)
+    numbers = {outcome: [row.seq for row in latest if row.outcome == outcome] for outcome in ("reject", "accept")}
+    drawn = [seq for some in numbers.values() for seq in nsmallest(compared, some, key=_mixed)]
+    bodies = select(EVIDENCE.c.body).where(EVIDENCE.c.seq.in_(drawn)).order_by(EVIDENCE.c.seq)
+    read = [one for one in reader.bodies(bodies, read_verdict) if not one.rechecked]
+    rejects, accepts = ([one for one in read if one.outcome == of] for of in numbers)
     having = [attributes_of(one) for one in rejects]
     common = commonalities(having, [attributes_of(one) for one in accepts])
     left = [one for one, of in zip(rejects, having, strict=True) if explained_by(of, common) is None]
@@ -109,13 +104,18 @@ def read_failures(
         **series._asdict(),
         begin=begin,
         end=until,
-        rejects=number.get("reject", 0),
-        accepts=number.get("accept", 0),
+        rejects=len(numbers["reject"]),
+        accepts=len(numbers["accept"]),
         compared=(len(rejects), len(accepts)),
         common=tuple(common),
         faults=tuple(Counter(filter(None, map(fault_of, rejects))).most_common(5)),
         unexplained=tuple(fault_groups(left[-GROUPED:])),
     )
+
+
+def _mixed(seq: int) -> int:
+    """Numbers times the golden section are even over the range, as any run of them is."""
+    return seq * 2_654_435_761 % 2**32
 
 
 def fault_of(verdict: Verdict) -> str | None:

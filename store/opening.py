@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -11,26 +11,22 @@ from filelock import FileLock, Timeout
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, OperationalError
 
+from store.settings import ALLOWED
 from store.tables import METADATA, SCHEMA, WORDS_ON_SQLITE
 
-VERSION: Final = 3
-"""Version of the tables."""
+VERSION: Final = 3  # of the tables
 
+# Others hold a file for a slice of deleting at most, well below a second.
 _SQLITE: Final = {"timeout": 30.0}
-"""Others hold a file for a slice of deleting at most, well below a second."""
-
+# A connection that died silently is noticed after half a minute, not after two hours.
 _POSTGRESQL: Final = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
-"""A connection that died silently is noticed after half a minute, not after two hours."""
-
+# A page answers within milliseconds; what takes longer than half a minute helps nobody.
 _READING: Final = {"options": "-c default_transaction_read_only=on -c statement_timeout=30000"}
-"""A page answers within milliseconds; what takes longer than half a minute helps nobody."""
-
 # Readers go on next to the one who writes. After a power cut the last transactions are gone as a whole, their topics'
 # progress as well, and are written again.
 _PRAGMAS: Final = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "cache_size=-32768")
-
+# The advisory lock of anyone who writes to PostgreSQL: one at a time, so that rows become visible in their order.
 _WRITERS: Final = 0x6173736179
-"""The advisory lock of anyone who writes to PostgreSQL: one at a time, so that rows become visible in their order."""
 
 
 class StoreError(Exception):
@@ -48,14 +44,14 @@ class StoreAway(Exception):
 def open_store(url: str) -> Engine:
     """Connect, and create what is missing.
 
-    Raises:
-        StoreError: a wrong address, a missing package, or a store of another version.
-        StoreAway: the database does not answer, or its disk is full.
+    Raises StoreError for a wrong address, a missing package or a store of another version, and StoreAway if the
+    database does not answer or its disk is full.
     """
     address = _address(url)
-    engine = _engine(address, _POSTGRESQL)
+    engine = _engine(address)
     if address.drivername == "sqlite":
-        event.listen(engine, "connect", _prepare)
+        pragmas = "; ".join(f"PRAGMA {pragma}" for pragma in _PRAGMAS)
+        event.listen(engine, "connect", lambda connection, _: connection.executescript(pragmas))
     try:
         with writing(engine) as connection:
             version = _created(connection)
@@ -67,18 +63,13 @@ def open_store(url: str) -> Engine:
 
 
 def open_for_reading(url: str) -> Engine:
-    """Connect to a store that is there. Nothing can be written.
-
-    Raises:
-        StoreError: a wrong address, or a missing package.
-        StoreAway: there is none yet, or the database does not answer.
-    """
+    """Connect to a store that is there, to read alone; raises as `open_store`, and StoreAway if there is none yet."""
     address = _address(url)
     if address.drivername == "sqlite":
         if not (file := Path(address.database or "")).is_file():
             raise StoreAway(f"there is no {file.absolute()} yet; the archivist of `assay worker` makes it (store.url)")
         address = address.set(database=f"file:{quote(str(file))}", query={"mode": "ro", "uri": "true"})
-    engine = _engine(address, _POSTGRESQL | _READING)
+    engine = _engine(address, **_READING)
     with faults(), engine.connect() as connection:
         is_made = inspect(connection).has_table(SCHEMA.name)
         version = connection.execute(select(SCHEMA.c.version)).scalar() if is_made else None
@@ -99,11 +90,7 @@ def _of_this_version(engine: Engine, version: int) -> Engine:
 
 
 def require_writable(url: str) -> None:
-    """Make sure that an archivist on this machine could write to the store's file.
-
-    Raises:
-        StoreError: it could not.
-    """
+    """Raise StoreError if no archivist on this machine could write to the store's file."""
     address = _address(url)
     if address.drivername != "sqlite":
         return
@@ -128,26 +115,21 @@ def writing(engine: Engine) -> Iterator[Connection]:
 def sole_archivist(url: str) -> Iterator[None]:
     """Keep a second archivist from a file, until the context or the process ends. Many may share PostgreSQL.
 
-    Raises:
-        StoreError: there is one already, or the file cannot be written to.
+    Raises StoreError if there is one already, or the file cannot be written to.
     """
     require_writable(url)
     address = _address(url)
     if address.drivername != "sqlite":
         yield
         return
-    lock = FileLock(f"{address.database}.lock", timeout=0)
     try:
-        lock.acquire()
-    except Timeout:
+        with FileLock(f"{address.database}.lock", timeout=0):
+            yield
+    except Timeout as error:
         raise StoreError(
-            f"store.url: another archivist writes to {address.database} (it holds {lock.lock_file}); stop it, run this "
-            "worker without the archivist, or let them share PostgreSQL"
+            f"store.url: another archivist writes to {address.database} (it holds {error.lock_file}); stop it, run "
+            "this worker without the archivist, or let them share PostgreSQL"
         ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @contextlib.contextmanager
@@ -166,15 +148,8 @@ def _address(url: str) -> URL:
     try:
         address = make_url(url)
     except (ArgumentError, ValueError):
-        raise StoreError(
-            "store.url is no address; allowed are `sqlite:///FILE` and `postgresql://USER@HOST/DATABASE`"
-        ) from None
+        raise StoreError(f"store.url is no address; {ALLOWED}") from None
     return address if address.drivername == "sqlite" else address.set(drivername="postgresql+psycopg")
-
-
-def _prepare(connection: Any, _: object) -> None:
-    for pragma in _PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
 
 
 def _created(connection: Connection) -> int:
@@ -188,10 +163,10 @@ def _created(connection: Connection) -> int:
     return version or VERSION
 
 
-def _engine(address: URL, postgresql: Mapping[str, Any]) -> Engine:
-    options = _SQLITE if address.drivername == "sqlite" else postgresql
+def _engine(address: URL, **postgresql: Any) -> Engine:
+    options = _SQLITE if address.drivername == "sqlite" else _POSTGRESQL | postgresql
     try:
-        return create_engine(address, connect_args=dict(options), pool_pre_ping=True)
+        return create_engine(address, connect_args=options, pool_pre_ping=True)
     except ImportError:
         raise StoreError("store.url: PostgreSQL needs a package: pip install 'assay[postgresql]'") from None
 

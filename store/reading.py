@@ -11,22 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import orjson
+import sqlalchemy as sa
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import (
-    ColumnElement,
-    Engine,
-    Integer,
-    Select,
-    Subquery,
-    Table,
-    column,
-    func,
-    literal_column,
-    select,
-    table,
-    text,
-    tuple_,
-)
 
 from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, TrueRateAlert, Verdict
 from store.opening import faults
@@ -50,10 +36,7 @@ from store.tables import (
 MOST = 500
 """Rows of a list at most."""
 
-_FAULTS = 8
-"""Faults of a list that are named."""
-
-_WORDS = table("verdict_words", column("rowid", Integer))
+_WORDS = sa.table("verdict_words", sa.column("rowid", sa.Integer))
 
 AlertMessage: TypeAlias = Alert | SeriesAnew | TrueRateAlert
 
@@ -107,6 +90,9 @@ class Listed(NamedTuple):
         return milliseconds(self.checked_at), self.seq
 
 
+_COLUMNS = sa.select(*(VERDICTS.c[name] for name in Listed._fields))
+
+
 class Series(NamedTuple):
     """The subject of one success rate."""
 
@@ -130,35 +116,25 @@ class Outcomes(NamedTuple):
 class Reader:
     """Reads a store. Whatever it is asked for, `StoreAway` says that the database does not answer."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    @property
-    def engine(self) -> Engine:
-        """For those who read what is not a verdict."""
-        return self._engine
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
 
     def close(self) -> None:
         """End the connections."""
-        self._engine.dispose()
+        self.engine.dispose()
 
     def verdicts(self, wanted: Wanted, *, before: Key | None = None, limit: int = MOST) -> list[Listed]:
         """Verdicts behind `before`, latest first; those with certain words by their arrival."""
-        query, seq = self._listed(wanted)
-        if wanted.words:
-            # The index of words gives its hits in this order alone without finding all of them.
-            query = query.order_by(seq.desc())
-            behind = None if before is None else seq < before[1]
-        else:
-            query = query.order_by(VERDICTS.c.checked_at.desc(), seq.desc())
-            behind = None if before is None else tuple_(VERDICTS.c.checked_at, seq) < before
-        return self._list(query if behind is None else query.where(behind), limit)
+        query, order = self._listed(wanted)
+        if before is not None:
+            query = query.where(sa.tuple_(*order) < before[-len(order) :])
+        return self._list(query.order_by(*(one.desc() for one in order)), limit)
 
     def outcomes(self, wanted: Wanted, since: datetime, *, minutes: int, most: int) -> list[Outcomes]:
         """Outcomes of the latest `most` of the verdicts, in stretches of so many minutes since then."""
-        rows = self._latest(*self._listed(wanted), wanted, most, "checked_at", "outcome")
+        rows = _latest(*self._listed(wanted), most, "checked_at", "outcome")
         begins = (rows.c.checked_at - milliseconds(since)) // (minutes * MINUTE)
-        query = select(begins, rows.c.outcome, func.count()).group_by(begins, rows.c.outcome)
+        query = sa.select(begins, rows.c.outcome, sa.func.count()).group_by(begins, rows.c.outcome)
         return [_outcomes(since, minutes, *row) for row in self.rows(query)]
 
     def all_outcomes(self, wanted: Wanted, since: datetime, *, until: datetime, minutes: int) -> list[Outcomes]:
@@ -169,53 +145,52 @@ class Reader:
 
     def faults(self, wanted: Wanted, *, most: int) -> list[tuple[str, str, int]]:
         """Checker and fault of the latest `most` verdicts that have one, and how many have it; the commonest first."""
-        query, seq = self._listed(wanted)
+        query, order = self._listed(wanted)
         query = query.where(VERDICTS.c.fault.is_not(None))
         if not wanted.words:
             # Without statistics SQLite takes an index in which most verdicts have none.
             query = query.with_hint(VERDICTS, "INDEXED BY verdict_faulty", "sqlite")
-        rows, number = self._latest(query, seq, wanted, most, "checker", "fault"), func.count()
-        found = select(rows.c.checker, rows.c.fault, number).group_by(rows.c.checker, rows.c.fault)
+        rows, number = _latest(query, order, most, "checker", "fault"), sa.func.count()
+        found = sa.select(rows.c.checker, rows.c.fault, number).group_by(rows.c.checker, rows.c.fault)
         found = found.having(number > 1).order_by(number.desc(), rows.c.fault)
-        return [(checker, fault, times) for checker, fault, times in self.rows(found.limit(_FAULTS))]
+        return [(checker, fault, times) for checker, fault, times in self.rows(found.limit(8))]
 
     def oldest(self) -> datetime | None:
         """Time of the first verdict that is kept."""
-        first = self.scalar(select(func.min(VERDICTS.c.checked_at)))
-        return None if first is None else moment(first)
+        return self._moment(sa.func.min(VERDICTS.c.checked_at))
 
     def after(self, seq: int, wanted: Wanted, *, limit: int = MOST) -> list[Listed]:
         """Verdicts that came after the one numbered `seq`, in the order in which they came."""
-        query, number = self._listed(wanted)
+        query, (*_, number) = self._listed(wanted)
         return self._list(query.where(number > seq).order_by(number), limit)
 
     def newest(self) -> int:
         """The number of the verdict that came last; 0 if there is none."""
-        return int(self.scalar(select(func.max(VERDICTS.c.seq))) or 0)
+        return int(self.scalar(sa.select(sa.func.max(VERDICTS.c.seq))) or 0)
 
     def of_record(self, source: str, record_id: str) -> list[Listed]:
         """All verdicts on a record, latest first."""
-        query = _columns().where(VERDICTS.c.source == source, VERDICTS.c.record_id == record_id)
+        query = _COLUMNS.where(VERDICTS.c.source == source, VERDICTS.c.record_id == record_id)
         return self._list(query.order_by(VERDICTS.c.checked_at.desc(), VERDICTS.c.seq.desc()), MOST)
 
     def verdict(self, identifier: str) -> Verdict | None:
         """A verdict with all its evidence; None if it is not kept."""
-        query = select(EVIDENCE.c.body).join(VERDICTS, VERDICTS.c.seq == EVIDENCE.c.seq)
-        return next(iter(self.bodies(query.where(VERDICTS.c.id == identifier), read_verdict)), None)
+        query = sa.select(EVIDENCE.c.body).join(VERDICTS, VERDICTS.c.seq == EVIDENCE.c.seq)
+        return self.body(query.where(VERDICTS.c.id == identifier), read_verdict)
 
     def record(self, source: str, identifier: str) -> bytes | None:
         """A record as JSON; None if it is not kept."""
-        query = select(RECORDS.c.body).where(RECORDS.c.source == source, RECORDS.c.id == identifier)
-        return next(iter(self.bodies(query, bytes)), None)
+        query = sa.select(RECORDS.c.body).where(RECORDS.c.source == source, RECORDS.c.id == identifier)
+        return self.body(query, bytes)
 
     def improvements(self, verdict_id: str) -> list[Improvement]:
         """The improvement of a rejected response, if there is one."""
-        query = select(IMPROVEMENTS.c.body).where(IMPROVEMENTS.c.verdict_id == verdict_id).limit(MOST)
+        query = sa.select(IMPROVEMENTS.c.body).where(IMPROVEMENTS.c.verdict_id == verdict_id).limit(MOST)
         return self.bodies(query, Improvement.model_validate_json)
 
     def alerts(self, *, before: int | None = None, limit: int = MOST) -> list[tuple[int, AlertMessage]]:
         """Messages of the topic of alerts with their numbers, latest first."""
-        query = select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
+        query = sa.select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
         if before is not None:
             query = query.where(ALERTS.c.seq < before)
         return [(seq, read_alert(zlib.decompress(body))) for seq, body in self.rows(query)]
@@ -223,19 +198,19 @@ class Reader:
     def alerts_between(self, since: datetime, until: datetime) -> list[AlertMessage]:
         """Those that were raised in that time, latest first."""
         raised = ALERTS.c.raised_at
-        query = select(ALERTS.c.body).where(raised >= milliseconds(since), raised <= milliseconds(until))
+        query = sa.select(ALERTS.c.body).where(raised.between(milliseconds(since), milliseconds(until)))
         return self.bodies(query.order_by(raised.desc()).limit(MOST), read_alert)
 
     def last_alerts(self) -> list[AlertMessage]:
         """The last message about each series, and the last on its true rate, latest first; none on versions."""
         of = (ALERTS.c.source, ALERTS.c.model, ALERTS.c.checker, ALERTS.c.kind == "true_rate")
-        latest = select(func.max(ALERTS.c.seq)).where(ALERTS.c.kind != "version_worse").group_by(*of)
-        query = select(ALERTS.c.body).where(ALERTS.c.seq.in_(latest)).order_by(ALERTS.c.seq.desc()).limit(MOST)
+        latest = sa.select(sa.func.max(ALERTS.c.seq)).where(ALERTS.c.kind != "version_worse").group_by(*of)
+        query = sa.select(ALERTS.c.body).where(ALERTS.c.seq.in_(latest)).order_by(ALERTS.c.seq.desc()).limit(MOST)
         return self.bodies(query, read_alert)
 
     def alert(self, identifier: str) -> AlertMessage | None:
         """A message of the topic of alerts; None if it is not kept."""
-        return next(iter(self.bodies(select(ALERTS.c.body).where(ALERTS.c.id == identifier), read_alert)), None)
+        return self.body(sa.select(ALERTS.c.body).where(ALERTS.c.id == identifier), read_alert)
 
     def totals(self, since: datetime, *, until: datetime, minutes: int) -> dict[Series, dict[str, int]]:
         """Outcomes of each series in that time, which `counts` has in such stretches.
@@ -253,7 +228,7 @@ class Reader:
     ) -> dict[Series, list[Outcomes]]:
         """Verdicts of these series, in stretches of so many minutes; those of less than an hour for two days back."""
         table, query = _counted(since, until, minutes, *Series._fields, "outcome", begins=True)
-        query = query.where(tuple_(*(table.c[name] for name in Series._fields)).in_(series))
+        query = query.where(sa.tuple_(*(table.c[name] for name in Series._fields)).in_(series))
         found: dict[Series, list[Outcomes]] = defaultdict(list)
         for *of, outcome, at, verdicts in self.rows(query):
             found[Series(*of)].append(_outcomes(since, minutes, at, outcome, verdicts))
@@ -261,62 +236,69 @@ class Reader:
 
     def last(self, checker: str) -> datetime | None:
         """Time of a checker's last verdict that is kept."""
-        last = self.scalar(select(func.max(VERDICTS.c.checked_at)).where(VERDICTS.c.checker == checker))
-        return None if last is None else moment(last)
+        return self._moment(sa.func.max(VERDICTS.c.checked_at), VERDICTS.c.checker == checker)
 
     def names(self, column: str) -> list[str]:
         """All values of `source`, `model` or `checker` in the verdicts that are kept, as far as lists go."""
         named = VERDICTS.c[column]
         # From each to the next by the index: there are few, and a distinct selection reads all verdicts.
-        found = select(func.min(named).label("name")).cte(recursive=True)
-        following = select(func.min(named)).where(named > found.c.name).scalar_subquery()
-        found = found.union_all(select(following).where(found.c.name.is_not(None)))
-        return [name for (name,) in self.rows(select(found.c.name).where(found.c.name.is_not(None)).limit(MOST))]
+        found = sa.select(sa.func.min(named).label("name")).cte(recursive=True)
+        following = sa.select(sa.func.min(named)).where(named > found.c.name).scalar_subquery()
+        found = found.union_all(sa.select(following).where(found.c.name.is_not(None)))
+        return [name for (name,) in self.rows(sa.select(found.c.name).where(found.c.name.is_not(None)).limit(MOST))]
 
-    def _listed(self, wanted: Wanted) -> tuple[Select[Any], ColumnElement[int]]:
-        """Verdicts to be ordered, and the column of their numbers that an index of words has, too."""
-        query = _columns().where(*conditions(wanted))
+    def _listed(self, wanted: Wanted) -> tuple[sa.Select[Any], list[sa.ColumnElement[int]]]:
+        """Verdicts, and the columns of a `Key`, to order them by.
+
+        An index of words gives its hits by their numbers alone without finding all of them.
+        """
+        query = _COLUMNS.where(*conditions(wanted))
         if not wanted.words:
-            return query, VERDICTS.c.seq
-        if self._engine.dialect.name == "sqlite":
-            query = query.join(_WORDS, _WORDS.c.rowid == VERDICTS.c.seq).where(text("verdict_words MATCH :words"))
-            return query.params(words=_phrases(wanted.words)), _WORDS.c.rowid
-        words = func.plainto_tsquery(literal_column("'simple'"), wanted.words)
-        return query.where(WORDS.op("@@")(words)), VERDICTS.c.seq
+            return query, [VERDICTS.c.checked_at, VERDICTS.c.seq]
+        if self.engine.dialect.name == "sqlite":
+            # Words in quotes: a query without operators.
+            words = " ".join('"' + word.replace('"', '""') + '"' for word in wanted.words.split())
+            query = query.join(_WORDS, _WORDS.c.rowid == VERDICTS.c.seq).where(sa.text("verdict_words MATCH :words"))
+            return query.params(words=words), [_WORDS.c.rowid]
+        hits = WORDS.op("@@")(sa.func.plainto_tsquery(sa.literal_column("'simple'"), wanted.words))
+        return query.where(hits), [VERDICTS.c.seq]
 
-    def _latest(self, query: Select[Any], seq: ColumnElement[int], wanted: Wanted, most: int, *names: str) -> Subquery:
-        latest = query.order_by(seq.desc() if wanted.words else VERDICTS.c.checked_at.desc()).limit(most)
-        # Not more columns than an index has.
-        return latest.with_only_columns(*(VERDICTS.c[name] for name in names)).subquery()
-
-    def _list(self, query: Select[Any], limit: int) -> list[Listed]:
+    def _list(self, query: sa.Select[Any], limit: int) -> list[Listed]:
         return [Listed._make((*row[:-1], moment(row[-1]))) for row in self.rows(query.limit(min(limit, MOST)))]
 
-    def rows(self, query: Select[Any]) -> Sequence[Any]:
+    def rows(self, query: sa.Select[Any]) -> Sequence[Any]:
         """All rows of any query."""
-        with faults(), self._engine.connect() as connection:
+        with faults(), self.engine.connect() as connection:
             return connection.execute(query).all()
 
-    def bodies(self, query: Select[Any], read: Callable[[bytes], ReadT]) -> list[ReadT]:
+    def bodies(self, query: sa.Select[Any], read: Callable[[bytes], ReadT]) -> list[ReadT]:
         """What a query of bodies finds, as `read` reads it."""
         return [read(zlib.decompress(body)) for (body,) in self.rows(query)]
 
-    def scalar(self, query: Select[Any]) -> Any:
+    def body(self, query: sa.Select[Any], read: Callable[[bytes], ReadT]) -> ReadT | None:
+        """The first of them; None if there is none."""
+        return next(iter(self.bodies(query, read)), None)
+
+    def scalar(self, query: sa.Select[Any]) -> Any:
         """The first column of its first row; None if there is none."""
         return next((row[0] for row in self.rows(query)), None)
+
+    def _moment(self, time: sa.ColumnElement[int], *conditions: sa.ColumnElement[bool]) -> datetime | None:
+        found = self.scalar(sa.select(time).where(*conditions))
+        return None if found is None else moment(found)
 
 
 def _counted(
     since: datetime, until: datetime, minutes: int, *names: str, begins: bool = False
-) -> tuple[Table, Select[Any]]:
+) -> tuple[sa.Table, sa.Select[Any]]:
     """The coarsest counts that tell stretches of so many minutes since then, and their sums by these columns."""
     table = COUNTS if minutes % 60 == 0 and milliseconds(since) % HOUR == 0 else MINUTE_COUNTS
     if minutes % (24 * 60) == 0 and milliseconds(since) % DAY == 0:
         table = DAY_COUNTS
-    columns: list[ColumnElement[Any]] = [table.c[name] for name in names]
+    columns: list[sa.ColumnElement[Any]] = [table.c[name] for name in names]
     if begins:
         columns.append((table.c.begins - milliseconds(since)) // (minutes * MINUTE))
-    query = select(*columns, func.sum(table.c.verdicts)).group_by(*columns)
+    query = sa.select(*columns, sa.func.sum(table.c.verdicts)).group_by(*columns)
     return table, query.where(table.c.begins >= milliseconds(since), table.c.begins < milliseconds(until))
 
 
@@ -324,11 +306,13 @@ def _outcomes(since: datetime, minutes: int, at: int, outcome: str, verdicts: in
     return Outcomes(since + timedelta(minutes=minutes * int(at)), outcome, int(verdicts))
 
 
-def _columns() -> Select[Any]:
-    return select(*(VERDICTS.c[name] for name in Listed._fields))
+def _latest(query: sa.Select[Any], order: list[sa.ColumnElement[int]], most: int, *names: str) -> sa.Subquery:
+    """These columns of the latest: not more than an index has."""
+    latest = query.order_by(order[0].desc()).limit(most)
+    return latest.with_only_columns(*(VERDICTS.c[name] for name in names)).subquery()
 
 
-def conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
+def conditions(wanted: Wanted) -> Iterable[sa.ColumnElement[bool]]:
     """What a query of verdicts needs, but for words."""
     yield from _named(VERDICTS, wanted)
     if wanted.outcomes:
@@ -343,15 +327,10 @@ def conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
         yield VERDICTS.c.checked_at < milliseconds(wanted.until)
 
 
-def _named(table: Table, wanted: Wanted) -> Iterable[ColumnElement[bool]]:
+def _named(table: sa.Table, wanted: Wanted) -> Iterable[sa.ColumnElement[bool]]:
     for name, values in {"source": wanted.sources, "model": wanted.models, "checker": wanted.checkers}.items():
         if values:
             yield table.c[name].in_(values)
-
-
-def _phrases(words: str) -> str:
-    """The words as a query that has no operators."""
-    return " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
 
 
 def read_verdict(data: bytes) -> Verdict:

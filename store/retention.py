@@ -19,24 +19,17 @@ from store.tables import (
     VERDICTS,
 )
 
-_SLICE: Final = 5000
-"""Rows deleted in one transaction: a fraction of a second, after which others write again."""
-
-_LONGER: Final = 6
-"""Rejections and what follows from them, and what people are asked about, are kept so many times as long."""
-
+_SLICE: Final = 5000  # Rows deleted in one transaction: a fraction of a second, after which others write again.
+_LONGER: Final = 6  # Rejections and what follows, and what people are asked about, stay so many times as long.
 _MINUTES_KEPT: Final = 2 * DAY
-
-_SHARE: Final = 0.98
-"""Where there is too much, all goes that is nearly as old as the oldest."""
+_SHARE: Final = 0.98  # Where there is too much, all goes that is nearly as old as the oldest.
 
 
 class _Kind(NamedTuple):
-    """Rows that age alike."""
+    """Rows that age alike: they count as `longer` times younger."""
 
     at: Column[int]
     longer: int
-    """They count as so many times younger."""
     which: ColumnElement[bool] = true()
 
 
@@ -78,11 +71,7 @@ _BYTES: Final = {
 
 
 def prune(engine: Engine, settings: StoreSettings) -> bool:
-    """Delete a slice of the oldest, if that is too old or there is too much; true if something was deleted.
-
-    Raises:
-        StoreAway: the database does not answer.
-    """
+    """Delete a slice of the oldest, if that is too old or there is too much; true if so. Raises StoreAway."""
     with faults():
         now = int(time.time() * 1000)
         with writing(engine) as connection:

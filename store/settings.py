@@ -4,6 +4,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from store.redaction import compiled
 
+ALLOWED = "allowed are `sqlite:///FILE` and `postgresql://USER@HOST/DATABASE`"
+
 
 class StoreSettings(BaseModel):
     """Where the archivist keeps verdicts, evidence, alerts, improvements and labels, and for how long."""
@@ -29,7 +31,7 @@ class StoreSettings(BaseModel):
             return value
         if value.startswith("sqlite:///") and not value.endswith(("/", ":memory:")):
             return value
-        raise ValueError("allowed are `sqlite:///FILE` and `postgresql://USER@HOST/DATABASE`")
+        raise ValueError(ALLOWED)
 
     @field_validator("redact")
     @classmethod

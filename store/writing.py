@@ -56,8 +56,6 @@ Message: TypeAlias = Verdict | AlertMessage | Improvement | ReviewRequest | Labe
 Place: TypeAlias = tuple[str, int]
 """A topic and the number of a partition."""
 
-_Row: TypeAlias = dict[str, Any]
-
 _TABLES: Final[Mapping[type[object], Table]] = {
     Verdict: VERDICTS,
     **dict.fromkeys((Alert, SeriesAnew, TrueRateAlert), ALERTS),
@@ -95,11 +93,7 @@ class StoreWriter:
         self._insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
 
     def progress(self, places: Collection[Place]) -> dict[Place, int]:
-        """The offset from which each partition is to be read; 0 of one that is new.
-
-        Raises:
-            StoreAway: the database does not answer.
-        """
+        """The offset from which each partition is to be read, 0 of one that is new; raises `StoreAway`."""
         names = PROGRESS.columns.keys()
         new = [dict(zip(names, (self._cluster, *place, 0), strict=True)) for place in places]
         with faults(), writing(self.engine) as connection:
@@ -112,11 +106,8 @@ class StoreWriter:
         """Keep the entries, which follow one another in each partition; returns how many of each kind are kept.
 
         What is repeated is not counted. What the database refuses is passed over, and counted as `unfit`.
-        `read`: the progress as it was read, to be read again where this raises.
-
-        Raises:
-            Fenced: another archivist has written since.
-            StoreAway: the database does not answer, or its disk is full.
+        `read`: the progress as it was read, to be read again where this raises: Fenced if another archivist has
+        written since, StoreAway if the database does not answer or its disk is full.
         """
         try:
             with faults():
@@ -131,21 +122,19 @@ class StoreWriter:
         return first + self.write(entries[half:], {**read, **behind(entries[:half])})
 
     def _written(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
-        rows: defaultdict[Table, list[_Row]] = defaultdict(list)
-        for entry in entries:
-            if entry.message is not None:
-                table, row = self._row(entry.message, entry.data)
-                rows[table].append(row)
+        rows: defaultdict[Table, list[dict[str, Any]]] = defaultdict(list)
+        for table, row in (self._row(each.message, each.data) for each in entries if each.message is not None):
+            rows[table].append(row)
         verdicts = {row["id"]: row for row in rows.pop(VERDICTS, ())}
         bodies = {id_: row.pop("body") for id_, row in verdicts.items()}
         letters = {row["id"]: row for row in rows.pop(DEAD_LETTERS, ())}
-        counted, kept = list[_Row](), Counter[str]()
-        # Of the past: they are kept, and count in no rate.
-        messages = (entry.message for entry in entries)
-        rechecked = {one.id for one in messages if isinstance(one, Verdict) and one.rechecked}
+        counted, kept = list[dict[str, Any]](), Counter[str]()
         with writing(self.engine) as connection:
             for place, offset in behind(entries).items():
-                self._advance(connection, place, read[place], offset)
+                known = zip(PROGRESS.columns, (self._cluster, *place, read[place]), strict=True)
+                mine = and_(*(column == value for column, value in known))
+                if connection.execute(update(PROGRESS).where(mine).values(next_offset=offset)).rowcount != 1:
+                    raise Fenced
             if verdicts:
                 new = self._insert(VERDICTS).on_conflict_do_nothing().returning(VERDICTS.c.seq, VERDICTS.c.id)
                 for seq, id_ in connection.execute(new, list(verdicts.values())):
@@ -160,8 +149,10 @@ class StoreWriter:
             for table, some in rows.items():
                 connection.execute(self._adding(table), some)
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
-            counted = [row for row in counted if row["id"] not in rechecked]
-            if counted:
+            # Of the past: they are kept, and count in no rate.
+            messages = (entry.message for entry in entries)
+            rechecked = {one.id for one in messages if isinstance(one, Verdict) and one.rechecked}
+            if counted := [row for row in counted if row["id"] not in rechecked]:
                 for table, span in ((MINUTE_COUNTS, MINUTE), (COUNTS, HOUR), (DAY_COUNTS, DAY)):
                     self._count(connection, table, span, counted)
         return kept
@@ -174,7 +165,7 @@ class StoreWriter:
         what = {"updated_at": new.excluded.updated_at, "body": new.excluded.body}
         return new.on_conflict_do_update(index_elements=table.primary_key, set_=what, where=latest)
 
-    def _count(self, connection: Connection, table: Table, span: int, verdicts: Sequence[_Row]) -> None:
+    def _count(self, connection: Connection, table: Table, span: int, verdicts: Sequence[dict[str, Any]]) -> None:
         counts = Counter(
             (row["checked_at"] // span * span, row["source"], row["model"], row["checker"], row["outcome"])
             for row in verdicts
@@ -185,8 +176,8 @@ class StoreWriter:
         names = table.columns.keys()
         connection.execute(adding, [dict(zip(names, (*key, more), strict=True)) for key, more in counts.items()])
 
-    def _row(self, message: Message, data: bytes) -> tuple[Table, _Row]:
-        given: _Row
+    def _row(self, message: Message, data: bytes) -> tuple[Table, dict[str, Any]]:
+        given: dict[str, Any]
         if isinstance(message, DeadLetter):
             given = {"source": "", "model": "", "checker": message.checker, "outcome": "dead_letter"}
             return DEAD_LETTERS, given | {"id": message.id, "checked_at": milliseconds(message.failed_at)}
@@ -204,12 +195,6 @@ class StoreWriter:
                 given["id"] = label_key(message)
         names = {*table.columns.keys(), "body"} - {"seq"}
         return table, {name: given[name] if name in given else _value(getattr(message, name)) for name in names}
-
-    def _advance(self, connection: Connection, place: Place, read: int, offset: int) -> None:
-        known = zip(PROGRESS.columns, (self._cluster, *place, read), strict=True)
-        mine = and_(*(column == value for column, value in known))
-        if connection.execute(update(PROGRESS).where(mine).values(next_offset=offset)).rowcount != 1:
-            raise Fenced
 
 
 def behind(entries: Sequence[Entry]) -> dict[Place, int]:
