@@ -1,8 +1,8 @@
 """The page: its addresses, and what each of them shows."""
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
@@ -17,49 +17,31 @@ from schemas import OUTCOMES, Verdict
 from schemas.base import BUNDLED_ACCURACY, is_bundled
 from store.failures import fault_of, read_failures, rejecting
 from store.opening import StoreAway
-from store.reading import MOST, AlertMessage, Listed, Reader, Series
+from store.reading import MOST, AlertMessage, Reader, Series
 from store.reviews import Reviews
-from web import texts
+from web import lists, texts
 from web.evidence import shown
 from web.guard import Guard, Handler, set_headers
-from web.lists import (
-    LOOKED_BACK,
-    RANGES,
-    BadAddress,
-    Filters,
-    address,
-    as_csv,
-    as_json,
-    key_of,
-    number,
-    send_live,
-    written,
-)
+from web.lists import LOOKED_BACK, RANGES, BadAddress, Filters, address, key_of, number, written
 from web.rates import HEIGHT, SHOWN_FROM, SPARSE, WIDTH, Rate, Span, agreements, bars, curve, open_alerts, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import NAMED, as_text
 
+# Before and after an alert, as its picture has it; four times as much where it is not recent.
 _AROUND = timedelta(hours=5), timedelta(hours=1)
-"""Before and after an alert, as its picture has it; four times as much where it is not recent."""
 _RECENT = timedelta(hours=40)
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 """Gives the record that a verdict is about, as JSON; None if it cannot be had."""
 
 _ROWS = 50
-_DRAWN = 24
-"""Series with a picture; the table has more."""
+_DRAWN = 24  # Series with a picture; the table has more.
 _SERIES = 100
-_COUNTED = 10_000
-"""Verdicts of a list that are counted; beyond them it says that there are more."""
-_LOOKED_AT = 1_000
-"""Of the verdicts of a list that have a fault, the latest, among which the most frequent faults are looked for."""
-_BEFORE = timedelta(days=7)
-"""Whole days before the time that is looked at, which a rate is compared with unless an alert names its baseline."""
-_LISTENERS = 64
-"""Browsers that new verdicts are sent to at once."""
-_MOST_BODY = 8192
-"""Holds a note whose characters take nine bytes each in a form."""
+_COUNTED = 10_000  # Verdicts of a list that are counted; beyond them it says that there are more.
+_LOOKED_AT = 1_000  # The latest verdicts with a fault, among which the most frequent faults are looked for.
+_BEFORE = timedelta(days=7)  # What a rate is compared with, unless an alert names its baseline.
+_LISTENERS = 64  # Browsers that new verdicts are sent to at once.
+_MOST_BODY = 8192  # Holds a note whose characters take nine bytes each in a form.
 
 
 def create_app(
@@ -71,9 +53,9 @@ def create_app(
     labels: LabelSink | None = None,
 ) -> web.Application:
     """The page over a store. `host` is the address that it is served at; `labels` is where people's answers go."""
-    guard = Guard(host, token)
-    page = _Page(Reviews(reader.engine), guard, find_record)
-    review = ReviewPages(Reviews(reader.engine), labels, page.answer, page.looked_at)
+    guard, reviews = Guard(host, token), Reviews(reader.engine)
+    page = _Page(reviews, guard, find_record)
+    review = ReviewPages(reviews, labels, page.answer, page.looked_at)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
     app.add_routes(
@@ -121,12 +103,11 @@ class _Page:
             found.sort(key=lambda one: (one.series not in still, not one.alerts))
             drawn = [one for one in found if not one.is_sparse][:_DRAWN]
             counts = reader.counts([one.series for one in drawn], span.begin, **within)
-            people = agreements(self._reader)
+            people = agreements(reader)
             corrected = {Series(now.source, now.model, now.checker): now.rate for now, _ in people}
-            checkers: dict[str, dict[str, int]] = {one: defaultdict(int) for one in reader.names("checker")}
+            checkers = {one: Counter[str]() for one in reader.names("checker")}
             for one, outcomes in totals.items():
-                for outcome, verdicts in outcomes.items():
-                    checkers.setdefault(one.checker, defaultdict(int))[outcome] += verdicts
+                checkers.setdefault(one.checker, Counter()).update(outcomes)
             return {
                 "rates": found[:_SERIES],
                 "drawn": drawn,
@@ -183,13 +164,13 @@ class _Page:
     def _curve(self, series: Series, span: Span) -> dict[str, Any]:
         """The rate of one series over a time."""
         counts = self._reader.counts([series], span.begin, until=span.end, minutes=span.minutes)[series]
-        verdicts: dict[str, int] = defaultdict(int)
+        verdicts = Counter[str]()
         for one in counts:
             verdicts[one.outcome] += one.verdicts
         (rate,) = self._rates({series: verdicts}, self._reader.last_alerts(), span)
         return {"rate": rate, "rate_span": span, "curves": {series: curve(counts, span)}}
 
-    def _rates(self, totals: dict[Series, dict[str, int]], last: list[AlertMessage], span: Span) -> list[Rate]:
+    def _rates(self, totals: Mapping[Series, dict[str, int]], last: list[AlertMessage], span: Span) -> list[Rate]:
         """The rates of series, compared with whole days before."""
         day = span.begin.replace(hour=0, minute=0)
         before = self._reader.totals(day - _BEFORE, until=day, minutes=1440)
@@ -202,7 +183,7 @@ class _Page:
         rows = await asyncio.to_thread(self._reader.verdicts, wanted, before=before)
         path = f"/verdicts.{form}"
         earlier = filters.address(path, before=written(rows[-1].key)) if len(rows) == MOST else None
-        return as_json(rows, earlier) if form == "json" else as_csv(rows, earlier)
+        return lists.as_json(rows, earlier) if form == "json" else lists.as_csv(rows, earlier)
 
     async def verdict(self, request: web.Request) -> web.Response:
         verdict = await self._verdict(request)
@@ -288,12 +269,10 @@ class _Page:
             raise web.HTTPServiceUnavailable(text=f"{_LISTENERS} browsers get new verdicts already")
         self._listeners += 1
         try:
-            return await send_live(request, self._reader, wanted, after, self._row)
+            row = self._templates.get_template("row.html").render
+            return await lists.send_live(request, self._reader, wanted, after, lambda one: row(row=one).strip())
         finally:
             self._listeners -= 1
-
-    def _row(self, one: Listed) -> str:
-        return self._templates.get_template("row.html").render(row=one).strip()
 
     async def login(self, _: web.Request) -> web.Response:
         return self.answer("login.html", failed=False)
@@ -341,22 +320,17 @@ class _Page:
         return web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
 
 
-_OF_TEXTS = (
-    *(texts.visible, texts.plain, texts.shortened, texts.as_text),
-    *(texts.clock, texts.ago, texts.percent, texts.points, texts.length_of),
-)
+_OF_TEXTS = "visible", "plain", "shortened", "as_text", "clock", "ago", "percent", "points", "length_of"
 
 
 def _templates() -> Environment:
     found = Environment(
         loader=PackageLoader("web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    found.filters |= {each.__name__: each for each in _OF_TEXTS}
-    found.filters |= {
-        "segment": lambda name: quote(name, safe=""),
-        "sum_of": lambda numbers: sum(numbers.values()),
-    }
-    found.tests |= {"bundled": is_bundled}
+    found.filters |= {name: getattr(texts, name) for name in _OF_TEXTS}
+    found.filters["segment"] = lambda name: quote(name, safe="")
+    found.filters["sum_of"] = lambda numbers: sum(numbers.values())
+    found.tests["bundled"] = is_bundled
     found.globals |= {
         "W": texts,
         "address_of": address,

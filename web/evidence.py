@@ -20,11 +20,8 @@ from schemas.equivalence import PhraseAlignment
 from schemas.extraction import LinearityTestRound, TransformedSentence
 from web.texts import Piece, Span, pieces, place
 
-MOST_FINDINGS = 100
-"""Sentences that a page shows, those at fault first."""
-
+MOST_FINDINGS = 100  # Sentences that a page shows, those at fault first.
 _MOST_PARTS = 30
-
 _FLIPPED = str.maketrans("01", "10")
 
 
@@ -35,10 +32,6 @@ class Finding(NamedTuple):
     sentence: SentenceFinding
     is_found: bool
     """True if its passage is marked."""
-
-    @property
-    def at_fault(self) -> bool:
-        return self.look == "fault"
 
     @property
     def look(self) -> str:
@@ -67,7 +60,7 @@ class Grounding(NamedTuple):
 
     @property
     def faults(self) -> dict[int, Finding]:
-        return {one.number: one for one in self.findings if one.at_fault}
+        return {one.number: one for one in self.findings if one.look == "fault"}
 
 
 def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None) -> Grounding:

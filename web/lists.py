@@ -8,19 +8,18 @@ import contextlib
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 import orjson
 from aiohttp import hdrs, web
 
 from schemas import OUTCOMES
+from schemas.base import as_utc
 from store.reading import MOST, Key, Listed, Reader, Series, Wanted
 
-_LONGEST = 256
-"""Characters of a name, and of the words."""
-
+_LONGEST = 256  # Characters of a name, and of the words.
 _NAMES = ("source", "model", "checker", "outcome")
 
 RANGES = {15: "15 minutes", 60: "1 hour", 360: "6 hours", 1440: "24 hours", 10080: "7 days", 43200: "30 days",
@@ -30,13 +29,10 @@ RANGES = {15: "15 minutes", 60: "1 hour", 360: "6 hours", 1440: "24 hours", 1008
 LOOKED_BACK = timedelta(days=1)
 
 _COLUMNS = ("id", "record_id", "source", "model", "checker", "outcome", "judge", "score", "reason", "checked_at")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings by which spreadsheets take a text for a formula."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # By which spreadsheets take a text for a formula.
 
-_EVERY_SECONDS = 1.0
-_QUIET_SECONDS = 15.0
-_ROWS = 10
-"""Most of them a second: more than that nobody reads."""
+_EVERY_SECONDS, _QUIET_SECONDS = 1.0, 15.0
+_ROWS = 10  # Most of them a second: more than that nobody reads.
 
 
 class BadAddress(ValueError):
@@ -62,9 +58,8 @@ class Filters:
     def of(cls, query: Mapping[str, str]) -> "Filters":
         """Read them; raises BadAddress if one is too long."""
         given = {name: query.get(name, "").strip() for name in cls.__slots__}
-        for name, value in given.items():
-            if len(value) > _LONGEST:
-                raise BadAddress(f"{name} has {len(value)} characters; allowed are {_LONGEST}")
+        if long := next((name for name, value in given.items() if len(value) > _LONGEST), None):
+            raise BadAddress(f"{long} has {len(given[long])} characters; allowed are {_LONGEST}")
         return cls(**given)
 
     @property
@@ -76,7 +71,7 @@ class Filters:
     @property
     def given(self) -> dict[str, str]:
         """Those that are not empty."""
-        return {name: value for name in self.__slots__ if (value := getattr(self, name))}
+        return {name: value for name, value in asdict(self).items() if value}
 
     def period(self, now: datetime) -> tuple[datetime | None, datetime | None]:
         """The time that is looked at, the end exclusive, None where it is open; raises BadAddress for a wrong one."""
@@ -137,12 +132,9 @@ def number(text: str) -> int:
 
 def moment_of(name: str, text: str) -> datetime | None:
     """A time, UTC unless it says otherwise; None if the text is empty. Raises BadAddress if it is none."""
-    if not text:
-        return None
     try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return as_utc(datetime.fromisoformat(text)) if text else None
+    except ValueError:
         raise BadAddress(f"{name} is {text!r}; expected a time such as 2026-11-20T14:00 (UTC)") from None
 
 
@@ -158,17 +150,15 @@ def as_csv(rows: Sequence[Listed], earlier: str | None) -> web.Response:
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
     writer.writerows([_cell(getattr(one, name)) for name in _COLUMNS] for one in rows)
-    headers: dict[str, str] = {hdrs.CONTENT_DISPOSITION: 'attachment; filename="verdicts.csv"'}
-    if earlier:
-        headers["Link"] = f'<{earlier}>; rel="next"'
+    headers = {hdrs.CONTENT_DISPOSITION: 'attachment; filename="verdicts.csv"'}
+    headers |= {"Link": f'<{earlier}>; rel="next"'} if earlier else {}
     return web.Response(text=text.getvalue(), content_type="text/csv", charset="utf-8", headers=headers)
 
 
 def _cell(value: object) -> object:
     if isinstance(value, str) and value.startswith(_FORMULA):
         return f"'{value}"
-    isoformat = getattr(value, "isoformat", None)
-    return isoformat() if isoformat else value
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 async def send_live(

@@ -14,22 +14,15 @@ from store.reviews import Reviews
 
 WIDTH, HEIGHT = 320, 72
 
-_STEPS = (1, 2, 10, 60, 240, 1440, 4320)
-"""Minutes of one point of a picture. Days are counted by the day."""
+_STEPS = (1, 2, 10, 60, 240, 1440, 4320)  # Minutes of one point of a picture. Days are counted by the day.
 _POINTS = 45
-_BY_MINUTES = timedelta(days=2)
-"""So far back there are counts of less than an hour."""
+_BY_MINUTES = timedelta(days=2)  # So far back there are counts of less than an hour.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-SHOWN_FROM = 30
-"""Labels that a rate by people needs."""
+SHOWN_FROM = 30  # Labels that a rate by people needs.
 _AGREEMENTS = 50
-
-SPARSE = 20
-"""Decided verdicts below which a rate says little."""
-
+SPARSE = 20  # Decided verdicts below which a rate says little.
 _PERCENTILE = 1.96
-
 
 Stretch: TypeAlias = tuple[str, str, tuple[float, float, float, float] | None]
 """Steps of a curve that follow one another without a gap: line and band of the 95% intervals, as SVG has points; of a
@@ -146,7 +139,15 @@ def rates(
     raised: dict[Series, list[AlertMessage]] = defaultdict(list)
     for alert in alerts:
         raised[_series(alert)].append(alert)
-    baselines = _baselines(before, last)
+    # That of the last alert of a series, unless it was reset since; else its rate before.
+    baselines: dict[Series, Baseline | None] = {}
+    for one in last:
+        if one.kind != "true_rate":
+            baselines[_series(one)] = Baseline(one.baseline, one.baseline_from) if isinstance(one, Alert) else None
+    for series, verdicts in before.items():
+        accepted = verdicts.get("accept", 0)
+        if (decided := accepted + verdicts.get("reject", 0)) >= SPARSE:
+            baselines.setdefault(series, Baseline(accepted / decided, "before"))
     found = [Rate(one, verdicts, tuple(raised[one]), baselines.get(one)) for one, verdicts in totals.items()]
     return sorted(found, key=lambda one: (-sum(one.verdicts.values()), one.series))
 
@@ -185,19 +186,6 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
 
 def _series(alert: AlertMessage) -> Series:
     return Series(alert.source, alert.model, alert.checker)
-
-
-def _baselines(before: Mapping[Series, dict[str, int]], last: Iterable[AlertMessage]) -> dict[Series, Baseline | None]:
-    """That of the last alert of a series, unless it was reset since; else its rate before."""
-    found: dict[Series, Baseline | None] = {}
-    for alert in last:
-        if alert.kind != "true_rate":
-            found[_series(alert)] = Baseline(alert.baseline, alert.baseline_from) if isinstance(alert, Alert) else None
-    for series, verdicts in before.items():
-        accepted = verdicts.get("accept", 0)
-        if (decided := accepted + verdicts.get("reject", 0)) >= SPARSE:
-            found.setdefault(series, Baseline(accepted / decided, "before"))
-    return found
 
 
 def _points(places: Iterable[tuple[float, float]]) -> str:

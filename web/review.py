@@ -20,14 +20,10 @@ from store.reviews import Asked, Reviews
 from store.writing import label_key
 from web.lists import BadAddress, address
 
-NOTE: Final = 500
-"""Characters of a note."""
-
+NOTE: Final = 500  # Characters of a note.
 _COOKIE: Final = "assay-annotator"
 _A_YEAR: Final = 365 * 86_400
-_COUNTED: Final = 100
-"""Requests that wait are counted up to that number."""
-
+_COUNTED: Final = 100  # Requests that wait are counted up to that number.
 _RECENT: Final = 10_000
 _SAID: Final = get_args(Label.model_fields["label"].annotation)
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
@@ -49,10 +45,7 @@ class LabelSink(Protocol):
 
 
 def _position(fields: Mapping[str, Any]) -> dict[str, str]:
-    """A place in the queue, from an address or a form.
-
-    Whose outputs are asked about, empty for all, and the id of the request that was skipped last.
-    """
+    """A place in the queue: whose outputs are asked about, empty for all, and the request that was skipped last."""
     return {name: str(fields.get(name, "")) for name in ("source", "after")}
 
 
@@ -160,7 +153,7 @@ class ReviewPages:
     async def _send(self, asked: Asked, annotator: str, **said: Any) -> None:
         request, now = asked.request, datetime.now(UTC)
         if request.expires_at <= now:
-            raise BadAddress("the request expired at " + f"{request.expires_at:%Y-%m-%d %H:%M} UTC")
+            raise BadAddress(f"the request expired at {request.expires_at:%Y-%m-%d %H:%M} UTC")
         if self._sink is None:
             raise web.HTTPServiceUnavailable(text="no Kafka is configured that would take the answer")
         before = [each.labelled_at for each in await self._said(asked) if each.annotator == annotator]

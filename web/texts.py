@@ -25,19 +25,15 @@ ALERTS = {
 }
 """Look, sign and word of each kind of alert."""
 
-REASON = 160
-"""Characters of a reason in a list."""
+REASON = 160  # Characters of a reason in a list.
 
 FINDINGS = {"fine": ("✓", "consistent"), "fault": ("✗", "not consistent"), "open": ("○", "left open")}
 """Sign and word of each look of a sentence."""
 
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
-LONGEST = 20_000
-"""Characters of a text that a page shows. The whole of it is a link away."""
-
-_AROUND = 1_000
-"""Characters of a long text that stay at each end of a stretch."""
+LONGEST = 20_000  # Characters of a text that a page shows. The whole of it is a link away.
+_AROUND = 1_000  # Characters of a long text that stay at each end of a stretch.
 
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
@@ -45,14 +41,13 @@ _UNSEEN = re.compile(
 """Characters that cannot be seen, and turn, hide or join what can."""
 
 
-def told(control: str) -> str:
-    """A character that cannot be seen, as one reads it."""
-    return f"⟨U+{ord(control):04X}⟩"
+def _told(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"
 
 
 def plain(text: str) -> str:
     """`text` with what cannot be seen spelled out."""
-    return _UNSEEN.sub(lambda found: told(found[0]), text)
+    return _UNSEEN.sub(_told, text)
 
 
 def visible(text: object) -> Markup:
@@ -62,7 +57,7 @@ def visible(text: object) -> Markup:
 
 def _control(found: re.Match[str]) -> str:
     name = unicodedata.name(found[0], "control character").lower()
-    return f'<span class="control" title="{name}">{told(found[0])}</span>'
+    return f'<span class="control" title="{name}">{_told(found)}</span>'
 
 
 def shortened(text: str, most: int) -> str:
