@@ -38,14 +38,10 @@ def kept_of(said: Any, written: Any) -> Any:
 
 
 @given(documents)
-def test_writing_then_reading_a_record_is_the_identity(document):
+def test_writing_then_reading_a_record_is_the_identity_and_everything_the_producer_said_is_kept(document):
     record = read(document)
     assert read_record(to_json(record), max_bytes=10**6) == record
-
-
-@given(documents)
-def test_everything_the_producer_said_is_kept(document):
-    written = json.loads(to_json(read(document)))
+    written = json.loads(to_json(record))
     said = {name: value for name, value in document.items() if name != "occurred_at"}
     assert {name: kept_of(said[name], written[name]) for name in said} == said
 
@@ -100,10 +96,10 @@ def test_an_unknown_field_that_is_nearly_one_that_the_record_lacks_is_noticed(fi
     assert read({**MINIMAL, **fields}, max_bytes=10**7).misspelt == misspelt
 
 
-@pytest.mark.parametrize("separator", ["\n", "\r", "\t", "\x85", "\u2028", "\u2029"])
-def test_a_name_is_one_line(separator):
-    with pytest.raises(ValidationError):
-        Generation.model_validate({**MINIMAL, "source": f"support{separator}bot"})
+def test_a_name_is_one_line():
+    for separator in "\n\r\t\x85\u2028\u2029":
+        with pytest.raises(ValidationError):
+            Generation.model_validate({**MINIMAL, "source": f"support{separator}bot"})
 
 
 def test_a_record_and_its_verdict_carry_a_trace():

@@ -64,10 +64,10 @@ def test_pages_of_words_hold_each_hit_once(store, limit):
     assert _walked(store, Wanted(words="harbour", outcomes=["reject"], since=NOW - timedelta(days=9999)), limit) == hits
 
 
-@pytest.mark.parametrize("words", ['"', "AND", "harbour*", "NEAR(", "reason:x", "' OR 1=1 --", "-"])
-def test_words_are_no_query_language(store, words):
+def test_words_are_no_query_language(store):
     store.keep([sample("sup-02", reason="a harbour")])
-    assert store.reader.verdicts(Wanted(words=f"nowhere {words}")) == []
+    for words in ('"', "AND", "harbour*", "NEAR(", "reason:x", "' OR 1=1 --", "-"):
+        assert store.reader.verdicts(Wanted(words=f"nowhere {words}")) == []
 
 
 def test_evidence_of_a_later_version_is_told_as_findings(store):
@@ -85,10 +85,7 @@ def test_counts_are_added_up_in_stretches(store):
     assert {one.source: outcomes for one, outcomes in totals.items()} == {"a": {"accept": 9}, "b": {"reject": 2}}
     series = [one for one in totals if one.source == "a"]
     counts = store.reader.counts(series, begin, until=end, minutes=240)[series[0]]
-    assert [(one.begins.hour, one.outcome, one.verdicts) for one in counts] == [
-        (12, "accept", 6),
-        (16, "accept", 3),
-    ]
+    assert [(one.begins.hour, one.outcome, one.verdicts) for one in counts] == [(12, "accept", 6), (16, "accept", 3)]
 
 
 @pytest.mark.parametrize("minutes", [60, 1440])

@@ -12,13 +12,13 @@ from typing import Any
 from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import event
 
-from schemas import Calibration, DeadLetter, Generation, Improvement, Origin, RejectedRecord
+from schemas import Calibration, DeadLetter, Generation, Improvement, Origin, RejectedRecord, ReviewRequest, read_record
 from schemas.alerts import Change
 from schemas.verdicts import ImprovementRound, SentenceChange
 from store.opening import open_for_reading
 from store.reading import Reader
 from store.writing import Message
-from tests.support.labels import CALIBRATION
+from tests.support.labels import CALIBRATION, REQUEST
 from tests.support.rejections import alert, improvement
 from tests.support.stored import Stored
 from web.app import create_app
@@ -76,11 +76,26 @@ class PageStore(Stored):
         self.reader.close()
         super().close()
 
+    def keep_samples(self) -> None:
+        """A verdict of each kind, and its record."""
+        self.keep(one["verdict"] for one in SAMPLES)
+        records = [orjson.dumps(one["record"]) for one in SAMPLES]
+        self.keep_message(*(read_record(one, max_bytes=len(one)) for one in records))
+
     def keep_record(self, **fields: Any) -> None:
         self.keep_message(Generation.model_validate({"kind": "generation", "model": "acme-chat-4", **fields}))
 
     def keep_message(self, *messages: Message) -> None:
         self.keep(messages)
+
+
+def asked(of: dict[str, Any], number: int, **more: Any) -> ReviewRequest:
+    """A request about a verdict; those with a lower number come first."""
+    names = ("record_id", "source", "model", "checker", "config_digest", "outcome")
+    given = {"id": f"req-{number}", "verdict_id": of["id"]} | {name: of[name] for name in names}
+    now = datetime.now(UTC)
+    times = {"asked_at": now + timedelta(seconds=number), "expires_at": now + timedelta(days=14)}
+    return REQUEST.model_copy(update=given | times | more)
 
 
 def dead_letter(checker: str, offset: int = 0) -> DeadLetter:

@@ -10,18 +10,15 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-import orjson
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from schemas import Label, ReviewRequest, read_record
+from schemas import Label
 from tests.assay.running import ROOT, assay_process, environment
-from tests.support.labels import REQUEST
-from tests.support.page import ALERT, SAMPLES, PageStore, dead_letter, numbered, sample
+from tests.support.page import ALERT, SAMPLES, PageStore, asked, dead_letter, numbered, sample
 from tests.support.scenarios import Place
 from tests.support.trust_verdicts import read_all
 from tests.support.versions import VERSIONS, versions
@@ -80,6 +77,16 @@ class Watched:
         """Wait until these words are there, and the keys."""
         self.page.get_by_text(words).first.wait_for()
         self.page.wait_for_load_state()
+
+    def drag_over(self, picture: str, begin: float, end: float) -> None:
+        """Drag over a part of a picture, from one share of its width to another."""
+        box = self.page.locator(picture).first.bounding_box()
+        assert box
+        height = box["y"] + box["height"] / 2
+        self.page.mouse.move(box["x"] + box["width"] * begin, height)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + box["width"] * end, height)
+        self.page.mouse.up()
 
     def check(self) -> None:
         """Nothing was refused by the policy, and no script failed."""
@@ -148,9 +155,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"sqlite:///{folder / 'verdicts.db'}"
     with contextlib.closing(PageStore(url)) as store:
         store.keep(numbered(100))
-        store.keep(one["verdict"] for one in SAMPLES)
-        records = [one["record"] for one in SAMPLES]
-        store.keep_message(*(read_record(orjson.dumps(one), max_bytes=1_000_000) for one in records))
+        store.keep_samples()
         evidence = sample("sup-02")["evidence"]
         fault = evidence["sentences"][0] | {"text": HOSTILE, "end": len(HOSTILE), "reason": HOSTILE, "passage": HOSTILE}
         evidence = evidence | {"sentences": [fault]}
@@ -161,7 +166,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
         store.keep_message(dead_letter("consistency"), ALERT.model_copy(update={"raised_at": datetime.now(UTC)}))
         store.keep_message(*(asked(sample(of), number) for number, of in enumerate(ASKED)))
-        store.keep_message(asked(sample("sup-02", **names), 9), said(names["id"]))
+        about = {"verdict_id": "hostile", "source": HOSTILE[:200], "model": HOSTILE[:200]}
+        note = Label(**about, annotator="ada", label="bad", note=HOSTILE)
+        store.keep_message(asked(sample("sup-02", **names), 9), note)
         series = {name: sample("sup-02")[name] for name in ("source", "model", "checker")}
         store.keep_message(versions(*reversed(VERSIONS), **series))
     until = r"The page is at (http://\S+)/ until"
@@ -197,13 +204,7 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
         seen.open("/?minutes=60")
         assert page.locator("#running ~ .scroll tbody tr").count() >= 1
         # A part of a curve that is dragged over becomes the time that is shown, and the link around it is not followed.
-        box = page.locator(".card svg").first.bounding_box()
-        assert box
-        middle = box["y"] + box["height"] / 2
-        page.mouse.move(box["x"] + box["width"] * 0.5, middle)
-        page.mouse.down()
-        page.mouse.move(box["x"] + box["width"] * 0.8, middle)
-        page.mouse.up()
+        seen.drag_over(".card svg", 0.5, 0.8)
         page.wait_for_url("**/?since=*&until=*")
         assert page.locator(".ranges details[open]").count() == 1
         listed = page.request.get(f"{found[1]}/verdicts.json?outcome=reject&source=orders-bot").json()
@@ -229,12 +230,7 @@ def test_a_list_is_zoomed_into_and_its_view_saved(address: str, watched):
     seen = watched(address)
     page = seen.page
     seen.open("/verdicts?source=support-bot&minutes=60")
-    box = page.locator(".histogram svg").bounding_box()
-    assert box
-    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 5)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.99, box["y"] + 5)
-    page.mouse.up()
+    seen.drag_over(".histogram svg", 0.9, 0.99)
     page.wait_for_url("**/verdicts?source=support-bot&since=*&until=*")
     page.locator(".histogram a").last.click(force=True)
     page.wait_for_load_state()
@@ -251,21 +247,6 @@ def test_a_list_is_zoomed_into_and_its_view_saved(address: str, watched):
     assert page.locator(".saved").count() == 0
     page.get_by_role("link", name="same fault").first.click()
     seen.says("Verdicts with the same fault")
-    seen.check()
-
-
-def test_an_alert_has_its_curve_and_an_undecided_verdict_who_could_decide_it(address: str, watched):
-    seen = watched(address)
-    seen.open("/")
-    seen.page.locator(".banner a").first.click()
-    seen.page.wait_for_url("**/alerts/alert-1")
-    assert seen.page.locator(".wide-chart .flag").count() == 1
-    seen.page.get_by_role("link", name="Verdicts of this series").click()
-    seen.page.wait_for_url("**/verdicts?source=support-bot&model=acme-chat-4&checker=consistency&since=*")
-    assert seen.page.locator(".wide-chart .line, .wide-chart .dot").count() >= 1
-    seen.open(f"/verdicts/{sample('sup-05')['id']}")
-    seen.says("Who could decide it")
-    seen.says("Sources")
     seen.check()
 
 
@@ -304,8 +285,7 @@ def queue(tmp_path: Path, embedded_place: Place) -> Iterator[str]:
     """`assay ui` over a store with three open requests."""
     url, settings = f"sqlite:///{tmp_path / 'verdicts.db'}", embedded_place.checked()
     with contextlib.closing(PageStore(url)) as store:
-        store.keep(one["verdict"] for one in SAMPLES)
-        store.keep_message(*(read_record(orjson.dumps(one["record"]), max_bytes=1_000_000) for one in SAMPLES))
+        store.keep_samples()
         store.keep_message(*(asked(sample(of), number) for number, of in enumerate(ASKED)))
     variables = {
         "ASSAY_STORE__URL": url,
@@ -368,20 +348,6 @@ def test_the_keyboard_alone_leads_through_the_queue(queue: str, watched, embedde
         ("trv-03", "unsure", None),
         ("sup-09", "good", None),
     ]
-
-
-def asked(of: dict[str, Any], number: int) -> ReviewRequest:
-    """A request about a verdict; those with a lower number come first."""
-    now = datetime.now(UTC)
-    given = {name: of[name] for name in ("record_id", "source", "model", "checker", "config_digest", "outcome")}
-    times = {"asked_at": now + timedelta(seconds=number), "expires_at": now + timedelta(days=1)}
-    return REQUEST.model_copy(update={"id": f"req-{number}", "verdict_id": of["id"]} | given | times)
-
-
-def said(verdict_id: str) -> Label:
-    """A hostile note."""
-    about = {"verdict_id": verdict_id, "source": HOSTILE[:200], "model": HOSTILE[:200]}
-    return Label(**about, annotator="ada", label="bad", note=HOSTILE)
 
 
 def test_hostile_texts_are_texts(address: str, watched):

@@ -16,12 +16,6 @@ from tests.support.page import SAMPLES, opened, sample
 Json = dict[str, Any]
 
 
-def allowed(model: Any, field: str) -> list[Any]:
-    """The values that a field of evidence may have."""
-    found = get_args(model.model_fields[field].annotation)
-    return [one for each in found for one in (get_args(each) or [each]) if one is not type(None)]
-
-
 def causes(literal: Any) -> list[str]:
     return sorted({name for one in get_args(literal) for name in (causes(one) if get_args(one) else [one])})
 
@@ -54,12 +48,7 @@ def faults(verdict: Verdict) -> int:
     return sum(one.mark < 0 for one in verdict.evidence.sentences)
 
 
-def rejects(verdict: Verdict) -> bool:
-    return verdict.outcome == "reject"
-
-
-Says = Callable[[Verdict], Any]
-CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
+CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Callable[[Verdict], Any]]]] = {
     "abstention": (abstentions, {
         "Who could decide it": lambda v: True,
         "The outcome depends on the sentences marked with": lambda v: v.evidence.graded
@@ -70,10 +59,10 @@ CLAIMS: dict[str, tuple[Callable[[], Iterator[Json]], dict[str, Says]]] = {
         "Sources": lambda v: True,
     }),
     "consistency": (consistencies, {
-        "All of them are supported": lambda v: not faults(v) and not rejects(v),
+        "All of them are supported": lambda v: not faults(v) and v.outcome != "reject",
         ", marked with ✗ below": faults,
-        "the threshold allows it": lambda v: faults(v) and not rejects(v),
-        "the score of the whole is too low": lambda v: not faults(v) and rejects(v),
+        "the threshold allows it": lambda v: faults(v) and v.outcome != "reject",
+        "the score of the whole is too low": lambda v: not faults(v) and v.outcome == "reject",
         "The judge found no claim in": lambda v: v.evidence.without_claim,
         "the model’s other answers": lambda v: v.evidence.against == "samples",
     }),

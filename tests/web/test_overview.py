@@ -139,13 +139,15 @@ async def test_what_is_known_of_a_judge_is_told_as_it_is(samples, known, said):
 
 
 async def test_an_alert_shows_its_rate_what_changed_and_what_caused_it(empty):
-    empty.keep_message(ALERT)
+    common = Commonality(name="document", value="t.pdf", rejects_with=47, rejects=52, accepts_with=3, accepts=400)
+    empty.keep_message(ALERT.model_copy(update={"common": (common,)}))
     empty.keep_message(RESET.model_copy(update={"source": "minutes", "model": "m"}))
     async with opened(empty) as client:
         html, shown = await text_of(client, "/alerts/alert-1"), await shown_on(client, "/alerts/alert-1")
         listed, anew = await shown_on(client, "/alerts"), await text_of(client, "/alerts/anew")
     assert "31%, between 22% and 41%, of 88 verdicts" in shown
     assert "82% (learned)" in shown
+    assert "47 of 52 rejects cite t.pdf; 3 of 400 accepts do" in shown
     assert "strict-judge" in shown
     assert "metadata.prompt v3 v4" in shown
     assert '<a href="/verdicts/ver-1"><bdi>a wrong date</bdi></a>' in html
@@ -162,7 +164,7 @@ async def test_an_alert_on_the_true_rate_names_the_verdicts_that_people_do_not_a
     assert '<a href="/verdicts/ver-2">' in html
 
 
-def _failing(document: str = "tariff-2026.pdf"):
+def _failing(document: str):
     """Forty accepts that cite another document, and thirty rejects of which most cite this one."""
     accepts = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(40))]
     accepts = [one | {"attributes": {"document": ["manual.pdf"]}} for one in accepts]
@@ -171,7 +173,8 @@ def _failing(document: str = "tariff-2026.pdf"):
 
 
 async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
-    empty.keep(_failing())
+    # Names are shown as text.
+    empty.keep(_failing("<b>tariff-2026\u202e.pdf"))
     empty.keep(one | {"id": f"m{n}", "model": "seldom", "record_id": f"m{n}"} for n, one in enumerate(numbered(2)))
     async with opened(empty) as client:
         shown, html = await shown_on(client, "/failures"), await text_of(client, "/failures")
@@ -179,7 +182,8 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
         chosen = await shown_on(client, "/failures?source=support-bot&model=seldom&checker=consistency")
     assert "acme-chat-4 in support-bot by consistency" in shown
     assert "30 rejects and 40 accepts from" in shown
-    assert "document tariff-2026.pdf 27 of 30 (90%) 0 of 40 (0%)" in shown
+    assert "document <b>tariff-2026⟨U+202E⟩.pdf 27 of 30 (90%) 0 of 40 (0%)" in shown
+    assert "<b>tariff" not in html
     assert re.search(r"Most frequent faults.*30 of 30 \(100%\)", shown)
     assert "3 rejects with none of that in 1 group" in shown
     assert 'href="/verdicts/ver-2' in html
@@ -188,23 +192,3 @@ async def test_it_names_what_rejects_have_and_leads_to_the_others(empty):
     assert "support-bot acme-chat-4 consistency 30 40" in chosen
     assert "seldom in support-bot by consistency 2 rejects and 0 accepts" in other
     assert "nothing more often than accepts that chance does not explain" in other
-
-
-async def test_names_that_producers_chose_are_shown_as_text(empty):
-    empty.keep(_failing("<script>hit()</script>\u202e.pdf"))
-    async with opened(empty) as client:
-        html = await text_of(client, "/failures")
-    assert "&lt;script&gt;hit()" in html
-    assert "⟨U+202E⟩" in html
-    assert "<script>hit" not in html
-    assert "\u202e" not in html
-
-
-async def test_an_alert_says_what_its_rejects_have_in_common(empty):
-    one = Commonality(
-        name="document", value="tariff-2026.pdf", rejects_with=47, rejects=52, accepts_with=3, accepts=400
-    )
-    empty.keep_message(ALERT.model_copy(update={"common": (one,)}))
-    async with opened(empty) as client:
-        shown = await shown_on(client, "/alerts/alert-1")
-    assert "47 of 52 rejects cite tariff-2026.pdf; 3 of 400 accepts do" in shown

@@ -3,19 +3,16 @@
 import contextlib
 import re
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from html import unescape
-from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestClient
 
-from schemas import Label, ReviewRequest
-from tests.support.labels import REQUEST
-from tests.support.page import SAMPLES, PageStore, opened, sample
+from schemas import Label
+from tests.support.page import SAMPLES, PageStore, asked, opened, sample
 from web.review import NotSent
 
-NOW = datetime.now(UTC)
 FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -33,14 +30,6 @@ class Topic:
         if self.fault is not None:
             raise NotSent(self.fault)
         self.labels.append(label)
-
-
-def asked(of: dict[str, Any], number: int, **more: Any) -> ReviewRequest:
-    """A request about a verdict; those with a lower number come first."""
-    given = {"id": f"req-{number}", "verdict_id": of["id"], "record_id": of["record_id"]}
-    given |= {name: of[name] for name in ("source", "model", "checker", "config_digest", "outcome")}
-    given |= {"asked_at": NOW + timedelta(seconds=number), "expires_at": NOW + timedelta(days=14)}
-    return REQUEST.model_copy(update=given | more)
 
 
 FIRST, SECOND = (sample(of) for of in ("sup-02", "trv-03"))
@@ -226,29 +215,19 @@ async def test_without_kafka_the_queue_can_be_read_and_not_answered(store):
 @pytest.mark.parametrize(
     ("path", "fields", "status", "said"),
     [
-        (
-            "/review",
-            {"verdict": FIRST["id"], "said": "fine"},
-            400,
-            "the answer is 'fine'; allowed are good, bad, unsure",
-        ),
-        ("/review", {"verdict": "ver-none", "said": "good"}, 404, "nobody is asked about this verdict"),
-        (
-            "/review",
-            {"verdict": FIRST["id"], "said": "good", "note": "\x07"},
-            400,
-            "the note: control character U+0007",
-        ),
-        ("/review", {"verdict": "old", "said": "good"}, 400, "the request expired at"),
+        ("/review", {"said": "fine"}, 400, "the answer is 'fine'; allowed are good, bad, unsure"),
+        ("/review", {"verdict": "ver-none"}, 404, "nobody is asked about this verdict"),
+        ("/review", {"note": "\x07"}, 400, "the note: control character U+0007"),
+        ("/review", {"verdict": "old"}, 400, "the request expired at"),
         ("/review/undo", {"verdict": "ver-none"}, 404, "nobody is asked about this verdict"),
     ],
 )
 async def test_a_wrong_answer_is_told_what_is_wrong(store, path, fields, status, said):
     store.keep([FIRST | {"id": "old"}])
-    store.keep_message(asked(FIRST | {"id": "old"}, 3, expires_at=NOW))
+    store.keep_message(asked(FIRST | {"id": "old"}, 3, expires_at=datetime.now(UTC)))
     topic = Topic()
     async with queue(store, topic=topic) as client:
-        assert said in await post(client, path, status=status, **fields)
+        assert said in await post(client, path, status=status, **{"verdict": FIRST["id"], "said": "good"} | fields)
         assert "The request expired at" in words(await shown(client, "/review/old"))
     assert topic.labels == []
 

@@ -92,22 +92,17 @@ async def test_offsets_are_code_points_beyond_the_first_plane(empty):
     assert re.search(r'😀🇳🇱 Grüße! <mark[^>]*><a href="#reason-1"[^>]*>The lamp costs 9 euros\.</a>', html)
 
 
-async def test_without_its_record_a_verdict_shows_what_it_quotes_and_how_to_keep_more(empty):
-    empty.keep([sample("sup-09")])
-    async with opened(empty) as client:
-        shown = await shown_on(client, f"/verdicts/{sample('sup-09')['id']}")
-    assert "Put together from the sentences" in shown
-    assert sample("sup-09")["evidence"]["sentences"][1]["passage"] in shown
-    assert "store.records = true" in shown
-
-
-async def test_a_record_is_read_back_where_it_is_not_kept(empty):
+async def test_a_record_that_is_not_kept_is_read_back_or_quoted(empty):
     async def find(verdict):
         return json.dumps({"response": "You can return it.", "contexts": ["A lamp, read back."]}).encode()
 
-    empty.keep([sample("sup-02")])
-    async with opened(empty, find_record=find) as client:
-        shown = await shown_on(client, f"/verdicts/{sample('sup-02')['id']}")
+    verdict = sample("sup-09")
+    empty.keep([verdict])
+    async with opened(empty) as alone, opened(empty, find_record=find) as client:
+        quoted, shown = [await shown_on(one, f"/verdicts/{verdict['id']}") for one in (alone, client)]
+    assert "Put together from the sentences" in quoted
+    assert verdict["evidence"]["sentences"][1]["passage"] in quoted
+    assert "store.records = true" in quoted
     assert "A lamp, read back." in shown
     assert "read back from its topic" in shown
 
@@ -123,17 +118,11 @@ async def test_a_record_has_all_its_verdicts_side_by_side(samples):
     assert "All verdicts on sup-02, side by side" in beside
 
 
-async def test_the_trace_and_the_tenant_of_a_record_are_told(empty):
-    empty.keep([sample("sup-02", id="ver-1", tenant="north", trace={"trace_id": "ab" * 16})])
+async def test_trace_and_tenant_are_told_and_names_in_an_address_may_have_any_character(empty):
+    names = {"id": "ver-1", "source": "a/b & c?", "record_id": "x/ü#1%2F"}
+    empty.keep([sample("sup-02", **names, tenant="north", trace={"trace_id": "ab" * 16})])
     async with opened(empty) as client:
-        shown = await shown_on(client, "/verdicts/ver-1")
-    assert "Tenant north" in shown
-    assert f"Trace {'ab' * 16}" in shown
-
-
-async def test_names_in_an_address_may_have_any_character(empty):
-    empty.keep([sample("sup-02", id="ver-1", source="a/b & c?", record_id="x/ü#1%2F")])
-    async with opened(empty) as client:
+        assert re.search(f"Tenant north .*Trace {'ab' * 16}", await shown_on(client, "/verdicts/ver-1"))
         html = await text_of(client, "/records/a%2Fb%20%26%20c%3F/x%2F%C3%BC%231%252F")
         assert "/verdicts/ver-1" in html
         assert "ver-1" in await text_of(client, "/verdicts?source=a%2Fb+%26+c%3F")
