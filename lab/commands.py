@@ -13,6 +13,7 @@ from assay.cli.common import (
     NUMBER,
     OUTPUT,
     RATE,
+    CannotRun,
     NotFinished,
     WrongUse,
     configured,
@@ -46,7 +47,7 @@ def _over_a_file(command: Callable[..., "Make"]) -> Callable[..., None]:
 
         with run_errors(resumable=out is not None):
             figures = asyncio.run(figures_of(loaded, out, command(loaded=loaded, **options)))
-        print_report(figures.summary(), figures.lines(), as_json=as_json)
+        print_report(*figures, as_json=as_json)
 
     return run
 
@@ -61,9 +62,10 @@ def equivalence(*, loaded: "Configuration", file: Path, subject: str) -> "Make":
     FILE holds JSON lines with sentence1, sentence2 and, if it is known, a label: true if they mean the same. With --out
     an interrupted run goes on where it stopped.
     """
-    from lab.equivalence import PairRun, read_pairs
+    from checkers.lines import read_forms
+    from lab.equivalence import Pair, PairRun
 
-    pairs = read_pairs(file)
+    pairs = list(read_forms(Pair, file, "pair of sentences", fault=CannotRun))
     return lambda models: PairRun(loaded, pairs, subject, models)
 
 
@@ -127,7 +129,7 @@ def build(
         out.mkdir(parents=True, exist_ok=True)
         scorers = {name: options.pop(name) for name in ("scorer", "measurer")}
         figures, lacking = asyncio.run(statements.build(loaded, chosen, out, scorers, **options))
-    print_report(figures.summary(), figures.lines(), as_json=as_json)
+    print_report(*figures, as_json=as_json)
     if lacking:
         raise NotFinished(f"no statement was found: {lacking}")
 
@@ -206,8 +208,7 @@ def _audited(prepare: Callable[..., Callable[["Groups"], Iterator["Row"]]]) -> C
         finally:
             if rows:
                 # Printed first: a file that cannot be written must not lose the figures.
-                figures = report(rows, notes)
-                print_report(figures.summary(), figures.lines(), as_json=as_json)
+                print_report(*report(rows, notes), as_json=as_json)
                 if heat_map is not None:
                     draw(rows, heat_map)
 

@@ -1,18 +1,15 @@
 """A subject's own yes and no about pairs of sentences, next to what is proved and what stands."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from assay.cli.common import CannotRun
 from assay.config import Configuration
 from checkers.checker import Models, Undecidable
 from checkers.equivalence import PLUGIN
 from checkers.equivalence.checker import EquivalenceChecker, EquivalenceSettings
 from checkers.intervals import wilson
-from checkers.lines import read_forms
 from checkers.model_patience import ModelPatience
 from lab.report import Report, table
 from lab.runs import Run, subject_name
@@ -69,18 +66,12 @@ def _row(results: Sequence[PairResult]) -> dict[str, Any]:
     return row | {"undecided": sum(one.outcome == "abstain" for one in results)}
 
 
-def read_pairs(path: Path) -> list[Pair]:
-    """The pairs on the lines of a file; raises CannotRun for a line that is none."""
-    return list(read_forms(Pair, path, "pair of sentences", fault=CannotRun))
-
-
 class PairRun(Run[tuple[int, Pair], PairResult]):
     """A subject's answers to pairs, with their verdicts."""
 
     things, plugin = "pairs", PLUGIN
 
-    def __init__(self, configured: Configuration, pairs: Sequence[Pair], subject: str, models: Models) -> None:
-        """Raises CannotRun as `subject_name`."""
+    def __init__(self, configured: Configuration, pairs: Iterable[Pair], subject: str, models: Models) -> None:
         section = configured.checkers.get("equivalence")
         settings = section if isinstance(section, EquivalenceSettings) else EquivalenceSettings()
         self.items = list(enumerate(pairs, start=1))

@@ -28,8 +28,7 @@ from schemas import Usage
 from schemas.evidence import AbstentionCause, Label, LabellingRun
 
 _PROBLEM = "corpus"
-_MOST_POOL = 1000
-"""Datapoints of the file itself to pick from, if no examples are given."""
+_MOST_POOL = 1000  # datapoints of the file itself to pick from, if no examples are given
 
 
 class _Line(BaseModel):
@@ -38,13 +37,11 @@ class _Line(BaseModel):
 
 
 class Datapoint(NamedTuple):
-    """One line of the file."""
+    """One line of the file: its number from 1, the datapoint and its label, which no evaluator is shown."""
 
     number: int
-    """From 1, blank lines not counted."""
     x: JsonValue
     y: Label | None
-    """Its label in the file; never shown to an evaluator."""
 
 
 def read_datapoints(path: Path, x: str = "x", y: str = "y") -> list[Datapoint]:
@@ -61,10 +58,8 @@ class DatapointResult(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: int
-    """Its place in the file, from 1."""
     x: JsonValue
     y: Label | None
-    """Its label in the file."""
     label: Label | None = None
     """The last y', flipped if that was drawn; null if the protocol could not be run."""
     succeeded: bool | None = None
@@ -95,10 +90,9 @@ class CorpusRun(Run[Datapoint, DatapointResult]):
         phi: float = 0.0,
         seed: int = 0,
     ) -> None:
-        """Read rubrics and examples; nothing is asked.
+        """Read rubrics, by file or by name, and examples; nothing is asked.
 
-        `rubrics` are files, or names of the configuration. `evaluator` is a subject's name; without one the only
-        subject plays. `phi` is the probability to flip the label of a lost game.
+        `evaluator` is the name of a subject, or empty; `phi` the probability to flip the label of a lost game.
         """
         self.items = datapoints
         self._phi = phi
@@ -170,9 +164,7 @@ def _settings(rubrics: Sequence[str], configured: Configuration) -> LabellingSet
     return settings.model_copy(update={"rubrics": {_PROBLEM: paths}, "examples": shown})
 
 
-_HALF = 0.5
-"""Of the datapoints; a guesser that keeps most criteria by chance comes near it."""
-_NOTHING = "nothing could be decided"
+_HALF = 0.5  # of the datapoints; a guesser that keeps most criteria by chance comes near it
 _NOT_FOLLOWED = ("subject_unusable", "subject_cut_off")
 _FAULTS = {
     "echo": "copies of x",
@@ -235,7 +227,9 @@ def _verdict(results: Sequence[DatapointResult]) -> str:
     lost = [one for one in results if one.cause in _NOT_FOLLOWED]
     unread = f"; {len(lost)} of {len(results)} could not be tested, as its answers are not of the form"
     if not decided:
-        return f"cannot follow the form, which says nothing of its trust{unread}" if lost else _NOTHING
+        return (
+            f"cannot follow the form, which says nothing of its trust{unread}" if lost else "nothing could be decided"
+        )
     sound = sum(bool(one.succeeded) and not one.unfounded for one in decided)
     low, high = wilson(sound, len(decided))
     word = "trusted" if low > _HALF else "not trusted" if high < _HALF else "neither trusted nor distrusted yet"

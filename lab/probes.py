@@ -33,10 +33,9 @@ ALL: Final = "all"
 
 Sign: TypeAlias = Polarity | Literal["all", "paired"]
 
+# The statements whose conclusion is affirmed with a higher probability than its negation, whatever is said oftener.
 PAIRED: Final = "paired"
-"""The statements whose conclusion is affirmed with a higher probability than its negation, whatever is said oftener."""
-_SHOWN = re.compile(r"\{(?:Premise|About)\}\. ")
-"""What is left of a template behind it tells what it asks."""
+_SHOWN = re.compile(r"\{(?:Premise|About)\}\. ")  # what is left of a template behind it tells what it asks
 _SIGNS: tuple[Sign, ...] = (*POLARITIES, ALL, PAIRED)
 
 
@@ -48,10 +47,8 @@ class ProbeResult(BaseModel):
     number: int
     """Its place in the run, from 1."""
     model: str
-    """Name of the subject."""
     way: Way
     statement: str
-    """Id of the statement."""
     domain: str
     distribution: Distribution
     template: int
@@ -68,7 +65,6 @@ class ProbeResult(BaseModel):
     yes: float | None = None
     """The probability of a yes, asked for as a word alone; of templates 1 and 8. Else 1 or 0 by the word."""
     cause: SubjectCause | None = None
-    """Why there is none."""
     usage: Usage = Usage()
 
 
@@ -99,10 +95,7 @@ class ProbeRun(Run[_Probe, ProbeResult]):
         limit: int | None,
         seed: int,
     ) -> None:
-        """Read the corpus, at most `limit` statements of each domain and distribution. `names` are those of subjects.
-
-        Raises CannotRun if it is none, or as `subject_name`.
-        """
+        """Read the corpus, at most `limit` statements of each domain and distribution; `names` are of subjects."""
         subjects = [subject_name(configured, name, "--model") for name in dict.fromkeys(names) or [""]]
         self._subjects, self.asked = models.subjects, [models.subjects[name] for name in subjects]
         self._ways = [Asked(model=name, way=way) for name in subjects for way in dict.fromkeys(ways)]
@@ -285,7 +278,8 @@ def _lines(run: dict[str, Any]) -> Iterator[str]:
             low, high = gap["interval"]
             told = [f"{100 * gap['gap']:+.1f}", f"{100 * low:+.1f} to {100 * high:+.1f}"]
         of = [cells[domain, sign, side] for side in DISTRIBUTIONS]
-        right, unread = ([_percent(one[key]) for one in of] for key in ("accuracy", "unread"))
+        shares = ([one[key] for one in of] for key in ("accuracy", "unread"))
+        right, unread = (["-" if one is None else f"{100 * one:.1f}" for one in both] for both in shares)
         rows.append([domain, sign, *right, *told, *unread, "*" if gap["unread_differs"] else ""])
     yield f"{name}: right answers in percent, and the gap between head and tail in points"
     yield from table(["domain", "", *DISTRIBUTIONS, "gap", "95% interval", "unread: head", "tail", ""], rows)
@@ -294,10 +288,6 @@ def _lines(run: dict[str, Any]) -> Iterator[str]:
     yield "paired: of a statement's conclusion and negation, the former is affirmed with the higher probability"
     yield f"{name}: answers by template"
     yield from table_of(run["templates"])
-
-
-def _percent(known: float | None) -> str:
-    return "-" if known is None else f"{100 * known:.1f}"
 
 
 def share(answers: Sequence[tuple[str, bool]]) -> float | None:

@@ -1,24 +1,14 @@
 """What runs tell a person: tables and lists of figures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The figures of a run, for programs and for people."""
+class Report(NamedTuple):
+    """The figures of a run, for programs and, as lines, for people."""
 
     figures: Mapping[str, Any]
-    text: Sequence[str]
-
-    def summary(self) -> Mapping[str, Any]:
-        """All figures, as JSON has them."""
-        return self.figures
-
-    def lines(self) -> Sequence[str]:
-        """The figures for a person."""
-        return self.text
+    lines: Sequence[str]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ The answers of models are on disk by the digest of what was asked, so that a run
 import errno
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +16,13 @@ import click
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from assay.cli.common import CannotRun, Figures, models_of, progress
+from assay.cli.common import CannotRun, models_of, progress
 from assay.config import Configuration
 from checkers.checker import Models
 from checkers.form_test import method_results
 from checkers.model_patience import ModelPatience
 from checkers.plugin import CheckerPlugin
+from lab.report import Report
 from models.judges.prompted import PromptedJudge
 from models.meter import request_digest
 from models.protocol import Answer, Model, Question, ReplyT
@@ -37,32 +38,23 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 class Run(ABC, Generic[ItemT, ResultT]):
     """The items of a file, and what becomes of each."""
 
-    things: ClassVar[str]
-    """What the items are, in words."""
+    things: ClassVar[str]  # what the items are, in words
+    plugin: ClassVar[CheckerPlugin]  # the method
     items: Sequence[ItemT]
-    note = ""
-    """Said before anything is asked."""
-    plugin: ClassVar[CheckerPlugin]
-    """The method."""
-    asked: Sequence[Model] = ()
-    """The subjects."""
+    asked: Sequence[Model] = ()  # the subjects
+    note = ""  # said before anything is asked
 
     @abstractmethod
     async def result(self, item: ItemT, patience: ModelPatience) -> ResultT:
         """The result of one item: a line of the output."""
 
     @abstractmethod
-    def figures(self, results: Sequence[ResultT]) -> Figures:
+    def figures(self, results: Sequence[ResultT]) -> Report:
         """The figures over all results."""
 
     async def over(self, emit: Callable[[ResultT], None], patience: ModelPatience, window: int = _WINDOW) -> None:
         """Give `emit` the result of each item, in order, as soon as it and all before it are done."""
-
-        async def each() -> AsyncIterator[ItemT]:
-            for item in self.items:
-                yield item
-
-        await in_order(each(), lambda item: self.result(item, patience), emit, window=window)
+        await in_order(each(self.items), lambda item: self.result(item, patience), emit, window=window)
 
     async def close(self) -> None:
         """Release what the run itself holds open."""
@@ -72,7 +64,13 @@ Make = Callable[[Models], Run[Any, Any]]
 """Makes a run of judge and subjects."""
 
 
-async def figures_of(configured: Configuration, out: Path | None, make: Make) -> Figures:
+async def each(items: Iterable[ItemT]) -> AsyncIterator[ItemT]:
+    """The items, for those who wait for them."""
+    for item in items:
+        yield item
+
+
+async def figures_of(configured: Configuration, out: Path | None, make: Make) -> Report:
     """The figures of a run; with `out` a line a result goes there, and answers are kept in `OUT.answers` until then."""
     # More than the models take at once: while one item waits for its judge, another is at the subject.
     limits = [configured.judge.concurrency, *(one.concurrency for one in configured.subjects.values())]
@@ -164,8 +162,7 @@ class KeptModel:
         self._model = model
         self._kept = kept
         self._role = role
-        self._told: set[str] = set()
-        """Keys of answers whose cost has been told."""
+        self._told: set[str] = set()  # keys of answers whose cost has been told
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         """The answer, asked for once for all processes; raises as `Model.ask` does."""

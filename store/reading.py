@@ -33,8 +33,7 @@ from store.tables import (
     moment,
 )
 
-MOST = 500
-"""Rows of a list at most."""
+MOST = 500  # rows of a list at most
 
 _WORDS = sa.table("verdict_words", sa.column("rowid", sa.Integer))
 

@@ -14,8 +14,7 @@ from schemas import Calibration, Label, ReviewRequest
 from store.reading import Reader
 from store.tables import CALIBRATIONS, LABELS, REVIEW_REQUESTS, VERDICTS, milliseconds
 
-_LOOKED_BACK: Final = 200
-"""Labels of one person, or on one verdict."""
+_LOOKED_BACK: Final = 200  # labels of one person, or on one verdict
 
 _SERIES: Final = 200
 

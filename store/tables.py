@@ -127,15 +127,13 @@ def _counts(name: str) -> sa.Table:
     )
 
 
-MINUTE_COUNTS = _counts("count_minute")
-"""The counts of `COUNTS` by the minute, of the last two days."""
+MINUTE_COUNTS = _counts("count_minute")  # the counts of `COUNTS` by the minute, of the last two days
 
 COUNTS = _counts("count_hour")
 """Verdicts by the hour in which they were given, and dead letters, whose outcome is `dead_letter` and whose source and
 model are empty. They outlast the verdicts themselves."""
 
-DAY_COUNTS = _counts("count_day")
-"""The same by the first hour of their day, in UTC, for looking back over weeks."""
+DAY_COUNTS = _counts("count_day")  # the same by the first hour of their day, in UTC, for looking back over weeks
 
 PROGRESS = sa.Table(
     "progress",

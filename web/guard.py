@@ -22,8 +22,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-_OPEN = ("/login", "/static/")
-"""Paths that need no token."""
+_OPEN = ("/login", "/static/")  # paths that need no token
 
 
 async def set_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -4,8 +4,7 @@ import ipaddress
 
 from pydantic import BaseModel, ConfigDict, SecretStr, field_validator
 
-_TOKEN_CHARACTERS = 16
-"""Fewer could be guessed."""
+_TOKEN_CHARACTERS = 16  # fewer could be guessed
 
 
 class PageSettings(BaseModel):

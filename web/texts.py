@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 from markupsafe import Markup, escape
 
-NAMED = ("source", "model", "checker")
-"""Names of what lists are narrowed down by."""
+NAMED = ("source", "model", "checker")  # names of what lists are narrowed down by
 
 OUTCOMES = {"accept": ("✓", "accepted"), "reject": ("✗", "rejected"), "abstain": ("○", "undecided")}
 """Sign and word of each outcome."""

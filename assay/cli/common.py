@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 import orjson
@@ -174,16 +174,6 @@ def run_errors(*, resumable: bool = False) -> Iterator[None]:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise NotFinished(f"{where}reading or writing failed: {error.strerror or first_line(error)}") from None
-
-
-class Figures(Protocol):
-    """The results of a run."""
-
-    def summary(self) -> Mapping[str, Any]:
-        """All figures, as JSON has them."""
-
-    def lines(self) -> Iterable[str]:
-        """The figures for a person."""
 
 
 def print_report(summary: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:

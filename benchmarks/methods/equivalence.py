@@ -14,7 +14,7 @@ def measure(options: argparse.Namespace) -> None:
     """Print the accuracy by label, how many yeses are proved, how many noes stand, and what is undecided."""
     settings = configured(options, equivalence=EquivalenceSettings())
     with asked(options) as models:
-        print("\n".join(figures(PairRun(settings, pairs_of(options), options.model, models)).lines()))
+        print("\n".join(figures(PairRun(settings, pairs_of(options), options.model, models)).lines))
 
 
 def pairs_of(

@@ -43,7 +43,7 @@ def _lines(options: argparse.Namespace) -> Iterator[list[object]]:
                     labeller = Coins() if name == "coins" else models.subjects[options.model]
                     subjects = Models(judge=models.judge, subjects={options.model: labeller})
                     run = CorpusRun(datapoints, configured(options, labelling=settings), subjects, rubrics=[corpus])
-                    found = figures(run).summary()
+                    found = figures(run).figures
                 low, high = found["success_interval"] or (0.0, 1.0)
                 yield [
                     corpus,

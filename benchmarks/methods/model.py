@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.cli.common import Figures
 from assay.config import Configuration, load_configuration
 from benchmarks.asked import patient
 from checkers.checker import CheckerSettings, Models
 from checkers.model_patience import ModelPatience
+from lab.report import Report
 from lab.runs import KeptAnswers, KeptModel, Run
 from models.build import build_judge
 from models.judges.prompted import PromptedJudge
@@ -45,7 +45,7 @@ def configured(options: argparse.Namespace, **checkers: CheckerSettings) -> Conf
     return replace(load_configuration(), judge=judge, subjects=subjects, checkers=checkers)
 
 
-def figures(run: Run[Any, Any]) -> Figures:
+def figures(run: Run[Any, Any]) -> Report:
     """The figures of a run of the laboratory, one item after the other: an endpoint then has its prefix cached."""
     results: list[BaseModel] = []
 

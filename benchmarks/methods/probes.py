@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> None:
             seed=0,
         )
         print(probes.note)
-        print("\n".join(figures(probes).lines()))
+        print("\n".join(figures(probes).lines))
 
 
 def build(options: argparse.Namespace) -> None:
@@ -38,4 +38,4 @@ def build(options: argparse.Namespace) -> None:
     rules = read_rules("bundled", _RULES)
     built = statements.build(configured(options), rules, folder, scorers, values=_VALUES, beams=_BEAMS)
     report, _ = asyncio.run(built)
-    print("\n".join(report.lines()))
+    print("\n".join(report.lines))

@@ -20,8 +20,7 @@ Relation = Literal[
 
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
-MADE: tuple[Relation, ...] = RELATIONS[:-1]
-"""The relations that triplets can be made of."""
+MADE: tuple[Relation, ...] = RELATIONS[:-1]  # the relations that triplets can be made of
 
 Metric = Literal["cosine", "euclidean", "manhattan", "pearson", "bray_curtis", "lance_williams", "mahalanobis"]
 """The distances between vectors that the paper measures by."""

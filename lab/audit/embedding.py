@@ -16,15 +16,11 @@ from models.model_loading import ModelUnusable, sentence_transformer
 from models.settings import EndpointSettings
 from schemas.base import BUNDLED_MODEL
 
-BUNDLED = "bundled"
-"""Names the model that comes with the local judge."""
+BUNDLED = "bundled"  # names the model that comes with the local judge
 
-_BLOCK = 1024
-"""Sentences between two looks at the progress."""
-
+_BLOCK = 1024  # sentences between two looks at the progress
 _RETRIES = 3
-_BATCH = 128
-"""Sentences a request: endpoints bound their number, and a request that fails is repeated as a whole."""
+_BATCH = 128  # sentences a request: endpoints bound their number, and a request that fails is repeated as a whole
 
 Vectors: TypeAlias = Mapping[str, npt.NDArray[np.float32]]
 """Of distinct sentences, of length 1."""
@@ -50,7 +46,6 @@ class EndpointModel:
     """A model behind the `/embeddings` of an OpenAI-compatible endpoint; passing failures are tried again."""
 
     def __init__(self, model: str, settings: EndpointSettings) -> None:
-        """`settings` say where it is, with which key, and how long it is tried."""
         self.name = f"openai/{model}"
         if settings.base_url is None:
             raise CannotRun(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")

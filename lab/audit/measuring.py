@@ -23,12 +23,10 @@ from lab.report import Report, table
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-Sides: TypeAlias = tuple[Floats, Floats]
-"""The distances of the positives from their bases, and those of the negatives."""
+Sides: TypeAlias = tuple[Floats, Floats]  # distances of the positives from their bases, and of the negatives
 
+# As a share of the largest. Models compute in single precision: what is smaller is rounding.
 _LEAST_VARIANCE = 1e-10
-"""As a share of the largest. Models compute in single precision: what is smaller is the rounding of directions without
-breadth, and the pseudo-inverse leaves it out."""
 
 Kind = Literal["triplet", "control", "unrelated"]
 """`triplet`: the negative of the relation. `control`: the other one's positive, in the cases (1, 2), (3, 4) and so on
@@ -37,8 +35,7 @@ whose bases differ: texts without the relation (paper, section 4.2). `unrelated`
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _PANELS: tuple[tuple[Kind, str], ...] = (("triplet", "under the relations"), ("control", "control"))
-_DARK = 0.55
-"""Cells below are dark, and written on in white."""
+_DARK = 0.55  # cells below are dark, and written on in white
 
 Case = tuple[str, str, str]
 """Base, positive and negative: a matcher is right if it finds the positive closer to the base."""
@@ -90,12 +87,7 @@ def embedding_rows(subject: str, vectors: Vectors, groups: Groups, metrics: Sequ
 
 
 def store_rows(subject: str, nearest: Nearest, metric: StoreMetric, vectors: Vectors, groups: Groups) -> Iterator[Row]:
-    """A row for each group; `vectors` hold all its sentences.
-
-    `nearest` is an open store: it says which one is nearest, not how near. The distances are computed next to it.
-
-    Raises NotFinished if the store refuses, or goes away.
-    """
+    """A row for each group, whose distances are computed next to what the open store says; raises NotFinished."""
     total, done = len(all_cases(groups)), 0
     with progress(total) as shown:
 

@@ -20,8 +20,6 @@ Nearest: TypeAlias = Callable[[Vectors, Vectors], int]
 """From candidates and a query to the row of the candidate that the store names; negative if it names none."""
 
 _CONNECT_SECONDS = 5
-"""A server that is there answers at once; three round trips and a handshake over a slow line take one or two."""
-
 # The extension's objects by their plain names, where it was installed, and nothing of the user's.
 _SCHEMA = """
 SELECT set_config('search_path', format('pg_temp, %I, pg_catalog', n.nspname), false)
@@ -113,12 +111,12 @@ def _pgvector(address: str, operator: str, dimension: int) -> Iterator[Nearest]:
         yield nearest
 
 
-_STORES = (
-    ("chroma", "chroma", _chroma, ("cosine", "l2", "ip")),
-    ("faiss", "faiss", _faiss, ("METRIC_INNER_PRODUCT scaled", "METRIC_L2", "METRIC_INNER_PRODUCT")),
-    ("postgresql://HOST/DATABASE", "pgvector", _pgvector, ("<=>", "<->", "<#>")),
-)
-"""The address of each, its library's extra, what opens it, and the names of `STORE_METRICS` in its library."""
+# By the beginning of its address: its library's extra, what opens it, and the names of `STORE_METRICS` there.
+_STORES = {
+    "chroma": ("chroma", _chroma, ("cosine", "l2", "ip")),
+    "faiss": ("faiss", _faiss, ("METRIC_INNER_PRODUCT scaled", "METRIC_L2", "METRIC_INNER_PRODUCT")),
+    "postgresql://": ("pgvector", _pgvector, ("<=>", "<->", "<#>")),
+}
 
 
 def without_password(address: str) -> str:
@@ -134,11 +132,10 @@ def without_password(address: str) -> str:
 @contextmanager
 def open_store(address: str, *, metric: StoreMetric, dimension: int) -> Iterator[Nearest]:
     """The store for as long as the context lasts, comparing vectors of `dimension` numbers by `metric`."""
-    shown, scheme = without_password(address), address.partition("://")[0]
-    found = (one for one in _STORES if scheme == one[0].partition("://")[0] and ("://" in address) == ("://" in one[0]))
-    if (store := next(found, None)) is None:
-        raise CannotRun(f"{shown!r} is no store; allowed are {', '.join(form for form, *_ in _STORES)}")
-    _, extra, opened, spaces = store
+    shown, (scheme, slashes, _) = without_password(address), address.partition("://")
+    if (scheme + slashes) not in _STORES:
+        raise CannotRun(f"{shown!r} is no store; allowed are chroma, faiss, postgresql://HOST/DATABASE")
+    extra, opened, spaces = _STORES[scheme + slashes]
     with ExitStack() as stack:
         try:
             nearest = stack.enter_context(opened(address, spaces[STORE_METRICS.index(metric)], dimension))

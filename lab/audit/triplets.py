@@ -5,11 +5,11 @@ Another number is made by rule, all other edits by the judge, with a gate behind
 
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -21,6 +21,7 @@ from checkers.longtail.yes_or_no import is_negator
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from lab.audit import MADE, RELATIONS, Relation
+from lab.runs import each
 from models.prompts import PromptSet
 from models.protocol import Model, ModelFailed, ReplyT
 from models.wording import straightened
@@ -46,18 +47,14 @@ class Triplet(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
     id: str = Field("", coerce_numbers_to_str=True)
-    relation: Annotated[
-        Relation,
-        BeforeValidator(lambda name: _AUTHORS.get(name, name) if isinstance(name, str) else name),
-        Field(validation_alias=AliasChoices("relation", "mr")),
-    ]
+    relation: Annotated[Relation, BeforeValidator(lambda name: _AUTHORS.get(str(name), name))] = Field(
+        validation_alias=AliasChoices("relation", "mr")
+    )
     """The edit that makes the negative of the base."""
     base: _Sentence
     positive: _Sentence
     negative: _Sentence
-    unrelated: Annotated[_Sentence | None, Field(validation_alias=AliasChoices("unrelated", "unrelated_negative"))] = (
-        None
-    )
+    unrelated: _Sentence | None = Field(None, validation_alias=AliasChoices("unrelated", "unrelated_negative"))
     """A text about something else."""
 
 
@@ -96,9 +93,7 @@ async def gather(
     seed: int,
     save: Path | None,
 ) -> tuple[Groups, list[str]]:
-    """Read the triplets, or make them of texts if there are some; with notes on what was left out, for a person.
-
-    Those of all relations if `relations` is empty. `save` is where triplets that were made are kept.
+    """Read the triplets of all or some relations, or make them of texts and keep them in `save`; with notes on gaps.
 
     Raises CannotRun for options that do not go together, or if there is no triplet.
     """
@@ -174,8 +169,7 @@ _MADE_BY: Mapping[Relation, str] = {
 """The same for the judge that looks at the triplet."""
 
 _Text = Annotated[str, Field(pattern=r"\S")]
-_WORDING_TOKENS, _PASSAGE_TOKENS = 150, 600
-"""Of a sentence about a text, and of a passage with its copy."""
+_WORDING_TOKENS, _PASSAGE_TOKENS = 150, 600  # of a sentence about a text, and of a passage with its copy
 
 
 def with_another_number(text: str, random: Random) -> str | None:
@@ -217,16 +211,13 @@ class Quality(_Reply):
     well_formed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TripletAttempt:
+class TripletAttempt(NamedTuple):
     """The outcome of one text under one relation."""
 
     relation: Relation
     triplet: Triplet | None
-    missing: str = ""
-    """Why there is no triplet: what is to be said of its text."""
-    failure: str = ""
-    """What the judge failed with."""
+    missing: str = ""  # why there is no triplet: what is to be said of its text
+    failure: str = ""  # what the judge failed with
 
 
 class TripletWriter(PromptSet):
@@ -251,18 +242,13 @@ class TripletWriter(PromptSet):
     ) -> None:
         """Give `emit` an attempt for every text and relation, in that order; `window` are under way at once."""
 
-        async def each() -> AsyncIterator[tuple[str, Relation]]:
-            for text in texts:
-                for relation in relations:
-                    yield text, relation
-
         async def attempt(asked: tuple[str, Relation]) -> TripletAttempt:
             try:
                 return await patience.until_answered(lambda: self._attempt(*asked))
             except ModelFailed as error:
                 return TripletAttempt(asked[1], None, "had no usable answer from the judge", error.detail)
 
-        await in_order(each(), attempt, emit, window=window)
+        await in_order(each(product(texts, relations)), attempt, emit, window=window)
 
     async def _attempt(self, text: str, relation: Relation) -> TripletAttempt:
         drawn = seed_of(self._seed, relation, text)

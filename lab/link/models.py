@@ -26,11 +26,9 @@ from models.wording import first_line
 from models.work import gather_or_cancel
 from schemas import Usage, digest
 
-_TEMPERATURE = 0.7
-"""The knowledge model's."""
+_TEMPERATURE = 0.7  # the knowledge model's
 _TOKENS_A_VALUE = 16
-MOST_CHARACTERS = 120
-"""Length of a value; longer ones explain themselves."""
+MOST_CHARACTERS = 120  # length of a value; longer ones explain themselves
 
 
 class ValuesReply(BaseModel):
@@ -50,8 +48,7 @@ def _form(count: int) -> type[ValuesReply]:
 
 
 _RETRY_SECONDS = 5.0
-_REFUSED = frozenset({401, 403, 404})
-"""Statuses that tell of a wrong key, model or address."""
+_REFUSED = frozenset({401, 403, 404})  # statuses that tell of a wrong key, model or address
 
 
 class EndpointScorer:
@@ -135,8 +132,7 @@ class EndpointScorer:
         await self._client.close()
 
 
-_LEAST = -50.0
-"""The log-probability of what a model rules out: that is no number, or the smallest there is."""
+_LEAST = -50.0  # the log-probability of what a model rules out: that is no number, or the smallest there is
 
 
 def _mean(logprobs: Any, length: int) -> float:
@@ -147,8 +143,7 @@ def _mean(logprobs: Any, length: int) -> float:
     )
 
 
-_SCORER_BATCH = 16
-"""Sentences in one request: the log-probabilities of all words stand in memory for each token."""
+_SCORER_BATCH = 16  # sentences in one request: the log-probabilities of all words stand in memory for each token
 
 
 Scorers = Mapping[str, str | None]

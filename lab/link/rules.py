@@ -15,8 +15,7 @@ from checkers.longtail.corpus import Sentence
 from schemas import explain
 from schemas.base import Name
 
-BUNDLED = "bundled"
-"""Names the rules that come with assay."""
+BUNDLED = "bundled"  # names the rules that come with assay
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
 
@@ -88,10 +87,7 @@ class Rule(BaseModel):
 
     @cached_property
     def chain(self) -> tuple[str, ...]:
-        """Every variable once, from the subject to the conclusion's other one, each linked to the next by a sentence.
-
-        Empty if there is no such chain.
-        """
+        """Every variable once, from the subject to the conclusion's other one, linked by sentences; empty if not."""
         end = other(self.conclusion, self.generic)
 
         def paths(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -130,10 +126,7 @@ def filled(sentence: str, values: Mapping[str, str]) -> str:
 
 
 def read_rules(rules: str, only: Collection[str] = ()) -> list[Rule]:
-    """The rules of a YAML file, by name, in its order; `bundled` are those that come with assay.
-
-    `only` are the names of those that are wanted; all if empty.
-    """
+    """The rules of a YAML file, or `bundled`, in their order; of these names `only`, all if empty."""
     path = Path(__file__).with_name("bundled.yaml") if rules == BUNDLED else Path(rules)
     try:
         document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))

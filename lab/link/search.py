@@ -11,21 +11,15 @@ from lab.link.models import MOST_CHARACTERS, SearchModels
 from lab.link.rules import Rule, filled, other, variables
 from models.work import gather_or_cancel
 
-CALLS = 4
-"""Calls for a variable of one beam, at most."""
-KEEP = 0.75
-"""The share of beams that goes on, where they are not too many."""
+CALLS = 4  # calls for a variable of one beam, at most
+KEEP = 0.75  # the share of beams that goes on, where they are not too many
 
-START = 0.85
-"""The critic's probability from which a value is accepted, at first."""
-_STEPS = 20
-"""From 0 to 1, of a threshold."""
-TYPE_FLOOR = 0.65
-"""A critic is more certain about data types than about facts."""
+START = 0.85  # the critic's probability from which a value is accepted, at first
+_STEPS = 20  # from 0 to 1, of a threshold
+TYPE_FLOOR = 0.65  # a critic is more certain about data types than about facts
 FACT_FLOOR = 0.5
 
-_MISSES = 2
-"""Calls in a row without a correct value that end a search."""
+_MISSES = 2  # calls in a row without a correct value that end a search
 _NUMBER = re.compile(r"\d{1,3}[.)] ")
 
 ItemT = TypeVar("ItemT")

@@ -18,11 +18,9 @@ from lab.report import Report, listing, table_of
 from lab.runs import KeptAnswers
 from schemas import Usage
 
-WRONG_SHARE = 0.16
-"""Share of statements that are wrong on purpose, as in the paper's corpus."""
+WRONG_SHARE = 0.16  # share of statements that are wrong on purpose, as in the paper's corpus
 
-_TRIED = 4
-"""Beams with a wrong value that are looked at for each statement that is wanted of them."""
+_TRIED = 4  # beams with a wrong value that are looked at for each statement that is wanted of them
 
 
 @dataclass(frozen=True, slots=True)

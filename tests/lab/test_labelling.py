@@ -139,7 +139,7 @@ def test_the_figures():
         result(5, label=None, succeeded=None, cause="subject_unusable", detail="no"),
     ]
     told = report(results, (1, 0), rounds=3, phi=0.5)
-    found = told.summary()
+    found = told.figures
     assert (found["datapoints"], found["decided"], found["successes"], found["flips"]) == (5, 4, 2, 1)
     assert found["abstained"] == {"subject_unusable": 1}
     assert found["success_rate"] == 0.5
@@ -149,7 +149,7 @@ def test_the_figures():
     assert found["labels"] == {"1": 2, "0": 2}
     assert (found["accuracy"], found["f1"]) == (0.5, 0.5)
     assert (found["error_bound"], found["paper_error_bound"]) == (0.125, 0.015625)
-    lines = {tuple(line.split()) for line in told.lines()}
+    lines = {tuple(line.split()) for line in told.lines}
     assert {("successes", "2"), ("success_interval", "0.150", "to", "0.850"), ("unfounded", "1")} <= lines
     assert found["unfounded"] == 1
 
@@ -194,5 +194,5 @@ UNREAD = {"label": None, "succeeded": None, "cause": "subject_unusable", "detail
 )  # fmt: skip
 def test_the_verdict_says_what_the_figures_come_to(results: list[DatapointResult], said: str) -> None:
     told = report(results, (1, 0), rounds=3, phi=0)
-    assert told.summary()["verdict"] == said
-    assert told.lines()[-1] == said
+    assert told.figures["verdict"] == said
+    assert told.lines[-1] == said

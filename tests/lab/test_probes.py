@@ -58,7 +58,7 @@ def gap(found: Report) -> dict[str, Any]:
 
 
 def row(found: Report, sign: str) -> list[str]:
-    (only,) = (line.split() for line in found.lines() if line.startswith("all ") and f" {sign} " in line)
+    (only,) = (line.split() for line in found.lines if line.startswith("all ") and f" {sign} " in line)
     return only
 
 
@@ -93,7 +93,7 @@ def test_a_gap_says_so_where_head_and_tail_differ_in_answers_that_cannot_be_read
     assert (gap(found)["gap"], gap(found)["unread_differs"]) == (0, tail > 0)
     assert (row(found, "all")[-1] == "*") is (tail > 0)
     assert float(row(found, "all")[9]) == pytest.approx(100 * tail, abs=5)
-    assert any(line.startswith("* Head and tail differ") for line in found.lines()) is (tail > 0)
+    assert any(line.startswith("* Head and tail differ") for line in found.lines) is (tail > 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60))

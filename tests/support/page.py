@@ -79,7 +79,7 @@ class PageStore(Stored):
     def keep_samples(self) -> None:
         """A verdict of each kind, and its record."""
         self.keep(one["verdict"] for one in SAMPLES)
-        records = [orjson.dumps(one["record"]) for one in SAMPLES]
+        records = [json.dumps(one["record"]).encode() for one in SAMPLES]
         self.keep_message(*(read_record(one, max_bytes=len(one)) for one in records))
 
     def keep_record(self, **fields: Any) -> None:
