@@ -44,26 +44,15 @@ def test_accuracy_stands_beside_what_is_proved_and_what_stands(tmp_path, monkeyp
     ]  # fmt: skip
 
 
-def test_without_labels_there_is_no_accuracy(tmp_path, monkeypatch):
+def test_what_cannot_be_asked_is_said_and_without_labels_there_is_no_accuracy(tmp_path, monkeypatch):
     with StubEndpoint(answer=StubSubject()) as stub:
         ran = run(tmp_path, stub, monkeypatch, pair(APART))
-    assert ran.exit_code == 0, ran.output
-    assert ran.stdout.splitlines()[1].split()[:4] == ["all", "1", "-", "-"]
-
-
-@pytest.mark.parametrize(
-    ("line", "options", "said"),
-    [
-        ({"sentence1": "It rains."}, (), "pairs.jsonl:1: "),
-        (pair(APART, label="perhaps"), (), "pairs.jsonl:1: "),
-        (pair(APART), ("--subject", "other"), "no subject has this name (subjects.other); configured are: mine"),
-    ],
-)
-def test_what_cannot_be_asked_is_said(tmp_path, monkeypatch, line, options, said):
-    with StubEndpoint(answer=StubSubject()) as stub:
-        ran = run(tmp_path, stub, monkeypatch, line, options=options)
-    assert ran.exit_code == 2
-    assert said in ran.output
+        assert ran.stdout.splitlines()[1].split()[:4] == ["all", "1", "-", "-"]
+        wrong = run(tmp_path, stub, monkeypatch, pair(APART, label="perhaps"))
+        nobody = run(tmp_path, stub, monkeypatch, pair(APART), options=("--subject", "other"))
+    assert (wrong.exit_code, nobody.exit_code) == (2, 2)
+    assert "pairs.jsonl:1: label: " in wrong.output
+    assert "no subject has this name (subjects.other); configured are: mine" in nobody.output
 
 
 ROOT = Path(__file__).parents[2]

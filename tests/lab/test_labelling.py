@@ -17,7 +17,7 @@ from checkers.labelling.protocol import Verifier, play
 from lab.labelling import DatapointResult, is_flipped, report
 from tests.assay.running import ROOT, assay
 from tests.checkers.labelling.players import IN_PHENOMENON, StubLabeller, bit_strings, honest, proposing
-from tests.lab.interrupted import resumed
+from tests.lab.interrupted import figures, resumed, subject
 from tests.support.stub_endpoint import StubEndpoint
 
 RUBRICS = ROOT / "examples" / "rubrics"
@@ -43,21 +43,12 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-def with_subject(stub: StubEndpoint, name: str = "ACME") -> dict[str, str]:
-    return {f"ASSAY_SUBJECTS__{name}__BASE_URL": stub.base_url, f"ASSAY_SUBJECTS__{name}__MODEL": "m"}
-
-
 def trust(*arguments: object, cwd: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
     return assay("trust", *map(str, arguments), cwd=cwd, **variables)
 
 
-def figures(ran: "subprocess.CompletedProcess[str]") -> dict:
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
-
-
 def test_a_model_is_asked_and_the_figures_are_a_table(tmp_path, corpus, stub):
-    ran = trust(corpus, "--rubric", IN, "--evaluator", "acme", cwd=tmp_path, **with_subject(stub))
+    ran = trust(corpus, "--rubric", IN, "--evaluator", "acme", cwd=tmp_path, **subject(stub))
     assert ran.returncode == 0, ran.stderr
     lines = {tuple(line.split()) for line in ran.stdout.splitlines()}
     assert {("successes", "40"), ("success_rate", "1.000"), ("success_interval", "0.912", "to", "1.000")} <= lines
@@ -65,18 +56,12 @@ def test_a_model_is_asked_and_the_figures_are_a_table(tmp_path, corpus, stub):
     assert ran.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ('{"text": "0101", "gold": 0}\n', ("--x", "text", "--y", "gold")),
-        ('\ufeff{"String": "0101"}\r\n\r\n', ("--x", "String")),
-    ],
-)
-def test_datapoints_in_many_forms(tmp_path, stub, text, options):
+def test_datapoints_have_fields_of_any_name(tmp_path, stub):
     file = tmp_path / "file"
-    file.write_text(text, encoding="utf-8")
-    found = figures(trust(file, "--rubric", IN, "--json", *options, cwd=tmp_path, **with_subject(stub)))
-    assert found["successes"] == found["datapoints"] > 0
+    file.write_text('\ufeff{"text": "0101", "gold": 0}\r\n\r\n', encoding="utf-8")
+    options = ("--rubric", IN, "--json", "--x", "text", "--y", "gold")
+    found = figures(trust(file, *options, cwd=tmp_path, **subject(stub)))
+    assert found["successes"] == found["datapoints"] == 1
 
 
 def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_as_wrong(tmp_path, stub):
@@ -84,7 +69,7 @@ def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_a
     file = tmp_path / "in.jsonl"
     known = [{"x": x, "y": labels.label(x)} for x in strings(4)]
     file.write_text("".join(json.dumps(one) + "\n" for one in [*known, {"x": "0101", "y": "banana"}]))
-    ran = trust(file, "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **with_subject(stub))
+    ran = trust(file, "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **subject(stub))
     assert re.search(r"^compared_with_y +4\naccuracy +1.000\n", ran.stdout, flags=re.MULTILINE)
     detail = "the rubric 'in-phenomenon' does not know the label 'banana'; allowed are 1, 0"
     assert re.search(rf"^why, unknown_label +{re.escape(detail)}\n", ran.stdout, flags=re.MULTILINE)
@@ -94,7 +79,7 @@ def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_a
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(60)))
-    variables = with_subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "16"}
+    variables = subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "16"}
     found = resumed(["trust", "in.jsonl", "--rubric", str(IN)], stub, 240, tmp_path, **variables)
     assert found["successes"] == 60
     # Cost counts whatever the process that paid it.
@@ -103,12 +88,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
 
 WRONG = [
     (('{"x": "01"}',), ("--rubric", "missing.yaml"), "rubric 'missing.yaml': no such file, nor a name"),
-    (
-        ('{"a": 1}', "nonsense", "7"),
-        ("--rubric", IN),
-        "in.jsonl:1: x: Field required; expected datapoint (see --x and --y)",
-    ),
-    (("", ""), ("--rubric", IN), "holds no datapoint"),
+    (('{"a": 1}', "7"), ("--rubric", IN), "in.jsonl:1: x: Field required; expected datapoint (see --x and --y)"),
     (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "nobody"), "no subject has this name (subjects.nobody)"),
     (('{"x": "01"}',), ("--rubric", RUBRICS / "west-frisian.yaml"), "which the local judge cannot answer"),
     (('{"x": "01"}',), ("--rubric", IN, "--rubric", IN), "the label 1 has two meanings"),
@@ -143,9 +123,6 @@ def test_the_figures():
     assert (found["datapoints"], found["decided"], found["successes"], found["flips"]) == (5, 4, 2, 1)
     assert found["abstained"] == {"subject_unusable": 1}
     assert found["success_rate"] == 0.5
-    low, high = found["success_interval"]
-    assert 0.14 < low < 0.16
-    assert 0.84 < high < 0.86
     assert found["labels"] == {"1": 2, "0": 2}
     assert (found["accuracy"], found["f1"]) == (0.5, 0.5)
     assert (found["error_bound"], found["paper_error_bound"]) == (0.125, 0.015625)

@@ -16,16 +16,9 @@ from checkers.longtail.templates import polarity, templates_of
 from lab.probes import ALL, Asked, ProbeResult, effective, report, share
 from lab.report import Report
 from tests.assay.running import assay
-from tests.checkers.longtail.probes import Asked as AskedProbe
-from tests.checkers.longtail.probes import (
-    Manner,
-    SimulatedSubject,
-    always_no,
-    corpus_in,
-    perfect,
-    right_at,
-    statements,
-)
+from tests.checkers.longtail import probes
+from tests.checkers.longtail.probes import Manner, SimulatedSubject, always_no, corpus_in, perfect, right_at, statements
+from tests.lab.interrupted import figures, subject
 from tests.support.stub_endpoint import StubEndpoint
 
 RUN = Asked(model="acme", way="zero-shot")
@@ -42,7 +35,7 @@ def report_of(known: Iterable[Statement], manner: Manner) -> Report:
     draw, results = random.Random(0), []
     for statement in known:
         for template in templates_of(statement):
-            asked = AskedProbe(statement, template)
+            asked = probes.Asked(statement, template)
             results.append(result(statement, template.number, manner(asked, draw) == asked.right, asked.right))
     return report([RUN], results)
 
@@ -124,17 +117,8 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-def subject(stub: StubEndpoint, name: str = "ACME") -> dict[str, str]:
-    return {f"ASSAY_SUBJECTS__{name}__BASE_URL": stub.base_url, f"ASSAY_SUBJECTS__{name}__MODEL": "m"}
-
-
 def run(data: Path, *arguments: object, **variables: str) -> "subprocess.CompletedProcess[str]":
     return assay("probes", "run", str(data), *map(str, arguments), cwd=data.parent, **variables)
-
-
-def figures(ran: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
 
 
 def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: StubEndpoint):
@@ -168,23 +152,11 @@ def test_the_bundled_corpus_gives_a_first_figure_without_a_build(tmp_path: Path)
 
 def test_both_ways_are_asked_and_reported(tmp_path: Path, stub: StubEndpoint):
     out = tmp_path / "out.jsonl"
-    found = figures(
-        run(
-            corpus_in(tmp_path, 2, 1), "--way", "zero-shot", "--way", "chain-of-thought", "--json", "--out", out,
-            **subject(stub),
-        )
-    )  # fmt: skip
+    options = ("--way", "zero-shot", "--way", "chain-of-thought", "--json", "--out", out)
+    found = figures(run(corpus_in(tmp_path, 2, 1), *options, **subject(stub)))
     assert [one["way"] for one in found["runs"]] == ["zero-shot", "chain-of-thought"]
     assert all(one["accuracy"] in {1.0, None} for each in found["runs"] for one in each["cells"])
     lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     assert [line["number"] for line in lines] == list(range(1, 2 * 4 * 13 + 1))
     assert {line["reasoning"] for line in lines[:52]} == {None}
     assert {line["reasoning"] for line in lines[52:]} == {"It follows."}
-
-
-def test_a_limit_draws_statements_of_each_domain_and_side(tmp_path: Path, stub: StubEndpoint):
-    corpus = corpus_in(tmp_path, 2, 3)
-    found = [figures(run(corpus, "--limit", 2, "--seed", 1, "--json", **subject(stub))) for _ in range(2)]
-    assert {one["statements"] for one in found[0]["runs"][0]["cells"] if one["domain"] == "temporal"} == {2}
-    assert found[0]["probes"] == 2 * 2 * 2 * 13
-    assert found[0]["runs"] == found[1]["runs"]

@@ -9,12 +9,7 @@ import pytest
 from assay.cli.common import CannotRun
 from lab.audit import METRICS, STORE_METRICS
 from lab.audit.embedding import encoded
-from lab.audit.measuring import (
-    KINDS,
-    embedding_rows,
-    sentences_of,
-    store_rows,
-)
+from lab.audit.measuring import KINDS, embedding_rows, sentences_of, store_rows
 from lab.audit.stores import open_store
 from lab.audit.triplets import Triplet
 
@@ -58,12 +53,8 @@ def counts(row: dict[str, Any], kind: str = "triplet") -> tuple[int, int, int]:
 
 def test_closer_is_right_farther_is_wrong_and_as_close_is_wrong_too() -> None:
     model = Placed({"b": (1, 0, 0), "near": (0.9, 0.1, 0), "far": (0, 1, 0), "as far": (0, 0, 1)})
-    triplets = [
-        triplet("b", "near", "far"),
-        triplet("b", "far", "near"),
-        triplet("b", "far", "as far"),
-        triplet("b", "near", "near"),
-    ]
+    pairs = (("near", "far"), ("far", "near"), ("far", "as far"), ("near", "near"))
+    triplets = [triplet("b", *texts) for texts in pairs]
     for row in audit(model, triplets, "cosine", "euclidean", "manhattan", "bray_curtis", "lance_williams"):
         assert counts(row) == (4, 1, 2), row["metric"]
         assert row["triplet_accuracy"] == 0.25

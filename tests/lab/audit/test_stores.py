@@ -1,11 +1,9 @@
 """Every store in its place, what each promises to an audit, and what is told of one that fails."""
 
-import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from contextlib import AbstractContextManager
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +11,9 @@ from psycopg.sql import SQL
 
 from assay.cli.common import CannotRun, NotFinished
 from lab.audit import STORE_METRICS, StoreMetric
-from lab.audit.stores import open_store, without_password
+from lab.audit.stores import Nearest, open_store, without_password
 from tests.support.postgres import Postgres
 from tests.support.waiting import wait_until
-
-Vectors: TypeAlias = npt.NDArray[np.float32]
 
 PAIR = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], dtype=np.float32)
 TABLES = SQL("SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace ORDER BY 1, 2")
@@ -44,15 +40,12 @@ NEAREST = [
 """Two candidates, and the row of the nearest to `BASE` by each metric, whatever the lengths."""
 
 
-@contextlib.contextmanager
-def opened(url: str, metric: StoreMetric = "cosine", dimension: int = 4) -> Iterator[Any]:
-    """The store at an address."""
-    with open_store(url, metric=metric, dimension=dimension) as nearest:
-        yield nearest
+def opened(url: str, metric: StoreMetric = "cosine", dimension: int = 4) -> AbstractContextManager[Nearest]:
+    return open_store(url, metric=metric, dimension=dimension)
 
 
 class StorePromises:
-    """Inherited by a class a store, which adds a fixture `url`: the store's address."""
+    """Inherited with a fixture `url`: the store's address."""
 
     @pytest.fixture
     def contents(self, url: str) -> object:
@@ -79,16 +72,10 @@ class StorePromises:
         wait_until(lambda: contents() == before, lambda: (contents(), before))
 
 
-class TestFaiss(StorePromises):
-    @pytest.fixture
-    def url(self) -> str:
-        return "faiss"
-
-
-class TestChroma(StorePromises):
-    @pytest.fixture
-    def url(self) -> str:
-        return "chroma"
+class TestInMemory(StorePromises):
+    @pytest.fixture(params=["faiss", "chroma"])
+    def url(self, request: pytest.FixtureRequest) -> str:
+        return request.param
 
 
 class TestPgvector(StorePromises):

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 
 from assay.cli.common import CannotRun
 from checkers.model_patience import ModelPatience
-from lab.audit.triplets import (
-    TripletAttempt,
-    TripletWriter,
-    read_triplets,
-    with_another_number,
-)
+from lab.audit.triplets import TripletAttempt, TripletWriter, read_triplets, with_another_number
 from models.build import build_model
 from models.settings import JudgeSettings
 from tests.support.stub_endpoint import StubEndpoint
@@ -32,9 +27,8 @@ ROW = {
 
 
 def lines(folder: Path, *rows: object) -> Path:
-    """A file with a line for each row; bytes stand there as they are."""
     path = folder / "cases.jsonl"
-    path.write_bytes(b"\n".join(row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows))
+    path.write_text("\n".join(map(json.dumps, rows)))
     return path
 
 
@@ -45,22 +39,12 @@ def test_the_authors_columns_and_names_are_read_as_they_are(tmp_path: Path) -> N
     assert (triplet.relation, triplet.unrelated) == ("object_substitution", "It rains.")
 
 
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        (b"{", "2: record: Invalid JSON"),
-        (b'{"base": "' + b"x" * (1 << 20) + b'"}', "2: longer than 1048576 bytes"),
-        ({**ROW, "relation": "synonyms"}, "2: relation: Input should be 'word_swap', "),
-        ({"base": "a"}, "2: relation: Field required; positive: Field required; negative: "),
-    ],
-)
-def test_a_fault_is_told_with_line_and_field(tmp_path: Path, row: object, told: str) -> None:
-    path = lines(tmp_path, ROW, row)
+def test_a_fault_is_told_with_line_and_field(tmp_path: Path) -> None:
+    path = lines(tmp_path, ROW, {**ROW, "relation": "synonyms"})
     reading = read_triplets(path)
     assert next(reading).id == "t-1"
-    with pytest.raises(CannotRun) as caught:
+    with pytest.raises(CannotRun, match=f"^{path}:2: relation: Input should be 'word_swap', "):
         next(reading)
-    assert str(caught.value).startswith(f"{path}:{told}")
 
 
 TEXTS = ["The lift is working again.", "Rahel met Petra in Oslo on 12 March."]
@@ -148,11 +132,11 @@ async def test_a_triplet_for_every_text_and_relation_that_can_be_made(stub, auth
     assert found[3].triplet.id != first.id
 
 
-@pytest.mark.parametrize("mark", MARKS)
-async def test_what_the_gate_refuses_is_dropped(stub, author, mark):
-    author.refuses, author.doubted = "not working", mark
-    found = await attempts(stub, TEXTS[:1], ["negative_expression"])
-    assert [(one.triplet, one.missing) for one in found] == [(None, "gave a triplet that the judge found bad")]
+async def test_what_the_gate_refuses_is_dropped(stub, author):
+    for author.doubted in MARKS:
+        author.refuses = "not working"
+        (found,) = await attempts(stub, TEXTS[:1], ["negative_expression"])
+        assert (found.triplet, found.missing) == (None, "gave a triplet that the judge found bad")
 
 
 @pytest.mark.parametrize(
@@ -195,8 +179,6 @@ def test_a_number_becomes_another_one_written_alike(text, pattern, seed):
     assert re.fullmatch(pattern, other)
 
 
-@pytest.mark.parametrize(
-    "text", ["Yes.", "", "It came 3rd.", "In the 1870s.", "Bolts of type B12.", "1914-1918.", "9" * 400]
-)
-def test_what_is_no_number_is_left_alone(text):
-    assert with_another_number(text, Random(0)) is None
+def test_what_is_no_number_is_left_alone():
+    for text in ("Yes.", "", "It came 3rd.", "In the 1870s.", "Bolts of type B12.", "1914-1918.", "9" * 400):
+        assert with_another_number(text, Random(0)) is None

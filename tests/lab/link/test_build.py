@@ -7,26 +7,13 @@ from pathlib import Path
 import pytest
 
 from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
-from tests.assay.running import assay
 from tests.lab.interrupted import killed
-from tests.lab.link.world import RULES, World, gaps_of, log_likelihood, named_in, statements_of
+from tests.lab.link.world import World, build_of_rules, gaps_of, log_likelihood, named_in, statements_of
 
 
-@pytest.fixture
-def rules(tmp_path: Path) -> Path:
-    path = tmp_path / "tools.yaml"
-    path.write_text(RULES, encoding="utf-8")
-    return path
-
-
-def sizes(**given: int) -> list[str]:
-    return [text for name, value in given.items() for text in (f"--{name}", str(value))]
-
-
-def build(world: World, rules: Path | str, cwd: Path, **settings: int) -> dict:
+def build(world: World, cwd: Path, **sizes: int) -> dict:
     """The figures of a build into the folder `out`."""
-    given = (*world.options, *sizes(**settings))
-    ran = assay("probes", "build", rules, "--out", "out", "--json", *given, cwd=cwd, **world.variables())
+    ran = world.build(cwd, "--json", **sizes)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -37,14 +24,10 @@ def numbers(statements: list[Statement]) -> list[int]:
 
 
 @pytest.mark.parametrize(("beams", "tools", "left"), [(200, 16, 9), (8, 16, 1)])
-def test_the_separation_is_what_the_likelihoods_make_it(beams: int, tools: int, left: int, rules: Path, tmp_path: Path):
-    """Each of the two rerankings keeps three quarters of the tools, or so many beams, whatever the rooms.
-
-    Those of head and tail are n - left apart in the middle; where that is less than what each has, what both have is
-    left out of both, and the rest is `left` apart. A tool's number more is 0.1 nats less.
-    """
+def test_the_separation_is_what_the_likelihoods_make_it(beams: int, tools: int, left: int, tmp_path: Path):
+    """Each of the two rerankings keeps three quarters of the tools, or so many beams; what both have is left out."""
     with World(tools=tools, rooms=8) as world:
-        (rule,) = build(world, rules, cwd=tmp_path, beams=beams)["rules"]
+        (rule,) = build(world, tmp_path, beams=beams)["rules"]
     assert rule["delta"] == pytest.approx(0.1 * max(tools - left, left))
     statements = list(read_corpus(tmp_path / "out"))
     assert rule["head"] + rule["tail"] == len(statements)
@@ -54,9 +37,9 @@ def test_the_separation_is_what_the_likelihoods_make_it(beams: int, tools: int, 
     assert set(tail) == set(range(tools - len(set(tail)), tools))
 
 
-def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
+def test_a_statement_holds_what_probes_need(tmp_path: Path):
     with World(tools=4, rooms=2) as world:
-        build(world, rules, cwd=tmp_path)
+        build(world, tmp_path)
     first = next(read_corpus(tmp_path / "out"))
     assert first == Statement(
         rule="Person X works only with Tool A & Tool A fits into Room B -> Person X can work in Room B",
@@ -72,10 +55,9 @@ def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
     )
 
 
-def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(rules: Path, tmp_path: Path):
+def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(tmp_path: Path):
     with World(tools=90, rooms=0) as world:
-        given = (*world.options, *sizes(values=20))
-        ran = assay("probes", "build", rules, "--out", "out", *given, cwd=tmp_path, **world.variables())
+        ran = world.build(tmp_path, values=20)
         assert ran.returncode == 3
         assert "no statement was found" in ran.stderr
         tools = [one for one in world.calls_for_values if "works only with ___" in gaps_of(one)]
@@ -86,7 +68,7 @@ def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(rules: Path,
     assert Counter(gaps_of(one) for one in rooms) == {f"tool-{number} fits into ___.": 2 for number in range(80)}
 
 
-def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wrong(rules: Path, tmp_path: Path):
+def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wrong(tmp_path: Path):
     def holds(statement: str) -> float:
         if statement in ("Room-1 is a room.", "Tool-2 is a tool."):
             return 0.6
@@ -96,7 +78,7 @@ def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wr
         return 0.02 if "room-3" in statement and statement.startswith("If ") else 0.97
 
     with World(tools=24, rooms=6, holds=holds) as world:
-        build(world, rules, cwd=tmp_path)
+        build(world, tmp_path)
     statements = list(read_corpus(tmp_path / "out"))
     assert not any("tool-2" in one.premise.split() or "room-1" in one.conclusion for one in statements)
     assert {one.conclusion for one in statements if not one.correct} == {"Person X can work in room-3"}
@@ -109,10 +91,9 @@ def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wr
         assert len(wrong) == round(len(right) * 0.16 / 0.84) > 0
 
 
-def test_what_stopped_a_search_is_told_with_a_table_of_its_variables(rules: Path, tmp_path: Path):
+def test_what_stopped_a_search_is_told_with_a_table_of_its_variables(tmp_path: Path):
     with World(tools=3, rooms=2, holds=lambda said: 0.51 if said.startswith("Tool") else 0.97) as world:
-        given = ("probes", "build", rules, "--out", "out", *world.options, *sizes(values=3))
-        ran = assay(*given, cwd=tmp_path, **world.variables())
+        ran = world.build(tmp_path, values=3)
     assert ran.returncode == 3
     told = "Error: no statement was found: tools: Tool A: 3 named, 0 of the type (best 0.51, needed 0.65)"
     assert ran.stderr.splitlines()[-1] == told
@@ -121,14 +102,13 @@ def test_what_stopped_a_search_is_told_with_a_table_of_its_variables(rules: Path
     assert not (tmp_path / "out" / STATEMENTS).exists()
 
 
-def test_what_a_real_model_lists_is_taken_but_for_repeats_and_what_is_no_value(rules: Path, tmp_path: Path):
+def test_what_a_real_model_lists_is_taken_but_for_repeats_and_what_is_no_value(tmp_path: Path):
     """The list is Qwen2.5-Coder-1.5B-Instruct's of countries, with what small models add."""
     listed = ["the United States", "Canada", "Australia", "1. Brazil", "canada", "", "___", "<text-1f>", "Germany."]
     with World(tools=0, rooms=0) as world:
         answer = world.answer
         world.answer = lambda asked: answer(asked) if statements_of(asked) else json.dumps({"values": listed})
-        given = ("probes", "build", rules, "--out", "out", *world.options, *sizes(values=9), "--json")
-        ran = assay(*given, cwd=tmp_path, **world.variables())
+        ran = world.build(tmp_path, "--json", values=9)
         schema = world.calls_for_values[0].body["response_format"]["json_schema"]["schema"]["properties"]["values"]
         limits = {request.body["max_tokens"] for request in world.calls_for_values}
         asked = {one for request in world.requests for one in statements_of(request) if one.endswith("is a tool.")}
@@ -138,27 +118,26 @@ def test_what_a_real_model_lists_is_taken_but_for_repeats_and_what_is_no_value(r
     assert max(limits) <= 200
 
 
-def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(rules: Path, tmp_path: Path):
+def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(tmp_path: Path):
     statements = tmp_path / "out" / STATEMENTS
     with World(tools=12, rooms=12) as world:
-        build(world, rules, cwd=tmp_path, values=6)
+        build(world, tmp_path, values=6)
         whole, needed = statements.read_bytes(), len(world.asked)
         (tmp_path / "out").rename(tmp_path / "undisturbed")
         world.requests.clear()
         # One at a time: if the next question is there, the answer to the one before it has been taken in.
         variables = world.variables() | {"ASSAY_JUDGE__CONCURRENCY": "1"}
-        command = ["probes", "build", str(rules), "--out", "out", *world.options, *sizes(values=6)]
-        killed(command, world, needed // 2, tmp_path, **variables)
+        killed([*build_of_rules(tmp_path), "--values=6"], world, needed // 2, tmp_path, **variables)
         answered = world.asked[:-2]
         assert not statements.exists()
         world.requests.clear()
 
-        build(world, rules, cwd=tmp_path, values=6)
+        build(world, tmp_path, values=6)
         assert not set(answered) & set(world.asked)
         assert len(set(world.asked)) == len(world.asked)
         assert statements.read_bytes() == whole
 
         world.requests.clear()
-        build(world, rules, cwd=tmp_path, values=6)
+        build(world, tmp_path, values=6)
         assert world.asked == []
         assert statements.read_bytes() == whole

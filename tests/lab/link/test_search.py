@@ -42,19 +42,12 @@ def test_a_variable_is_asked_for_in_all_sentences_whose_other_value_is_known_and
     assert (list(gap.sentences), list(gap.facts)) == (sentences, facts)
 
 
-def build(world: World, text: str, cwd: Path, **settings: int):
-    (cwd / "t.yaml").write_text(text, encoding="utf-8")
-    sizes = [text for name, value in settings.items() for text in (f"--{name}", str(value))]
-    given = ("probes", "build", "t.yaml", "--out", "out", *world.options, *sizes)
-    return assay(*given, cwd=cwd, **world.variables())
-
-
 def test_a_value_that_was_accepted_is_left_out_once_there_are_more_probable_ones(tmp_path: Path):
     def holds(statement: str) -> float:
         return 0.72 if "fits into" in statement and statement.endswith(("room-0.", "room-1.")) else 0.92
 
     with World(tools=8, rooms=6, holds=holds) as world:
-        ran = build(world, RULES, tmp_path, values=2)
+        ran = world.build(tmp_path, values=2)
         assert ran.returncode == 0, ran.stderr
         rooms = [named_in(one) for one in world.calls_for_values if "tool-0 fits into" in gaps_of(one)]
     assert [len(one) for one in rooms] == [0, 2, 4, 6]
@@ -71,14 +64,14 @@ def test_questions_without_a_usable_answer_are_told_and_asked_again_by_the_next_
             return status(400, "I do not talk about that") if refused else answer(request)
 
         world.play(script)
-        first = build(world, RULES, tmp_path)
+        first = world.build(tmp_path)
         assert first.returncode == 0, first.stderr
         # Two calls in vain end the search.
         assert "failures, judge_failed" in first.stdout
         assert not any("tool-3" in one.premise for one in read_corpus(tmp_path / "out"))
         world.play(answer)
         world.requests.clear()
-        second = build(world, RULES, tmp_path)
+        second = world.build(tmp_path)
         assert second.returncode == 0, second.stderr
         assert "failures" not in second.stdout
         assert all("tool-3" in gaps_of(one) for one in world.calls_for_values)
@@ -88,10 +81,7 @@ def test_questions_without_a_usable_answer_are_told_and_asked_again_by_the_next_
 WRONG = [
     ({"ASSAY_JUDGE__BACKEND": "local"}, "the critic is the judge, and the local judge compares texts"),
     ({"arguments": ("t.yaml", "--scorer", "endpoint:nobody")}, "--scorer: there is no model 'nobody'; configured are"),
-    (
-        {"arguments": ("t.yaml", "--scorer", "a/model")},
-        "--scorer a/model: allowed are endpoint:judge and endpoint:SUBJECT",
-    ),
+    ({"arguments": ("t.yaml", "--scorer", "a/model")}, "--scorer a/model: allowed are endpoint:judge and endpoint:SUB"),
     ({"arguments": ("t.yaml", "--measurer", "endpoint:judge")}, "--measurer is the scorer"),
     ({"arguments": ("none.yaml",)}, "none.yaml: cannot be read: No such file"),
 ]
@@ -111,7 +101,7 @@ def test_a_users_mistake_is_named(given: dict, told: str, tmp_path: Path):
 def test_a_second_build_in_the_same_folder_is_refused_while_the_first_is_at_work(tmp_path: Path):
     (tmp_path / "out").mkdir()
     with World(tools=1, rooms=1) as world, closing(KeptAnswers(tmp_path / "out" / "answers.sqlite")):
-        ran = build(world, RULES, tmp_path)
+        ran = world.build(tmp_path)
     assert ran.returncode == 2
     assert "is another run at work there?" in ran.stderr
 

@@ -5,11 +5,14 @@ Tools are called `tool-0`, `tool-1` and so on, and rooms likewise. The numbers i
 
 import json
 import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import orjson
 
+from tests.assay.running import assay
 from tests.support.stub_acts import Act, good
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
@@ -55,8 +58,10 @@ class World(StubEndpoint):
             "ASSAY_SUBJECTS__RULER__MODEL": "ruler",
         }
 
-    options = ("--scorer", "endpoint:judge", "--measurer", "endpoint:ruler")
-    """Of a build that asks this endpoint."""
+    def build(self, cwd: Path, *more: str, **sizes: int) -> "subprocess.CompletedProcess[str]":
+        """A build of the rules into the folder `out`."""
+        command = [*build_of_rules(cwd), *(f"--{name}={value}" for name, value in sizes.items()), *more]
+        return assay(*command, cwd=cwd, **self.variables())
 
     @property
     def asked(self) -> list[str]:
@@ -86,23 +91,12 @@ class World(StubEndpoint):
         likely = self.likelihoods.get(request.body["model"], log_likelihood)
         if not self.echoes:
             return Act(document=self._forced(request, likely))
-        return Act(
-            document={
-                "choices": [
-                    {
-                        "index": index,
-                        "text": f"{text} and",
-                        "finish_reason": "length",
-                        "logprobs": {
-                            "token_logprobs": [None, likely(text), -99.0],
-                            "text_offset": [0, 0, len(text)],
-                        },
-                    }
-                    for index, text in enumerate(request.body["prompt"])
-                ],
-                "usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8},
-            }
-        )
+        choices = []
+        for index, text in enumerate(request.body["prompt"]):
+            told = {"token_logprobs": [None, likely(text), -99.0], "text_offset": [0, 0, len(text)]}
+            choices.append({"index": index, "text": f"{text} and", "finish_reason": "length", "logprobs": told})
+        usage = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}
+        return Act(document={"choices": choices, "usage": usage})
 
     def _forced(self, request: StubRequest, likely: Callable[[str], float]) -> dict[str, Any]:
         """As llama.cpp: `echo` is ignored, and what a grammar of tokens allows is written."""
@@ -115,6 +109,12 @@ class World(StubEndpoint):
             "choices": [{"index": 0, "text": "", "finish_reason": "length", "logprobs": {"content": told}}],
             "usage": {"prompt_tokens": 1, "completion_tokens": len(tokens), "total_tokens": 1 + len(tokens)},
         }
+
+
+def build_of_rules(cwd: Path) -> list[str]:
+    """The command that builds the rules, which it puts there."""
+    (cwd / "t.yaml").write_text(RULES, encoding="utf-8")
+    return ["probes", "build", "t.yaml", "--out", "out", "--scorer", "endpoint:judge", "--measurer", "endpoint:ruler"]
 
 
 def log_likelihood(text: str) -> float:
