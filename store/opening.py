@@ -164,7 +164,7 @@ def _created(connection: Connection) -> int:
 
 
 def _engine(address: URL, **postgresql: Any) -> Engine:
-    options = _SQLITE if address.drivername == "sqlite" else _POSTGRESQL | postgresql
+    options: dict[str, Any] = _SQLITE if address.drivername == "sqlite" else _POSTGRESQL | postgresql
     try:
         return create_engine(address, connect_args=options, pool_pre_ping=True)
     except ImportError:

@@ -150,7 +150,7 @@ def as_csv(rows: Sequence[Listed], earlier: str | None) -> web.Response:
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
     writer.writerows([_cell(getattr(one, name)) for name in _COLUMNS] for one in rows)
-    headers = {hdrs.CONTENT_DISPOSITION: 'attachment; filename="verdicts.csv"'}
+    headers: dict[str, str] = {hdrs.CONTENT_DISPOSITION: 'attachment; filename="verdicts.csv"'}
     headers |= {"Link": f'<{earlier}>; rel="next"'} if earlier else {}
     return web.Response(text=text.getvalue(), content_type="text/csv", charset="utf-8", headers=headers)
 

@@ -24,16 +24,12 @@ RUBRICS = ROOT / "examples" / "rubrics"
 IN = RUBRICS / "in-phenomenon.yaml"
 
 
-def strings(count: int) -> list[str]:
-    return bit_strings()[:count]
-
-
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     """Forty strings with their labels."""
     labelled = StubLabeller()
     path = tmp_path / "corpus.jsonl"
-    path.write_text("".join(json.dumps({"x": x, "y": labelled.label(x)}) + "\n" for x in strings(40)))
+    path.write_text("".join(json.dumps({"x": x, "y": labelled.label(x)}) + "\n" for x in bit_strings()[:40]))
     return path
 
 
@@ -67,7 +63,7 @@ def test_datapoints_have_fields_of_any_name(tmp_path, stub):
 def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_as_wrong(tmp_path, stub):
     labels = StubLabeller()
     file = tmp_path / "in.jsonl"
-    known = [{"x": x, "y": labels.label(x)} for x in strings(4)]
+    known = [{"x": x, "y": labels.label(x)} for x in bit_strings()[:4]]
     file.write_text("".join(json.dumps(one) + "\n" for one in [*known, {"x": "0101", "y": "banana"}]))
     ran = trust(file, "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **subject(stub))
     assert re.search(r"^compared_with_y +4\naccuracy +1.000\n", ran.stdout, flags=re.MULTILINE)
@@ -78,7 +74,7 @@ def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_a
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(60)))
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"x": x}) + "\n" for x in bit_strings()[:60]))
     variables = subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "16"}
     found = resumed(["trust", "in.jsonl", "--rubric", str(IN)], stub, 240, tmp_path, **variables)
     assert found["successes"] == 60

@@ -17,20 +17,9 @@ def record_id(document: dict, **how: object) -> str:
     return read_record(json.dumps(document, **how).encode(), max_bytes=10**6).id
 
 
-def shuffled(value, random):
-    """`value` with the keys of every object in another order."""
-    if isinstance(value, list):
-        return [shuffled(item, random) for item in value]
-    if isinstance(value, dict):
-        keys = list(value)
-        random.shuffle(keys)
-        return {key: shuffled(value[key], random) for key in keys}
-    return value
-
-
-@given(documents, st.randoms())
-def test_a_records_id_does_not_depend_on_the_order_of_keys(document, random):
-    assert record_id(shuffled(document, random)) == record_id(document)
+@given(documents)
+def test_a_records_id_does_not_depend_on_the_order_of_keys(document):
+    assert record_id(document, sort_keys=True) == record_id(document)
 
 
 @given(documents, json_values, json_values)

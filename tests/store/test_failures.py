@@ -90,18 +90,13 @@ FAULTS = [
     "“The basic plan for {} includes a phone line.” No passage says it.",
     "退款将在 {} 天内支付给客户，但来源说需要一个月的时间。",
 ]
-FILLED = ["7", "21", "Ghent", "Brno", "Graz", "300"]
-
-
-def _groups(texts):
-    rejects = [rejection(place, "t", reason=text) for place, text in enumerate(texts)]
-    places = {one.id: place for place, one in enumerate(rejects)}
-    return [[places[id_] for id_ in group.ids] for group in fault_groups(rejects)]
 
 
 def test_sentences_with_the_same_fault_are_one_group_in_any_language():
-    texts = [fault.format(word, word) for fault in FAULTS for word in FILLED]
-    assert _groups(texts) == [list(range(at, at + 6)) for at in range(0, 24, 6)]
+    texts = [one.format(word, word) for one in FAULTS for word in ("7", "21", "Ghent", "Brno", "Graz", "300")]
+    rejects = [rejection(place, "t", reason=text) for place, text in enumerate(texts)]
+    groups = [tuple(one.id for one in rejects[at : at + 6]) for at in range(0, 24, 6)]
+    assert [group.ids for group in fault_groups(rejects)] == groups
 
 
 SIMULATED = 600
